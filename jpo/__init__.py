@@ -1,0 +1,23 @@
+"""JPO, the Job Parameter Optimizer: the next parameters of a recurring training job, from what its earlier runs cost.
+
+The map of the package (imports go downwards only; `make check` holds it to that):
+
+    __main__, cli    the command line: names, options, help
+    commands/        one file per command; `suggest.py` is the whole story on one screen
+    advisor.py       where simulator, forecast and agent meet: runs in, decision out
+    config/          config.ini -> Workload; Edits -> the same bytes but for the values
+    telemetry/       finished runs from Prometheus or CSV logs
+    history/         runs, suggestions and agent state in SQLite; the append-only audit log
+    simulate/        training jobs drawn at random: what can be believed before the first run
+    forecast/        the belief after the runs: time, cost and loss with intervals
+    agent/           which candidate next: soft actor-critic over the belief, or keep
+    cost/            price of a configuration
+    report/          the result for people and for machines
+    settings.py      jpo.toml, environment and flags
+    records.py       the words which all of them share
+    errors.py        what can go wrong
+
+Beside it lies `constraints`, the guard: standard library only, knows nothing of jpo, asked twice.
+"""
+
+__version__ = "0.1.0"

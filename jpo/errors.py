@@ -1,0 +1,57 @@
+"""What can go wrong, as a tree. Every error names the place, what was found there and what to do.
+
+    JpoError                1    a bug if it is exactly this class
+    ├── UsageError          2    command line, jpo.toml or config.ini is invalid
+    ├── NothingAdmissible   3    limits, SLA or a check leave nothing that could be proposed
+    ├── TelemetryError      4    a source of runs is unreachable, refuses or answers in part
+    ├── StoreError          5    the history or the audit log cannot be used
+    └── EditError           6    config.ini changed meanwhile, or cannot be edited without loss
+        └── ConflictError   6    ... because someone else wrote it since it was read
+
+The number is the exit code of the command (docs/exit-codes.md); `code` is the stable reason code with an entry in docs/codes.md.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class JpoError(Exception):
+    """An expected failure: `place: finding; remedy`, one line, no secrets in it.
+
+    Args:
+        place: file, file:line, URL without credentials, or option where it was found.
+        finding: what was found.
+        remedy: what the reader can do about it; empty when there is nothing.
+        code: stable reason code, e.g. "JPO-E201".
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, place: str, finding: str, remedy: str = "", *, code: str) -> None:
+        self.place, self.finding, self.remedy, self.code = place, finding, remedy, code
+        super().__init__(f"{place}: {finding}; {remedy}" if remedy else f"{place}: {finding}")
+
+
+class UsageError(JpoError):
+    exit_code = 2
+
+
+class NothingAdmissible(JpoError):
+    exit_code = 3
+
+
+class TelemetryError(JpoError):
+    exit_code = 4
+
+
+class StoreError(JpoError):
+    exit_code = 5
+
+
+class EditError(JpoError):
+    exit_code = 6
+
+
+class ConflictError(EditError):
+    """config.ini is no longer the file that was read."""

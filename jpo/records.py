@@ -1,0 +1,397 @@
+"""The words of the story: what the parts of JPO hand to each other.
+
+All records are frozen and checked when they are built, so that later code need not ask again. A value that was not measured is
+None (never zero). Times are unix seconds, ratios lie in 0..1, units stand in the names. The array records at the end carry the
+belief from the simulator through the forecast to the agent; numpy is imported by those who build them, not here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+
+PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib")
+"""Names of all parameters which JPO can tune, in the order of reports. batch_size is global, over all GPUs."""
+
+WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
+"""Parameters which are whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which recurring job this is: runs of one identity are compared with each other, others are not."""
+
+    dataset: str
+    model: str
+    framework: str
+
+    def __post_init__(self) -> None:
+        for name in ("dataset", "model", "framework"):
+            if not getattr(self, name).strip():
+                raise ValueError(f"{name} is empty; every workload has a dataset, a model and a framework")
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/{self.model}/{self.framework}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One value of config.ini which JPO may change.
+
+    Attributes:
+        name: one of PARAMETERS.
+        key: `section.option` as written in the file.
+        value: the number in JPO's unit (memory in GiB).
+        text: the value's characters in the file, without comment and surrounding blanks.
+        line: 1-based line of the value.
+        held: why it must not be changed now ("pinned in config.ini", "frozen in jpo.toml"), or None.
+    """
+
+    name: str
+    key: str
+    value: float
+    text: str
+    line: int
+    held: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in PARAMETERS:
+            raise ValueError(f"{self.name!r} is not a parameter; known are {', '.join(PARAMETERS)}")
+        if not math.isfinite(self.value):
+            raise ValueError(f"{self.key} = {self.text!r} is not a finite number")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A training job as its config.ini describes it at the moment of reading."""
+
+    identity: Identity
+    parameters: tuple[Parameter, ...]
+    path: Path
+    digest: str
+    """SHA-256 (hex) of the file's bytes when read: a later difference is a conflict."""
+
+    @property
+    def current(self) -> dict[str, float]:
+        """The values of today by parameter name, in the order of PARAMETERS."""
+        return {p.name: p.value for p in self.parameters}
+
+    def parameter(self, name: str) -> Parameter:
+        return next(p for p in self.parameters if p.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One value to replace in config.ini: what must stand there before, and what will."""
+
+    key: str
+    line: int
+    old_text: str
+    new_text: str
+
+
+class RunStatus(StrEnum):
+    """How a finished run ended. Runs that still go on are never recorded."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    OOM_KILLED = "oom_killed"
+    DIVERGED = "diverged"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run. None means not measured.
+
+    `converged` says whether the job reached its own target; jobs without a target leave it None.
+    `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs.
+    """
+
+    duration_seconds: float | None = None
+    cost_usd: float | None = None
+    energy_joules: float | None = None
+    samples: float | None = None
+    throughput_samples_per_second: float | None = None
+    train_loss: float | None = None
+    val_loss: float | None = None
+    gpu_utilisation: float | None = None
+    cpu_utilisation: float | None = None
+    memory_gib: float | None = None
+    gpu_memory_gib: float | None = None
+    converged: bool | None = None
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is None or f.name == "converged":
+                continue
+            if not math.isfinite(value):
+                raise ValueError(f"{f.name} = {value} is not a finite number; leave out what was not measured")
+            if value < 0 and f.name not in ("train_loss", "val_loss"):
+                raise ValueError(f"{f.name} = {value} is negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One finished execution of a workload: an action (parameters) and what came of it.
+
+    `parameters` holds only what is known; a parameter that the source did not report is absent.
+    """
+
+    run_id: str
+    identity: Identity
+    parameters: Mapping[str, float]
+    status: RunStatus
+    started_at: float | None
+    ended_at: float
+    outcome: Outcome
+    source: str
+    """Where it was read: "prometheus", "csv" or "observe"."""
+
+    def __post_init__(self) -> None:
+        if not self.run_id:
+            raise ValueError("a run needs an id")
+        if self.started_at is not None and self.ended_at < self.started_at:
+            raise ValueError(f"run {self.run_id} ends before it starts ({self.ended_at} < {self.started_at})")
+        unknown = set(self.parameters) - set(PARAMETERS)
+        if unknown:
+            raise ValueError(f"run {self.run_id} has unknown parameters {', '.join(sorted(unknown))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A run that a source reported but which cannot be used, and why; or several of one kind."""
+
+    run_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What one look at a source of runs brought.
+
+    Attributes:
+        runs: finished runs, oldest first.
+        skipped: what was seen and not used.
+        complete: False when the source said that its answer is partial; the watermark must not move then.
+        watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
+        warnings: what the source said beside its answer.
+        requests, seconds: what the look took.
+    """
+
+    runs: tuple[Run, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    complete: bool = True
+    watermark: float | None = None
+    warnings: tuple[str, ...] = ()
+    requests: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How much time, cost and efficiency matter to this user; weights in 0..1 that sum to 1."""
+
+    time: float = 0.5
+    cost: float = 0.5
+    efficiency: float = 0.0
+
+    def __post_init__(self) -> None:
+        weights = (self.time, self.cost, self.efficiency)
+        if not all(math.isfinite(w) and 0 <= w <= 1 for w in weights):
+            raise ValueError(f"weights must lie in 0..1, found time={self.time}, cost={self.cost}, efficiency={self.efficiency}")
+        if abs(sum(weights) - 1) > 1e-6:
+            raise ValueError(f"weights sum to {sum(weights):g}; they must sum to 1")
+
+
+NAMED_PREFERENCES: Mapping[str, Preference] = {
+    "time": Preference(1.0, 0.0, 0.0),
+    "cost": Preference(0.0, 1.0, 0.0),
+    "efficiency": Preference(0.0, 0.0, 1.0),
+    "balanced": Preference(0.5, 0.5, 0.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A forecast number: its mean, and bounds that should hold the outcome in 90 of 100 cases."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is expected of one configuration; None where no evidence supports a number."""
+
+    duration_seconds: Interval | None = None
+    cost_usd: Interval | None = None
+    val_loss: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The agent's answer: one candidate, which may be the configuration of today ("keep").
+
+    Attributes:
+        choice: row of the candidate set.
+        confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None without evidence.
+        decided_by: "sac", "belief", "user" (a value was set by hand) or "no evidence".
+        reasons: one sentence for each thing that decided it, most important first.
+        codes: stable reason codes, e.g. "JPO-I401".
+    """
+
+    choice: int
+    confidence: float | None
+    decided_by: Literal["sac", "belief", "user", "no evidence"]
+    reasons: tuple[str, ...]
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of a suggestion: a parameter, its value today and the next one."""
+
+    parameter: str
+    key: str
+    old: float
+    new: float
+    old_text: str
+    new_text: str
+    reason: str
+    confidence: float | None
+    capped_by: str | None = None
+    """The guard's rule that reduced what was wanted, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What the independent constraints module said about the proposal."""
+
+    approved: bool
+    violations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a suggestion rests on."""
+
+    runs_used: int
+    runs_skipped: tuple[Skipped, ...] = ()
+    requests: int = 0
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    """Sentences for the reader, e.g. that the history could not be refreshed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One answer of JPO with everything needed to explain it later."""
+
+    suggestion_id: str
+    identity: Identity
+    status: Literal["changed", "kept"]
+    current: Mapping[str, float]
+    suggested: Mapping[str, float]
+    changes: tuple[Change, ...]
+    now: Forecast
+    next: Forecast
+    guard: Guarded
+    evidence: Evidence
+    decided_by: str
+    confidence: float | None
+    reasons: tuple[str, ...]
+    codes: tuple[str, ...]
+    created_at: float
+    preference: Preference
+    seed: int
+
+
+# --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Candidates:
+    """The configurations between which the agent chooses, together with those that have been run.
+
+    Attributes:
+        names: parameter names, the columns of `values`.
+        values: shape (K, P), in JPO's units.
+        current: row which config.ini holds today.
+        admissible: shape (K,); False for rows that are known only because they were run once, and may not be proposed now.
+        log_rate: shape (K,), natural log of a row's price per hour relative to the current row.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    current: int
+    admissible: Bools
+    log_rate: Floats
+
+    def __post_init__(self) -> None:
+        k = len(self.values)
+        assert self.values.shape == (k, len(self.names)) and self.admissible.shape == (k,) and self.log_rate.shape == (k,)
+        assert 0 <= self.current < k
+
+    def parameters(self, row: int) -> dict[str, float]:
+        return {name: float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Draws:
+    """Jobs drawn from the simulator on the candidates: everything a prior says before the first run.
+
+    All shape (J, K), natural logs relative to the current candidate (so that its column is 0), noise-free:
+        log_time: duration of a run that ends well.
+        log_loss: final validation loss.
+        log_utilisation: busy share of what was allotted (GPUs, else CPUs).
+        fails: True where the job diverges, runs out of memory or never reaches what it must.
+    """
+
+    log_time: Floats
+    log_loss: Floats
+    log_utilisation: Floats
+    fails: Bools
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Belief:
+    """What is believed of every candidate after the runs so far: weighted particles, already moved towards own measurements.
+
+    Attributes:
+        weights: shape (J,), sum 1.
+        log_time, log_cost, log_loss, log_utilisation: shape (J, K), natural logs relative to the current candidate.
+        p_fail: shape (K,), probability that a run there fails.
+        runs, failures: shape (K,), own finished and failed runs there.
+        noise: standard deviation of the natural log of a single run's duration.
+        duration_seconds: what log_time = 0 means, None before the first finished run.
+        val_loss: what log_loss = 0 means, None before the first validation loss.
+        effective_share: effective sample size of the particles / J, in 0..1: small means that the prior does not fit.
+    """
+
+    weights: Floats
+    log_time: Floats
+    log_cost: Floats
+    log_loss: Floats
+    log_utilisation: Floats
+    p_fail: Floats
+    runs: Ints
+    failures: Ints
+    noise: float
+    duration_seconds: float | None
+    val_loss: float | None
+    effective_share: float
