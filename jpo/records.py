@@ -249,7 +249,7 @@ class Decision:
 
     Attributes:
         choice: row of the candidate set.
-        confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None without evidence.
+        confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
         decided_by: "sac", "belief", "user" (a value was set by hand) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I401".
@@ -299,12 +299,38 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class SlaCheck:
+    """One promise of [sla] held against the forecast; "at risk" means that only the interval's far end breaks it."""
+
+    name: str
+    limit: float
+    verdict: Literal["ok", "at risk", "broken", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecord:
+    """How earlier forecasts of the duration turned out.
+
+    Attributes:
+        forecasts: how many have a finished run to compare with.
+        median_error: median of |actual / forecast - 1|, as a ratio.
+        inside: how many runs ended within their 90 % interval.
+    """
+
+    forecasts: int
+    median_error: float
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
 class Suggestion:
     """One answer of JPO with everything needed to explain it later."""
 
     suggestion_id: str
     identity: Identity
     status: Literal["changed", "kept"]
+    keys: Mapping[str, str]
+    """`section.option` of every parameter, as written in config.ini."""
     current: Mapping[str, float]
     suggested: Mapping[str, float]
     changes: tuple[Change, ...]
@@ -319,6 +345,7 @@ class Suggestion:
     created_at: float
     preference: Preference
     seed: int
+    sla: tuple[SlaCheck, ...] = ()
 
 
 # --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------
@@ -344,7 +371,8 @@ class Candidates:
 
     def __post_init__(self) -> None:
         k = len(self.values)
-        assert self.values.shape == (k, len(self.names)) and self.admissible.shape == (k,) and self.log_rate.shape == (k,)
+        assert self.values.shape == (k, len(self.names))
+        assert self.admissible.shape == self.log_rate.shape == (k,)
         assert 0 <= self.current < k
 
     def parameters(self, row: int) -> dict[str, float]:

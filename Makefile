@@ -1,0 +1,69 @@
+# Two commands on a fresh machine: `make demo` shows JPO at work, `make test` proves it. `make help` lists the rest.
+#
+# All of it happens in .venv, which is made anew when a lock file changes. Python 3.11 or newer; another one: make PYTHON=python3.12
+# The demo needs no torch. The tests do: where pip finds only PyPI's build (gigabytes, for GPUs), point PIP_EXTRA_INDEX_URL at
+# PyTorch's own index of CPU builds before the first `make test`.
+
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench services lock clean
+
+help:  ## list the targets
+	@sed -nE 's/^([a-z]+):.*  ## (.*)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its recorded runs: no server, no torch
+	@rm -rf .demo && cp -R examples/quickstart .demo
+	@cd .demo && PATH="$(CURDIR)/$(BIN):$$PATH" && run() { printf '\n$$ %s\n' "$$*"; "$$@"; } && \
+	  run jpo suggest config.ini && run jpo explain && run jpo audit verify
+	@printf '\nThe changed file is .demo/config.ini; `diff examples/quickstart/config.ini .demo/config.ini` shows the edit.\n'
+
+test: .venv/.dev services  ## all tests, a real Prometheus included; PYTEST="-k edit" for some
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST)
+
+check: .venv/.dev  ## format, lint, types, import contracts, documentation
+	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ." >&2; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest tests/test_docs.py
+
+bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md
+	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench`; ratios from one run on one machine.\n'; \
+	  for script in benchmarks/*.py; do printf '\n'; $(BIN)/python $$script || exit 1; done; } | tee docs/benchmarks.md
+
+services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
+	@command -v prometheus >/dev/null || .ci/install prometheus || [[ $${CI:-} != true ]]
+
+lock:  ## renew requirements/ from pyproject.toml; UPGRADE=--upgrade takes the newest of everything
+	@$(PYTHON) -m venv build/lock && build/lock/bin/pip -qq install pip-tools
+	@requirements/compile build/lock/bin/pip-compile $(UPGRADE)
+
+clean:  ## remove all that make has made
+	@rm -rf .venv .demo .jpo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.made: $(LOCKS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "JPO needs Python 3.11 or newer; found $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 1; }
+	@echo "Making .venv (once; under a minute with a fast network)"
+	@$(PYTHON) -m venv --clear .venv
+	@touch $@
+
+# What `jpo suggest` needs, and what builds the package; every file checked against its hash.
+.venv/.slim: .venv/.made pyproject.toml
+	@$(PIP) install --require-hashes -r requirements/lock-build.txt -r requirements/lock.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Everything else: torch to learn, tools to test. Without hashes, because torch differs by platform (see requirements/compile).
+.venv/.dev: .venv/.slim
+	@echo "Installing torch and the tools of the tests (once; some minutes)"
+	@$(PIP) install -r requirements/lock-dev.txt
+	@touch $@

@@ -1,0 +1,25 @@
+"""The guard: may these values replace those? Standard library only; knows nothing of jpo, of the agent or of its weights.
+
+    names.py             well-known option names, and the text of a value -> a number
+    limits.py            what is allowed: built-in defaults, jpo.toml's tables
+    rules.py             one function per rule; RULES is the tuple of them
+    check.py             check(current, proposed, limits) -> Verdict
+    clamp.py             the nearest values that obey every rule
+    verdict.py           Violation, Verdict
+    workload_checker.py  the team's own checker, run without a shell and within a time limit
+    inifile.py           reading config.ini for the second look
+    second_look.py       `python -m constraints before.ini after.ini`: the pipeline's independent check
+
+The guard is asked twice: by `jpo suggest` before it writes, and by the pipeline on the two files, in a process of its own. The
+folder runs when copied alone onto a machine that has nothing but Python: `python -I -S path/to/constraints before.ini after.ini`.
+"""
+
+from constraints.check import check
+from constraints.limits import Limits, limits_from
+from constraints.rules import Facts
+from constraints.verdict import Verdict, Violation
+
+JPO_GUARD = "jpo"
+"""By this jpo knows that it imported its own guard: another project on PyPI is also imported as `constraints`."""
+
+__all__ = ["JPO_GUARD", "Facts", "Limits", "Verdict", "Violation", "check", "limits_from"]

@@ -1,0 +1,195 @@
+"""Reading config.ini for the second look: its values, the parameters among them, and what else differs between two files.
+
+Written apart from jpo's own reader on purpose. What it does not understand is no parameter to it, and must then not change.
+"""
+
+from __future__ import annotations
+
+import configparser
+import datetime
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from constraints.limits import Limits
+from constraints.names import WELL_KNOWN, parse_value
+from constraints.verdict import Violation, printable
+
+MAX_BYTES = 16 << 20  # more is no config.ini
+NO_DEFAULTS = "\0"  # a name that no section has: [DEFAULT] is a section like the others then
+
+Key = tuple[str, str]  # (section, option in lower case)
+
+
+@dataclass(frozen=True, slots=True)
+class IniFile:
+    """A config.ini: its bytes, sections, every value as written with its inline comment (None: an option without value), and the
+    comment lines directly above an option."""
+
+    path: Path
+    data: bytes
+    sections: frozenset[str]
+    values: Mapping[Key, str | None]
+    above: Mapping[Key, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A parameter in a file: where it stands, its number, and the comments above and after it."""
+
+    key: Key
+    value: float
+    comment: str
+
+
+def read(path: Path) -> IniFile:
+    """Read a file as configparser does, without interpolation; UTF-8 with or without BOM, else Latin-1.
+
+    Raises:
+        ValueError: it cannot be read or understood; one line, `place: finding; remedy`.
+    """
+    data = read_bytes(path)
+    parser = configparser.ConfigParser(interpolation=None, default_section=NO_DEFAULTS, allow_no_value=True)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    lines = io.StringIO(text, newline=None).readlines()  # newline=None: CRLF and CR end lines, as in a file opened as text
+    try:
+        parser.read_file(lines)
+    except configparser.DuplicateSectionError as error:
+        raise ValueError(f"{path}:{error.lineno}: section {error.section!r} stands there again; keep one of them") from error
+    except configparser.DuplicateOptionError as error:
+        name = f"{error.section}.{error.option}"
+        raise ValueError(f"{path}:{error.lineno}: {name!r} stands there again; keep one of them") from error
+    except configparser.MissingSectionHeaderError as error:
+        raise ValueError(f"{path}:{error.lineno}: no section yet; put a line like [training] before it") from error
+    except configparser.ParsingError as error:
+        raise ValueError(f"{path}:{error.errors[0][0]}: is no option = value; correct or remove the line") from error
+    except AttributeError as error:  # Python < 3.13 on such a line
+        raise ValueError(f"{path}: an indented line goes on with an option that has no value; remove its blanks") from error
+    values = {(section, option): value for section in parser.sections() for option, value in parser[section].items()}
+    return IniFile(path, data, frozenset(parser.sections()), values, _comments_above(lines))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a plain file of reasonable size."""
+    try:
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path}: is not a plain file; name a file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror}); name an existing file") from error
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"{path}: is larger than 16 MiB; name a config.ini")
+    return data
+
+
+def split_comment(written: str) -> tuple[str, str]:
+    """A value as written -> (value, inline comment). A comment starts at a # or ; that follows a blank or opens the value."""
+    text, comment = re.fullmatch(r"(?s)(.*?)((?:(?:^|\s)[#;].*)?)", written).groups()  # type: ignore[union-attr]  # it matches any text
+    return text.strip(), comment.strip()
+
+
+def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, Found], list[str]]:
+    """The parameters of a file by name, and a sentence about each one that is named or looks like one and is not used."""
+    found, notices = {}, []
+    for name, limit in limits.parameters.items():
+        keys = _named(ini, limit.key) if limit.key else [key for key in ini.values if key[1] in WELL_KNOWN.get(name, ())]
+        candidates = []
+        for key in keys:
+            try:
+                candidates.append(found_at(ini, name, key))
+            except ValueError as error:
+                notices.append(f"{ini.path}: {error}; it must not change")
+        if len(candidates) == 1:
+            found[name] = candidates[0]
+        elif candidates:
+            where = " and ".join(dotted(candidate.key) for candidate in candidates)
+            notices.append(f"{ini.path}: {name} stands in {where}; say which in [parameters] {name} key; none may change")
+        elif limit.key and not keys:
+            notices.append(f"{ini.path}: there is no {limit.key}, which [parameters] {name} key names")
+    return found, notices
+
+
+def found_at(ini: IniFile, name: str, key: Key) -> Found:
+    """The parameter whose value stands there.
+
+    Raises:
+        ValueError: there is none, or it is not a number that can be understood.
+    """
+    written = ini.values.get(key)
+    if written is None or "\n" in written:
+        raise ValueError(f"{dotted(key)} {'has no value' if written is None else 'stands on several lines'}")
+    text, behind = split_comment(written)
+    value = parse_value(name, key[1], text)
+    if value is None:
+        raise ValueError(f"{dotted(key)} = {text!r} has no unit; write e.g. 16Gi")
+    return Found(key, value, f"{ini.above.get(key, '')} {behind}".strip())
+
+
+def held_by(comment: str, today: datetime.date) -> str | None:
+    """Why a comment holds its value: `# jpo: pin`, or `# jpo: ignore until 2027-01-01` until that day; else None."""
+    if re.search(r"(?i)[#;]\s*jpo:\s*pin\b", comment):
+        return "pinned in config.ini"
+    for until in re.findall(r"(?i)[#;]\s*jpo:\s*ignore\s+until\s+([\w-]+)", comment):
+        try:
+            over = today >= datetime.date.fromisoformat(until)
+        except ValueError:
+            over = False  # a date that cannot be read holds
+        if not over:
+            return f"held in config.ini until {until}"
+    return None
+
+
+def other_changes(before: IniFile, after: IniFile, tuned: frozenset[Key]) -> Iterator[Violation]:
+    """What differs beside the numbers of the tuned keys. Names only: a config.ini may hold passwords."""
+    for section in sorted(before.sections ^ after.sections):
+        yield _changed(f"[{section}]", "added" if section in after.sections else "removed")
+    for key in sorted(before.values.keys() | after.values.keys()):
+        old, new = before.values.get(key), after.values.get(key)
+        if key not in before.values or key not in after.values:
+            if key[0] in before.sections & after.sections:
+                yield _changed(dotted(key), "added" if key in after.values else "removed")
+        elif key in tuned and old is not None and new is not None:
+            if split_comment(old)[1] != split_comment(new)[1]:
+                yield _changed(f"the comment of {dotted(key)}", "changed")
+        elif old != new:
+            yield _changed(dotted(key), "changed")
+
+
+def dotted(key: Key) -> str:
+    return printable(".".join(key))
+
+
+def _comments_above(lines: Iterable[str]) -> dict[Key, str]:
+    """The comment lines directly above each option. A line that only looks like an option may add to them, never take away."""
+    above: dict[Key, str] = {}
+    section, pending = "", ""
+    for line in map(str.strip, lines):
+        if line.startswith(("#", ";")):
+            pending = f"{pending} {line}"
+            continue
+        if header := re.match(r"\[(.+)\]", line):
+            section = header[1]
+        elif pending and line:
+            key = (section, re.split("[=:]", line, maxsplit=1)[0].strip().lower())
+            above[key] = above.get(key, "") + pending
+        pending = ""
+    return above
+
+
+def _changed(what: str, how: str) -> Violation:
+    what = printable(what)
+    return Violation(
+        what, how, "unchanged", "nothing_else_changes", f"{what} was {how}; only the values of parameters may differ"
+    )
+
+
+def _named(ini: IniFile, key: str) -> list[Key]:
+    """Where `section.option` stands; both names may hold dots themselves."""
+    dots = [at for at, character in enumerate(key) if character == "."]
+    return [place for at in dots if (place := (key[:at], key[at + 1 :].lower())) in ini.values]

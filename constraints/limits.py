@@ -1,0 +1,234 @@
+"""What is allowed: built-in limits, and what jpo.toml says instead. Whatever cannot be understood is an error: a limit that was
+mistyped must not be a limit that is missing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from constraints.names import WELL_KNOWN, WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What one parameter may be. None and the infinities mean: no such limit.
+
+    Attributes:
+        low, high: smallest and largest value, both allowed.
+        choices: the only values allowed.
+        power_of_two: 1, 2, 4, 8 ... only.
+        multiple_of: whole multiples of this number only.
+        max_change: the largest factor of one step, up or down; more than 1.
+        held: why the value must stay ("frozen in jpo.toml", "pinned in config.ini").
+        key: `section.option` in config.ini; None: found by its name.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple[float, ...] | None = None
+    power_of_two: bool = False
+    multiple_of: float | None = None
+    max_change: float | None = None
+    held: str | None = None
+    key: str | None = None
+
+    def reach(self, now: float, *, quota: float = math.inf) -> tuple[float, float]:
+        """Lowest and highest value that one step from today's may lead to.
+
+        From 0 a factor leads nowhere, so it counts as 1. A value outside its limits may come back to the nearest allowed one at
+        once: otherwise both limits together would hold it where it must not be.
+        """
+        if self.max_change is None:
+            return -math.inf, math.inf
+        base = now if now > 0 else 1.0
+        choices = self.choices or ()
+        lowest, highest = max(self.low, min(choices, default=-math.inf)), min(self.high, quota, max(choices, default=math.inf))
+        return min(now, base / self.max_change, highest), max(base * self.max_change, lowest)
+
+
+DEFAULTS: Mapping[str, Limit] = {
+    # Largest steps: a suggestion that turns out wrong costs one run, and that is proportional to epochs, GPUs, CPUs and
+    # memory; batch size and learning rate risk that the run diverges or does not fit. So: a decade of learning rate (room for the
+    # linear rule at batch size x 4), factor 4 of what is bought, factor 2 of what multiplies a run's length or changes the model.
+    "batch_size": Limit(low=1, max_change=4),
+    "learning_rate": Limit(low=0.0001, high=0.1, max_change=10),
+    "num_layers": Limit(low=1, max_change=2),
+    "epochs": Limit(low=1, max_change=2),
+    "gpus": Limit(low=0, max_change=4),
+    "cpus": Limit(low=1, max_change=4),
+    "memory_gib": Limit(low=0.5, max_change=4),  # a process that has imported a training framework holds about half a GiB
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """The most that one run may ask for."""
+
+    gpus: float = math.inf
+    cpus: float = math.inf
+    memory_gib: float = math.inf
+    usd_per_hour: float = math.inf
+
+    def of(self, name: str) -> float:
+        """The most of one parameter."""
+        return {"gpus": self.gpus, "cpus": self.cpus, "memory_gib": self.memory_gib}.get(name, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Memory of one GPU; what the model needs of it without any sample, and for each sample of the batch on one GPU."""
+
+    memory_gib: float | None = None
+    fixed_gib: float | None = None
+    gib_per_sample: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What resources cost; what has no price counts as free."""
+
+    usd_per_gpu_hour: float = 0.0
+    usd_per_cpu_hour: float = 0.0
+    usd_per_gib_hour: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All limits of one workload."""
+
+    parameters: Mapping[str, Limit] = field(default_factory=lambda: dict(DEFAULTS))
+    quota: Quota = Quota()
+    card: Card = Card()
+    prices: Prices = Prices()
+    cost_max_usd: float | None = None
+    time_max_seconds: float | None = None
+
+    def holding(self, names: Iterable[str], why: str = "pinned in config.ini") -> Limits:
+        """The same limits with the values of these parameters held as they are; an earlier reason stays."""
+        held = {name: replace(self.parameters[name], held=self.parameters[name].held or why) for name in names}
+        return replace(self, parameters={**self.parameters, **held})
+
+
+def limits_from(tables: Mapping[str, object]) -> Limits:
+    """The limits of jpo.toml's tables [parameters], [quota], [card], [prices] and [sla]; built-in ones where they say nothing.
+
+    Numbers may be given as text, because values from the environment are.
+
+    Raises:
+        ValueError: a wrong type or an impossible limit; one line, `[table] key: finding; remedy`.
+    """
+    given = table_of(tables, "parameters", tuple(WELL_KNOWN))
+    limits = Limits(
+        parameters={name: _limit(name, given) if given.get(name) is not None else DEFAULTS[name] for name in DEFAULTS},
+        quota=Quota(**_numbers(tables, "quota", Quota)),
+        card=Card(**_numbers(tables, "card", Card)),
+        prices=Prices(**_numbers(tables, "prices", Prices)),
+        cost_max_usd=_number(table_of(tables, "sla").get("cost_max"), "[sla] cost_max", low=0),
+        time_max_seconds=seconds(table_of(tables, "sla").get("time_max"), "[sla] time_max"),
+    )
+    if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
+        raise ValueError("[quota] usd_per_hour: no price is known; write the [prices] by which it is to be judged")
+    return limits
+
+
+def seconds(value: object, place: str) -> float | None:
+    """'6h', '90m', '10s', '2d' or a number of seconds -> seconds; None stays None."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(value))
+    if not found or float(found[1]) == 0:
+        raise ValueError(f'{place}: {value!r} is not a duration; write e.g. "90m" or "6h"')
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
+
+
+def _limit(name: str, parameters: Mapping[str, object]) -> Limit:
+    """One parameter's line of [parameters] over the built-in limit."""
+    place = f"[parameters] {name}"
+    known = ("key", "min", "max", "choices", "step", "multiple_of", "max_change", "freeze", "scale", "follow")
+    given = table_of(parameters, name, known, place=place)
+    step, freeze, key = given.get("step"), given.get("freeze"), given.get("key")
+    if step not in (None, "pow2"):
+        raise ValueError(f'{place} step: {step!r} is not known; write step = "pow2" or leave it out')
+    if freeze not in (None, True, False, "true", "false"):
+        raise ValueError(f"{place} freeze: {freeze!r} is neither true nor false; write freeze = true")
+    if key is not None and not (isinstance(key, str) and re.fullmatch(r".+\..+", key)):
+        raise ValueError(f'{place} key: {key!r} is not section.option; write e.g. key = "training.{name}"')
+    choices = _choices(given.get("choices"), f"{place} choices")
+    multiple_of = _number(given.get("multiple_of"), f"{place} multiple_of", above=0)
+    for what, numbers in (("choices", choices or ()), ("multiple_of", () if multiple_of is None else (multiple_of,))):
+        if name in WHOLE and any(n % 1 for n in numbers):
+            raise ValueError(f"{place} {what}: {name} is a whole number; write whole numbers only")
+    low, high = _number(given.get("min"), f"{place} min", low=0), _number(given.get("max"), f"{place} max", low=0)
+    default = _fitting(DEFAULTS[name], low, high, choices)
+    limit = Limit(
+        low=default.low if low is None else low,
+        high=default.high if high is None else high,
+        choices=choices,
+        power_of_two=step == "pow2",
+        multiple_of=multiple_of,
+        max_change=_number(given.get("max_change"), f"{place} max_change", above=1) or default.max_change,
+        held="frozen in jpo.toml" if freeze in (True, "true") else None,
+        key=key,
+    )
+    if limit.low > limit.high:
+        raise ValueError(f"{place}: min = {limit.low:g} is above max = {limit.high:g}; exchange them")
+    if choices and not any(limit.low <= choice <= limit.high for choice in choices):
+        raise ValueError(f"{place} choices: none lies within {limit.low:g} to {limit.high:g}; change choices, min or max")
+    return limit
+
+
+def _fitting(default: Limit, low: float | None, high: float | None, choices: tuple[float, ...] | None) -> Limit:
+    """The built-in limit without what would contradict the given ones: they are meant, it is only a precaution."""
+    if choices:
+        jumps = (b / a for a, b in pairwise(choices) if a > 0)
+        return Limit(max_change=max(default.max_change or 1.0, *jumps, 1.0))  # the neighbouring choice is always within reach
+    return replace(default, low=min(default.low, math.inf if high is None else high), high=max(default.high, low or 0.0))
+
+
+def _choices(value: object, place: str) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError(f"{place}: {value!r} is not a list of numbers; write e.g. choices = [1, 2, 4]")
+    return tuple(sorted({n for item in value if (n := _number(item, place)) is not None}))
+
+
+def _numbers(tables: Mapping[str, object], name: str, record: type[Quota] | type[Card] | type[Prices]) -> dict[str, float]:
+    """The fields of a record that a table gives, each a number of at least 0."""
+    fields = tuple(record.__dataclass_fields__)
+    numbers = {key: _number(value, f"[{name}] {key}", low=0) for key, value in table_of(tables, name, fields).items()}
+    return {key: value for key, value in numbers.items() if value is not None}
+
+
+def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (), *, place: str = "") -> Mapping[str, object]:
+    """The table of that name, empty if absent; only the known keys may stand in it, when these are given."""
+    table = tables.get(name)
+    place = place or f"[{name}]"
+    if table is None:
+        return {}
+    if not isinstance(table, Mapping):
+        raise ValueError(f"{place}: {table!r} is not a table; write [{name}] and one key = value per line")
+    unknown = sorted(str(key) for key in table if known and key not in known)
+    if unknown:
+        raise ValueError(f"{place}: unknown key {unknown[0]!r}; known are {', '.join(known)}")
+    return table
+
+
+def _number(value: object, place: str, *, low: float = -math.inf, above: float = -math.inf) -> float | None:
+    """A finite number of at least `low` and more than `above`, or its text; None stays None."""
+    if value is None:
+        return None
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{place}: {value!r} is not a number; write one without quotes")
+    if number < low or number <= above:
+        raise ValueError(
+            f"{place}: {value!r} is too small; write a number {f'above {above:g}' if above > low else f'of at least {low:g}'}"
+        )
+    return number

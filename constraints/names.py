@@ -1,0 +1,91 @@
+"""How training jobs name their parameters in config.ini, and how the text of a value becomes a number.
+
+The only table of such names: the guard's second look uses it, and commands hand it to the part of jpo that reads config.ini.
+It does not decide which section counts; that is the reader's work.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
+"""Parameters which are whole numbers."""
+
+WELL_KNOWN: Mapping[str, tuple[str, ...]] = {
+    "batch_size": ("batch_size", "batchsize", "batch-size", "train_batch_size", "global_batch_size", "minibatch_size", "bs"),
+    "learning_rate": ("learning_rate", "learningrate", "learning-rate", "lr", "base_lr", "initial_lr", "init_lr", "lr0"),
+    "num_layers": ("num_layers", "num-layers", "n_layers", "n_layer", "nlayers", "num_hidden_layers", "layers"),
+    "epochs": ("epochs", "num_epochs", "num-epochs", "n_epochs", "max_epochs", "num_train_epochs", "train_epochs"),
+    "gpus": ("gpus", "num_gpus", "num-gpus", "n_gpus", "n_gpu", "ngpus", "gpu_count"),
+    "cpus": ("cpus", "num_cpus", "num-cpus", "n_cpus", "ncpus", "cpu_count", "cpu_threads", "num_threads", "threads"),
+    "memory_gib": (
+        *("memory_gib", "mem_gib", "ram_gib", "memory_gb", "mem_gb", "ram_gb"),
+        *("memory_mib", "mem_mib", "ram_mib", "memory_mb", "mem_mb", "ram_mb", "memory", "mem", "ram"),
+    ),
+}
+"""Parameter -> option names in lower case, the most usual first. All batch sizes here are over all GPUs: the batch *per device*
+of some frameworks (`per_device_train_batch_size`) is another quantity and must be left alone."""
+
+IDENTITY: Mapping[str, tuple[str, ...]] = {
+    "dataset": ("dataset", "dataset_name", "data_set", "data"),
+    "model": ("model", "model_name", "arch", "architecture", "network"),
+    "framework": ("framework", "backend", "library"),
+}
+"""Part of a workload's identity -> option names in lower case, the most usual first."""
+
+GIB: Mapping[str, float] = {"k": 1e3 / 2**30, "m": 1e6 / 2**30, "g": 1e9 / 2**30, "t": 1e12 / 2**30} | {
+    "ki": 2.0**-20,
+    "mi": 2.0**-10,
+    "gi": 1.0,
+    "ti": 2.0**10,
+}
+"""Memory unit in lower case, without the B -> GiB. As in Kubernetes quantities: G is 10^9 bytes, Gi is 2^30."""
+
+EXAMPLE: Mapping[str, str] = {"learning_rate": "0.01", "memory_gib": "16Gi", "cpus": "8", "gpus": "2"}
+
+NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s*([kmgt]i?)b?)?", re.IGNORECASE | re.ASCII)
+LONGEST = 64  # characters; no number that a person wrote is longer
+LARGEST_WHOLE = 2**53 - 1  # beyond it different whole numbers are the same float
+
+
+def parse_value(name: str, option: str, text: str) -> float | None:
+    """The number that a value's text stands for, in JPO's unit (memory in GiB).
+
+    Args:
+        name: the parameter, a key of WELL_KNOWN.
+        option: the option's name in the file; `memory_gb` and the like say the unit of a plain number.
+        text: the value without comment and surrounding blanks.
+
+    Returns:
+        The number; None for a memory size whose unit neither text nor option tells: it cannot be known; not JPO's to change.
+
+    Raises:
+        ValueError: not a finite number, or not a whole one where only those make sense; one line with a remedy.
+    """
+    found = NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    if found is None or (found[2] and name != "memory_gib"):
+        raise ValueError(_not_a(name, option, text))
+    unit = 1.0 if name != "memory_gib" else memory_unit_gib(option, text)
+    if unit is None:
+        return None
+    value = float(found[1]) * unit
+    if not math.isfinite(value) or (name in WHOLE and (not value.is_integer() or abs(value) > LARGEST_WHOLE)):
+        raise ValueError(_not_a(name, option, text))
+    return value
+
+
+def memory_unit_gib(option: str, text: str) -> float | None:
+    """GiB per unit of a memory size: by its own suffix (`16Gi`, `512 MB`), else by the option's name (`memory_gb`), else None."""
+    found = NUMBER.fullmatch(text)
+    if found and found[2]:
+        return GIB[found[2].lower()]
+    named = re.search(r"[_-]([kmgt]i?)b$", option.lower())
+    return GIB[named[1]] if named else None
+
+
+def _not_a(name: str, option: str, text: str) -> str:
+    kind = "whole number" if name in WHOLE else "memory size" if name == "memory_gib" else "finite number"
+    shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return f"{option} = {shown!r} is not a {kind}; write e.g. {option} = {EXAMPLE.get(name, '32')}"

@@ -1,0 +1,237 @@
+"""The rules, each a function of one signature: what does the proposal break? A rule speaks about the proposal alone; whether a
+value that does not change may stay as it is, is decided in check.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from constraints.limits import Limit, Limits
+from constraints.names import LARGEST_WHOLE, WHOLE
+from constraints.verdict import Violation, number
+
+HEADROOM = 0.1
+"""Share of a card's memory that an estimate leaves free: allocators fragment, and estimates err."""
+
+ROUNDING = 1e-9
+"""Relative difference that is put down to floating point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known beside the values; None: unknown, and the rules that need it say nothing.
+
+    Attributes:
+        gpu_memory_gib_now: the most memory of one card that a run with today's values used.
+        duration_seconds_next, cost_usd_next: the forecast for the proposal.
+    """
+
+    gpu_memory_gib_now: float | None = None
+    duration_seconds_next: float | None = None
+    cost_usd_next: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("gpu_memory_gib_now", "duration_seconds_next", "cost_usd_next"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise ValueError(f"{name} = {value} is not a finite number of at least 0; leave out what is not known")
+
+
+Values = Mapping[str, float]
+Rule = Callable[[Values, Values, Limits, Facts], Iterator[Violation]]
+
+
+def known_parameter(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name in sorted(set(current) ^ set(proposed)):
+        where = "today's values" if name in proposed else "the proposal"
+        yield Violation(name, number(proposed.get(name, math.nan)), "both", "known_parameter", f"{name} is missing in {where}")
+    for name in sorted(set(proposed) - set(limits.parameters)):
+        yield Violation(name, number(proposed[name]), "no value", "known_parameter", f"{name} is a parameter without limits")
+
+
+def finite_number(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, value in (*proposed.items(), *current.items()):
+        if not math.isfinite(value):
+            yield _broken(name, value, "a finite number", "finite_number", "is not a finite number")
+
+
+def whole_number(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, _, value, _ in _each(current, proposed, limits):
+        if name in WHOLE and (value % 1 != 0 or abs(value) > LARGEST_WHOLE):
+            yield _broken(name, value, "a whole number", "whole_number", "is not a whole number")
+
+
+def at_least_min(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, _, value, limit in _each(current, proposed, limits):
+        if _above(limit.low, value):
+            low = number(limit.low)
+            yield _broken(name, value, f">= {low}", "at_least_min", f"is below {low}, the smallest value allowed")
+
+
+def at_most_max(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, _, value, limit in _each(current, proposed, limits):
+        if _above(value, limit.high):
+            high = number(limit.high)
+            yield _broken(name, value, f"<= {high}", "at_most_max", f"is above {high}, the largest value allowed")
+
+
+def one_of_choices(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, _, value, limit in _each(current, proposed, limits):
+        if limit.choices is not None and not any(_same(value, choice) for choice in limit.choices):
+            choices = ", ".join(map(number, limit.choices))
+            yield _broken(name, value, choices, "one_of_choices", f"is none of the choices {choices}")
+
+
+def power_of_two(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, _, value, limit in _each(current, proposed, limits):
+        if limit.power_of_two and (value <= 0 or math.frexp(value)[0] != 0.5):
+            yield _broken(name, value, "a power of two", "power_of_two", "is not a power of two")
+
+
+def multiple_of(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, _, value, limit in _each(current, proposed, limits):
+        if limit.multiple_of is not None and abs(math.remainder(value, limit.multiple_of)) > ROUNDING * abs(value):
+            unit = number(limit.multiple_of)
+            yield _broken(name, value, f"multiples of {unit}", "multiple_of", f"is not a multiple of {unit}")
+
+
+def largest_change(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, now, value, limit in _each(current, proposed, limits):
+        lowest, highest = limit.reach(now, quota=limits.quota.of(name))
+        if limit.max_change is not None and (_above(lowest, value) or _above(value, highest)):
+            factor, allowed = number(limit.max_change), f"{number(lowest)} to {number(highest)}"
+            message = f"is too far from today's {number(now)}: one step is at most a factor of {factor}, so {allowed}"
+            yield _broken(name, value, allowed, "largest_change", message)
+
+
+def not_held(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, now, value, limit in _each(current, proposed, limits):
+        if limit.held is not None and value != now:
+            yield _broken(name, value, number(now), "not_held", f"must stay {number(now)}: it is {limit.held}")
+
+
+def batch_divisible_by_gpus(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    batch, gpus = _batch_and_gpus(proposed)
+    if math.isfinite(batch) and gpus > 1 and batch % gpus:
+        allowed = f"multiples of {number(gpus)}"
+        message = f"cannot be divided evenly among gpus = {number(gpus)}"
+        yield _broken("batch_size", batch, allowed, "batch_divisible_by_gpus", message, ("batch_size", "gpus"))
+
+
+def batch_per_gpu(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """Fewer GPUs with the same batch load each of them more: that counts as a step of the batch size too."""
+    (batch_now, gpus_now), (batch, gpus) = _batch_and_gpus(current), _batch_and_gpus(proposed)
+    factor = limits.parameters["batch_size"].max_change if "batch_size" in limits.parameters else None
+    if factor is None or gpus == gpus_now or not batch_now > 0 or not _above(batch / gpus, factor * batch_now / gpus_now):
+        return
+    most = number(math.floor(factor * batch_now / gpus_now) * gpus)
+    message = (
+        f"on gpus = {number(gpus)} is {number(batch / gpus)} samples per GPU, more than {number(factor)} times "
+        f"today's {number(batch_now / gpus_now)}; at most {most} can be tried there"
+    )
+    yield _broken("batch_size", batch, f"<= {most}", "batch_per_gpu", message, ("batch_size", "gpus"))
+
+
+def gpu_memory_within_card(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    need = gpu_memory_gib(current, proposed, limits, facts)
+    if limits.card.memory_gib is None or need is None:
+        return
+    usable = limits.card.memory_gib * (1 - HEADROOM)
+    if _above(need, usable):
+        batch, gpus = _batch_and_gpus(proposed)
+        message = (
+            f"on gpus = {number(gpus)} is estimated to need {need:.3g} GiB on each; "
+            f"a card of {number(limits.card.memory_gib)} GiB has {usable:.3g} to use ({HEADROOM:.0%} stay free)"
+        )
+        involved = ("batch_size", "gpus", "num_layers")
+        yield _broken("batch_size", batch, f"<= {usable:.3g} GiB per GPU", "gpu_memory_within_card", message, involved)
+
+
+def within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    for name, _, value, _ in _each(current, proposed, limits):
+        most = limits.quota.of(name)
+        if _above(value, most):
+            yield _broken(name, value, f"<= {number(most)}", "within_quota", f"is above the quota of {number(most)}")
+
+
+def price_within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    price = price_usd_per_hour(proposed, limits)
+    if _above(price, limits.quota.usd_per_hour):
+        most = f"{limits.quota.usd_per_hour:.4g} USD per hour"
+        involved = ("gpus", "cpus", "memory_gib")
+        message = f"the resources cost {price:.4g} USD per hour; the quota is {most}"
+        yield Violation("price", f"{price:.4g} USD per hour", f"<= {most}", "price_within_quota", message, involved)
+
+
+def cost_within_budget(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    cost, most = facts.cost_usd_next, limits.cost_max_usd
+    if cost is not None and most is not None and cost > most:
+        message = f"the run is expected to cost {cost:.4g} USD; [sla] cost_max is {most:.4g} USD"
+        yield Violation("cost", f"{cost:.4g} USD", f"<= {most:.4g} USD", "cost_within_budget", message, tuple(proposed))
+
+
+def time_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    time, most = facts.duration_seconds_next, limits.time_max_seconds
+    if time is not None and most is not None and time > most:
+        message = f"the run is expected to take {time:.4g} s; [sla] time_max is {most:.4g} s"
+        yield Violation("time", f"{time:.4g} s", f"<= {most:.4g} s", "time_within_sla", message, tuple(proposed))
+
+
+RULES: tuple[Rule, ...] = (
+    *(known_parameter, finite_number, whole_number, at_least_min, at_most_max, one_of_choices, power_of_two, multiple_of),
+    *(largest_change, not_held, batch_divisible_by_gpus, batch_per_gpu, gpu_memory_within_card),
+    *(within_quota, price_within_quota, cost_within_budget, time_within_sla),
+)
+
+
+def gpu_memory_gib(current: Values, proposed: Values, limits: Limits, facts: Facts) -> float | None:
+    """An upper estimate of the memory that the proposal needs on each card; None if nothing is known about it.
+
+    With [card]: fixed + per sample x batch per GPU, and on top what today's run was measured to use above that estimate. Without:
+    today's measurement, taken as proportional to the batch per GPU where that grows. Both taken as proportional to added layers.
+    """
+    (batch_now, gpus_now), (batch, gpus) = _batch_and_gpus(current), _batch_and_gpus(proposed)
+    card, measured = limits.card, facts.gpu_memory_gib_now
+    if proposed.get("gpus") == 0 or not (math.isfinite(batch / gpus) and batch_now > 0):
+        return None
+    layers = max(1.0, proposed.get("num_layers", 1.0) / max(current.get("num_layers", 1.0), 1.0))
+    if card.fixed_gib is not None and card.gib_per_sample is not None:
+        unexplained = (measured or 0.0) - card.fixed_gib - card.gib_per_sample * batch_now / gpus_now
+        return (card.fixed_gib + card.gib_per_sample * batch / gpus + max(0.0, unexplained)) * layers
+    return None if measured is None else measured * max(1.0, (batch / gpus) / (batch_now / gpus_now)) * layers
+
+
+def price_usd_per_hour(values: Values, limits: Limits) -> float:
+    prices = limits.prices
+    return (
+        values.get("gpus", 0.0) * prices.usd_per_gpu_hour
+        + values.get("cpus", 0.0) * prices.usd_per_cpu_hour
+        + values.get("memory_gib", 0.0) * prices.usd_per_gib_hour
+    )
+
+
+def _each(current: Values, proposed: Values, limits: Limits) -> Iterator[tuple[str, float, float, Limit]]:
+    """(name, value now, value proposed, limit) of every parameter that a comparison can be made for."""
+    for name, value in proposed.items():
+        if name in current and name in limits.parameters and math.isfinite(value):
+            yield name, current[name], value, limits.parameters[name]
+
+
+def _batch_and_gpus(values: Values) -> tuple[float, float]:
+    """Batch size (NaN if unknown) and the number of devices that share it: at least 1, for a job without GPUs runs on one CPU."""
+    gpus = values.get("gpus", 1.0)
+    return values.get("batch_size", math.nan), max(gpus, 1.0) if math.isfinite(gpus) else math.nan
+
+
+def _broken(name: str, value: float, allowed: str, rule: str, message: str, involves: tuple[str, ...] = ()) -> Violation:
+    return Violation(name, number(value), allowed, rule, f"{name} = {number(value)} {message}", involves)
+
+
+def _same(a: float, b: float) -> bool:
+    """Equal but for the rounding of a product."""
+    return math.isclose(a, b, rel_tol=ROUNDING)
+
+
+def _above(a: float, b: float) -> bool:
+    return a > b and not _same(a, b)

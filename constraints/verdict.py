@@ -1,0 +1,61 @@
+"""What the guard says: a Verdict with its Violations, in words that name the value, the rule and what would be allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule.
+
+    Attributes:
+        parameter: the parameter (or key of the file) which broke it.
+        wanted: the value that was proposed, as text.
+        allowed: what the rule allows, as text.
+        rule: the rule's name, e.g. "at_most_max".
+        message: one sentence for people.
+        involves: the parameters between which the rule decides; (parameter,) when left empty. A rule none of whose parameters
+            changes cannot be broken by a proposal: check() makes it a notice.
+    """
+
+    parameter: str
+    wanted: str
+    allowed: str
+    rule: str
+    message: str
+    involves: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "involves", self.involves or (self.parameter,))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The guard's answer to one proposal.
+
+    Attributes:
+        approved: the proposal obeys every rule exactly as it is.
+        parameters: the proposal if approved; else the nearest values found that obey every rule (a forecast for the proposal
+            does not hold for them); None if none were found.
+        violations: what the proposal breaks; empty if approved.
+        notices: limits which today's values already break and the proposal leaves as they are: no reason to reject, worth a look.
+        rules: how many rules were asked.
+    """
+
+    approved: bool
+    parameters: Mapping[str, float] | None
+    violations: tuple[Violation, ...]
+    notices: tuple[Violation, ...]
+    rules: int
+
+
+def number(value: float) -> str:
+    """A number as people write it: 128, 0.0003; exact enough to tell what the rules tell apart."""
+    return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"
+
+
+def printable(text: str) -> str:
+    """Text from a file or a program made safe for a terminal: what does not print becomes a blank."""
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -1,0 +1,125 @@
+"""The team's own checker: a program named in jpo.toml that looks at the proposed config.ini and says no by its exit code.
+
+It is started without a shell, on a copy, with nothing on its standard input; when its time is up it is killed together
+with all that it started.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from constraints.limits import seconds, table_of
+from constraints.verdict import printable
+
+TAIL_BYTES, TAIL_LINES, LINE_CHARACTERS = 8192, 5, 200
+ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """The [check] table: program and arguments, in which `{config}` stands for the file, and the longest it may take."""
+
+    command: tuple[str, ...]
+    timeout_seconds: float
+
+
+def checker_from(tables: Mapping[str, object]) -> Checker | None:
+    """The checker that jpo.toml names; None if it names none.
+
+    Raises:
+        ValueError: the command is not a list of texts with `{config}` in it, or the timeout is no duration.
+    """
+    table = table_of(tables, "check", ("command", "timeout"))
+    command = table.get("command")
+    if command is None or command in ([], ()):
+        return None
+    if not isinstance(command, list | tuple) or not all(isinstance(word, str) and word and "\0" not in word for word in command):
+        raise ValueError('[check] command: is not a list of texts; write e.g. command = ["workload_checker", "{config}"]')
+    if not any("{config}" in word for word in command[1:]):
+        raise ValueError('[check] command: gets no file to look at; add the argument "{config}"')
+    return Checker(tuple(command), seconds(table.get("timeout"), "[check] timeout") or 60.0)
+
+
+def run_checker(command: Sequence[str], proposed: bytes, name: str, timeout_seconds: float) -> str | None:
+    """Ask the checker about a proposed file.
+
+    Args:
+        command: program and arguments; `{config}` is replaced by the path of a private copy, removed afterwards.
+        proposed: the content of the file that would be written.
+        name: its file name; the copy bears it.
+        timeout_seconds: the longest the checker may take.
+
+    Returns:
+        None if it exits with 0; else why not: its last lines, on one line and fit for a terminal.
+
+    Raises:
+        ValueError: it cannot be started.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="jpo-check-", ignore_cleanup_errors=True) as folder:
+            copy = Path(folder) / (PurePath(name).name or "config.ini")
+            copy.write_bytes(proposed)
+            return _answer(_start([word.replace("{config}", str(copy)) for word in command]), command[0], timeout_seconds)
+    except OSError as error:
+        raise ValueError(
+            f"[check] command: {command[0]!r} cannot be run ({error.strerror}); install it or name its path"
+        ) from error
+
+
+def _start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - the team's own command; without a shell nothing in it is interpreted
+        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, bufsize=0
+    )
+
+
+def _answer(process: subprocess.Popen[bytes], program: str, timeout_seconds: float) -> str | None:
+    """Wait for the process, end all that it started, and put its exit code and output into words."""
+    with process:
+        try:
+            tail = _tail_until_end(process, time.monotonic() + timeout_seconds)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # nothing of the group is left; macOS says the latter of zombies
+                os.killpg(process.pid, signal.SIGKILL)
+    code, name = process.returncode, PurePath(program).name
+    if tail is None:
+        return f"{name} did not answer within {timeout_seconds:g} s"
+    if code == 0:
+        return None
+    ended = f"{name} was ended by signal {-code}" if code < 0 else f"{name} rejects with exit code {code}"
+    return f"{ended}: {said}" if (said := _last_lines(tail)) else f"{ended} and says nothing"
+
+
+def _tail_until_end(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
+    """The last bytes that the process wrote; None if it has not ended by the deadline.
+
+    Ends with the process, not with its output: a child it leaves behind may hold the pipe open.
+    """
+    assert process.stdout is not None
+    tail, pipe, open_ = b"", process.stdout.fileno(), True
+    ended = False
+    while time.monotonic() < deadline:
+        ended = process.poll() is not None  # asked first: what it wrote before its end is still read below
+        if open_ and select.select([pipe], [], [], 0 if ended else POLL_SECONDS)[0]:
+            chunk = os.read(pipe, 65536)
+            tail, open_ = (tail + chunk)[-TAIL_BYTES:], bool(chunk)
+        elif ended:
+            return tail
+        elif not open_:
+            time.sleep(POLL_SECONDS)
+    return tail if ended else None
+
+
+def _last_lines(output: bytes) -> str:
+    lines = [printable(line).strip() for line in ESCAPE.sub("", output.decode("utf-8", "replace")).splitlines()]
+    return " | ".join(line[:LINE_CHARACTERS] for line in [line for line in lines if line][-TAIL_LINES:])

@@ -1,0 +1,183 @@
+"""Train a small convolutional network on handwritten digits until it is good enough; JPO reads what `runlog` leaves behind.
+
+    python train.py config.ini --metrics-port 8000
+
+The data are the 1,797 digits which scikit-learn brings along; nothing is downloaded. Exit code: 0 when training ended by itself
+(the log says whether the target was reached), 1 when it failed or diverged, 143 after SIGTERM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import configparser
+import math
+import re
+import signal
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+
+import torch
+from runlog import RunLog
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.utils.data import DataLoader, TensorDataset
+
+CHANNELS = 64
+MOMENTUM = 0.9
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything ready to train."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    batches: DataLoader[tuple[torch.Tensor, ...]]
+    validation: TensorDataset
+    epochs: int
+    target_accuracy: float
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    config = configparser.ConfigParser(inline_comment_prefixes=("#", ";"), interpolation=None)
+    with arguments.config.open(encoding="utf-8") as file:
+        config.read_file(file)
+    parameters = read_parameters(config)
+    torch.manual_seed(config.getint("training", "seed", fallback=zlib.crc32(arguments.run_id.encode())))
+    job = prepare(parameters, config.getfloat("training", "target_accuracy"))
+
+    stop: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda received, _: stop.append(received))
+    arguments.log_dir.mkdir(parents=True, exist_ok=True)
+    identity = {"run_id": arguments.run_id, **{name: config["workload"][name] for name in ("dataset", "model", "framework")}}
+    log = RunLog(arguments.log_dir / f"{arguments.run_id}.csv", identity, parameters)
+    if arguments.metrics_port is not None:
+        print(f"metrics on http://127.0.0.1:{log.serve(arguments.metrics_port)}/metrics", flush=True)
+    linger(arguments.linger, stop)
+
+    log.start()
+    status, converged = "failed", False
+    try:
+        status, converged = train(job, log, stop)
+    finally:
+        log.end(status, converged=converged)
+        print(f"{status}, target {'reached' if converged else 'not reached'}: {log.path}", flush=True)
+        linger(arguments.linger, stop)
+    return {"succeeded": 0, "diverged": 1, "stopped": 128 + signal.SIGTERM}[status]
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Train a small network on handwritten digits.")
+    parser.add_argument("config", type=Path, help="config.ini of the job")
+    parser.add_argument(
+        "--run-id", type=run_id, default=f"digits-{datetime.now(UTC):%Y%m%d-%H%M%S}", help="unique name of the run"
+    )
+    parser.add_argument(
+        "--log-dir", type=Path, default=Path("runs"), metavar="DIR", help="where RUN_ID.csv is written (default: runs)"
+    )
+    parser.add_argument(
+        "--metrics-port", type=int, metavar="PORT", help="export metrics on 127.0.0.1; 0 takes a free port and prints it"
+    )
+    parser.add_argument(
+        "--linger", type=float, default=0, metavar="SECONDS", help="wait before and after training, to be scraped"
+    )
+    return parser.parse_args()
+
+
+def run_id(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name of letters, digits, '.', '_' and '-'")
+    return text
+
+
+def read_parameters(config: configparser.ConfigParser) -> dict[str, float]:
+    """What JPO may tune, under the names it knows."""
+    training, resources = config["training"], config["resources"]
+    if resources["gpus"] != "0":
+        raise SystemExit(f"gpus = {resources['gpus']}, but this example trains on the CPU; write gpus = 0")
+    return {
+        "batch_size": int(training["batch_size"]),
+        "learning_rate": float(training["learning_rate"]),
+        "num_layers": int(config["model"]["num_layers"]),
+        "epochs": int(training["epochs"]),
+        "cpus": int(resources["cpus"]),
+        "gpus": 0,
+    }
+
+
+def load_data() -> tuple[TensorDataset, TensorDataset]:
+    """Images (n, 1, 8, 8) in 0..1 with their labels: 1,437 to train on, 360 to validate; the same split for every run."""
+    digits = load_digits()
+    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
+    labels = torch.tensor(digits.target)
+    parts = train_test_split(images, labels, test_size=0.2, random_state=0, stratify=labels)
+    return TensorDataset(parts[0], parts[2]), TensorDataset(parts[1], parts[3])
+
+
+def build(num_layers: int) -> nn.Module:
+    """`num_layers` convolutions, one pooling, one linear layer."""
+    layers: list[nn.Module] = []
+    for channels in [1, *[CHANNELS] * (num_layers - 1)]:
+        layers += [nn.Conv2d(channels, CHANNELS, 3, padding=1), nn.ReLU()]
+    return nn.Sequential(*layers, nn.MaxPool2d(2), nn.Flatten(), nn.Linear(CHANNELS * 4 * 4, 10))
+
+
+def prepare(parameters: Mapping[str, float], target_accuracy: float) -> Job:
+    torch.set_num_threads(int(parameters["cpus"]))
+    training, validation = load_data()
+    model = build(int(parameters["num_layers"]))
+    optimizer = torch.optim.SGD(model.parameters(), lr=parameters["learning_rate"], momentum=MOMENTUM)
+    batches = DataLoader(training, batch_size=int(parameters["batch_size"]), shuffle=True)
+    return Job(model, optimizer, batches, validation, int(parameters["epochs"]), target_accuracy)
+
+
+def train(job: Job, log: RunLog, stop: Sequence[int]) -> tuple[str, bool]:
+    """Train until the target, the last epoch, divergence or a signal. Returns how it ended and whether the target was reached."""
+    for epoch in range(1, job.epochs + 1):
+        losses = []
+        for images, labels in job.batches:
+            if stop:
+                return "stopped", False
+            loss = cross_entropy(job.model(images), labels)
+            job.optimizer.zero_grad()
+            loss.backward()
+            job.optimizer.step()
+            losses.append(loss.item())
+            log.batch(len(labels))
+        train_loss = fmean(losses)
+        val_loss, accuracy = validate(job.model, job.validation)
+        log.epoch(epoch, train_loss, val_loss)
+        print(f"epoch {epoch:3}  train {train_loss:.4f}  val {val_loss:.4f}  accuracy {accuracy:.3f}", flush=True)
+        if not math.isfinite(train_loss + val_loss):
+            return "diverged", False
+        if accuracy >= job.target_accuracy:
+            return "succeeded", True
+    return "succeeded", False
+
+
+@torch.no_grad()
+def validate(model: nn.Module, validation: TensorDataset) -> tuple[float, float]:
+    """Loss and accuracy on data the model has not seen."""
+    images, labels = validation.tensors
+    scores = model(images)
+    return cross_entropy(scores, labels).item(), (scores.argmax(1) == labels).float().mean().item()
+
+
+def linger(seconds: float, stop: Sequence[int]) -> None:
+    """Stay up so that Prometheus sees the first and the last values of a run shorter than its scrape interval."""
+    until = time.monotonic() + seconds
+    while not stop and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,70 @@
+"""The program: runs the command line and turns whatever happens into an exit code and one line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+
+import click
+
+from jpo.cli import cli
+from jpo.errors import JpoError, UsageError
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Entry point of `jpo` and `python -m jpo`."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: on arrays this small a second thread only spins
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; its exit code (docs/exit-codes.md)."""
+    try:
+        own_guard()
+        return int(cli.main(arguments, prog_name="jpo", standalone_mode=False) or 0)
+    except JpoError as error:
+        return told(f"{error} [{error.code}]", error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return told("interrupted; config.ini is the old file or the new one, whole", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
+        return 0
+    except Exception as error:  # noqa: BLE001 - the one place that answers for bugs
+        return bug(error, verbose="-v" in arguments or "--verbose" in arguments)
+
+
+def own_guard() -> None:
+    """Another project is also imported as `constraints`; a guard that is not ours is no guard."""
+    import constraints
+
+    if getattr(constraints, "JPO_GUARD", None) != "jpo":
+        place = f"import constraints: {constraints.__file__}"
+        raise UsageError(place, "is another project, not JPO's guard", "uninstall it, then reinstall jpo", code="JPO-E304")
+
+
+def bug(error: Exception, *, verbose: bool) -> int:
+    """An internal error: the traceback goes to a log file, and to stderr only with -v."""
+    trace = "".join(traceback.format_exception(error))
+    if verbose:
+        sys.stderr.write(trace)
+    with tempfile.NamedTemporaryFile("w", prefix="jpo-", suffix=".log", delete=False) as log:
+        log.write(trace)
+    return told(f"internal error ({type(error).__name__}); please report it with {log.name} [JPO-E001]", 1)
+
+
+def told(message: str, exit_code: int) -> int:
+    """One line on stderr: control characters in names from files must not reach the terminal."""
+    line = "".join(c if c.isprintable() else " " for c in message)
+    sys.stderr.write(f"jpo: {line}\n")
+    return exit_code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Which candidate next: soft actor-critic over the belief, or keep.
+
+In the order of the story:
+
+    action.py         the configurations between which to choose
+    preference.py     several objectives -> one
+    prospects.py      what the belief promises of each candidate, and the belief rule
+    state.py          the same as 30 numbers per candidate, which the networks read
+    policy.py         actor and critics in numpy: all that a suggestion needs
+    decide.py         the answer: one candidate, or keep, with reasons
+    reward.py         what a run was worth
+    replay_buffer.py, networks.py, sac.py, learn.py, checkpoint.py    learning (torch, imported only when called for)
+    release.py        the test that a policy must pass before it may decide
+    weights/          the shipped policy and its model card
+
+Nothing here knows how jobs are simulated or how a belief is formed: Candidates and Belief come in as values.
+"""

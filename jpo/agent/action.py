@@ -1,0 +1,191 @@
+"""The actions: configurations that can be executed, as rows of one candidate set.
+
+Every free parameter has a ladder of values around today's, or the user's own choices. All combinations are taken while they are
+few; else moves of one and two parameters from today's configuration and from the best one run, the nearest first. Deterministic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.records import PARAMETERS, WHOLE, Candidates, Run, RunStatus
+
+if TYPE_CHECKING:
+    Values = Mapping[str, float]
+    Rate = Callable[[Values], float]
+    Row = tuple[float, ...]
+
+FACTORS: Mapping[str, tuple[float, ...]] = {
+    "learning_rate": tuple(10 ** (i / 4) for i in range(-4, 5)),  # quarter decades, one decade to each side
+    "epochs": (0.5, 0.75, 1.25, 1.5, 2.0),
+    "cpus": (0.25, 0.5, 0.75, 1.5, 2.0, 4.0),
+    "memory_gib": (0.5, 0.75, 1.25, 1.5, 2.0),
+}
+"""Ladders that are relative to today's value."""
+
+DOUBLINGS = {"batch_size": 3, "gpus": 2}
+"""Ladders of powers of two: so many to each side of today's value."""
+
+POWERS = {"linear": 1.0, "sqrt": 0.5}
+"""How a parameter may follow another one."""
+
+
+def propose_candidates(
+    current: Values,
+    runs: Sequence[Run],
+    *,
+    free: Collection[str],
+    admissible: Callable[[Values], bool],
+    log_rate: Rate,
+    choices: Mapping[str, Sequence[float]] | None = None,
+    follow: Mapping[str, str] | None = None,
+    limit: int = 200,
+) -> Candidates:
+    """Collect the configurations between which the agent chooses.
+
+    Args:
+        current: today's value of every parameter, held ones included; the columns of the result.
+        runs: finished runs, oldest first. What a run did not report had today's value.
+        free: parameters that may change.
+        admissible: whether a configuration may be proposed (limits, guard).
+        log_rate: natural log of a configuration's price per hour, in any unit.
+        choices: the user's own values per parameter, instead of a ladder.
+        follow: `{"learning_rate": "batch_size:sqrt"}` (or `:linear`): not free, but follows the other parameter.
+        limit: most rows, not counting those that were run.
+
+    Returns:
+        Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
+
+    Raises:
+        ValueError: if `follow` names an unknown parameter or rule.
+    """
+    follow = {name: rule for name, rule in (follow or {}).items() if name in free}
+    names = tuple(name for name in PARAMETERS if name in current)
+    steered = [name for name in names if name in free and name not in follow]
+    ladders = {name: _ladder(name, current[name], (choices or {}).get(name)) for name in steered}
+    measured = [(_row({**current, **run.parameters}, names), run) for run in runs]
+    best = _best(measured, names, log_rate)
+    bases = [current, *([{**current, **{name: best[name] for name in ladders}}] if best else [])]
+    known = (_row(current, names), *(row for row, _ in measured))
+    rows = {row: _stays(row, current, names, free) and admissible(_values(row, names)) for row in known}
+    room = len(rows) + limit - 1
+    for move in _moves(bases, ladders, limit):
+        proposed = _followed(move, current, follow)
+        row = _row(proposed, names)
+        if len(rows) < room and row not in rows and admissible(proposed):
+            rows[row] = True
+    rates = np.array([log_rate(_values(row, names)) for row in rows])
+    return Candidates(
+        names=names,
+        values=np.array(list(rows), dtype=np.float64),  # (K, P)
+        current=0,
+        admissible=np.array(list(rows.values()), dtype=np.bool_),
+        log_rate=rates - rates[0],
+    )
+
+
+def _stays(row: Row, current: Values, names: tuple[str, ...], free: Collection[str]) -> bool:
+    """Whether every held parameter has today's value."""
+    return all(value == current[name] for name, value in zip(names, row, strict=True) if name not in free)
+
+
+def _ladder(name: str, now: float, choices: Sequence[float] | None) -> tuple[float, ...]:
+    """Values to choose from, ascending, today's among them."""
+    if choices is not None:
+        return tuple(sorted({float(now), *map(float, choices)}))
+    if now <= 0:  # no GPUs: nothing to multiply
+        return (now,)
+    if name in DOUBLINGS:
+        middle, reach = math.floor(math.log2(now)), DOUBLINGS[name]
+        steps = [2.0**i for i in range(max(0, middle - reach), middle + reach + 1)]
+    elif name == "num_layers":
+        steps = [now + i for i in (-2, -1, 1, 2)]
+    else:
+        steps = [_rounded(name, now * factor) for factor in FACTORS[name]]
+    return tuple(sorted({now, *(step for step in steps if step > 0)}))
+
+
+def _rounded(name: str, value: float) -> float:
+    """Whole numbers where they are whole or at least 1 (cpus, memory); else two significant digits, as people write them."""
+    if name in WHOLE or (name in ("cpus", "memory_gib") and value >= 1):
+        return float(round(value))
+    return float(f"{value:.2g}")
+
+
+def _moves(bases: list[Values], ladders: Mapping[str, tuple[float, ...]], limit: int) -> Iterator[Values]:
+    """Everything if it is little; else from each base what differs in few parameters by few steps, the nearest first."""
+    if math.prod(len(ladder) for ladder in ladders.values()) <= limit:
+        for values in itertools.product(*ladders.values()):
+            yield {**bases[0], **dict(zip(ladders, values, strict=True))}
+        return
+    yield from _by_distance(bases, ladders, 1)
+    yield from _coordinated(bases, ladders)
+    yield from _by_distance(bases, ladders, 2)
+
+
+def _by_distance(bases: list[Values], ladders: Mapping[str, tuple[float, ...]], changed: int) -> Iterable[Values]:
+    """Moves of exactly `changed` parameters, those of fewest ladder steps first."""
+    found: list[tuple[int, Values]] = []
+    for base in bases:
+        for names in itertools.combinations(ladders, changed):
+            for values in itertools.product(*(ladders[name] for name in names)):
+                steps = [_steps(ladders[name], base[name], value) for name, value in zip(names, values, strict=True)]
+                if all(steps):
+                    found.append((sum(steps), {**base, **dict(zip(names, values, strict=True))}))
+    return [move for _, move in sorted(found, key=lambda pair: pair[0])]
+
+
+def _coordinated(bases: list[Values], ladders: Mapping[str, tuple[float, ...]]) -> Iterator[Values]:
+    """GPUs, batch size and learning rate grow or shrink together: the rate with the batch, or with its square root.
+
+    Source: Goyal et al., "Accurate, Large Minibatch SGD", 2017 (linear); Krizhevsky, "One weird trick", 2014 (square root).
+    """
+    for base, factor, power in itertools.product(bases, (0.25, 0.5, 2.0, 4.0), (0.0, 0.5, 1.0)):
+        wanted = {"batch_size": factor, "learning_rate": factor**power}
+        for gpus in (1.0, factor):
+            scaled = {name: base[name] * by for name, by in {**wanted, "gpus": gpus}.items() if name in ladders}
+            yield {**base, **{name: _nearest(ladders[name], value) for name, value in scaled.items()}}
+
+
+def _steps(ladder: tuple[float, ...], base: float, value: float) -> int:
+    return abs(ladder.index(value) - ladder.index(_nearest(ladder, base)))
+
+
+def _nearest(ladder: tuple[float, ...], value: float) -> float:
+    return min(ladder, key=lambda rung: abs(math.log(max(rung, 1e-9) / max(value, 1e-9))))
+
+
+def _followed(move: Values, current: Values, follow: Mapping[str, str]) -> Values:
+    """Set the parameters which follow others: by the ratio of the leader, or its square root; unchanged if it is."""
+    values = dict(move)
+    for name, rule in follow.items():
+        leader, _, law = rule.partition(":")
+        if name not in current or leader not in current or law not in POWERS:
+            raise ValueError(f"{name} cannot follow {rule!r}; write e.g. batch_size:sqrt or batch_size:linear")
+        ratio = move[leader] / current[leader] if current[leader] else 1.0
+        values[name] = current[name] if ratio == 1 else _rounded(name, current[name] * ratio ** POWERS[law])
+    return values
+
+
+def _best(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rate) -> Values | None:
+    """The configuration of the run that ended well with the least time and cost, weighed equally."""
+    found = [
+        (math.log(seconds) + log_rate(values) / 2, values)
+        for row, run in measured
+        for values in [_values(row, names)]
+        if run.status is RunStatus.SUCCEEDED and (seconds := run.outcome.duration_seconds)
+    ]
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _row(values: Values, names: tuple[str, ...]) -> Row:
+    return tuple(float(values[name]) for name in names)
+
+
+def _values(row: Row, names: tuple[str, ...]) -> Values:
+    return dict(zip(names, row, strict=True))

@@ -1,0 +1,113 @@
+"""The answer: one candidate, or keep. Never without a reference run, never beyond what `explore` allows, never in silence.
+
+    off     only what was measured and is better than today by more than the noise
+    safe    also what is hardly worse than the incumbent with the stated confidence, or is best on the belief's mean
+    on      anything admissible
+
+Among what may be tried, a released policy decides, else the belief rule; the answer says who.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from jpo.agent import reasons
+from jpo.agent.prospects import Prospects, prospects, usable
+from jpo.agent.state import observe
+from jpo.records import Decision
+
+if TYPE_CHECKING:
+    from jpo.agent.policy import Policy
+    from jpo.records import Belief, Bools, Candidates, Preference
+
+    Explore = Literal["off", "safe", "on"]
+
+BUDGET_RUNS = 20
+BUDGET = 1.0
+"""Over the last 20 runs exploring may cost one reference run in total (5 %) more than always keeping; then only what is known."""
+
+
+def decide(
+    candidates: Candidates,
+    belief: Belief,
+    preference: Preference,
+    *,
+    explore: Explore,
+    confidence: float,
+    policy: Policy | None,
+    rng: np.random.Generator,
+    runs_finished: int,
+    recent: Sequence[float] = (),
+) -> Decision:
+    """Choose the next configuration.
+
+    Args:
+        explore: see the module.
+        confidence: probability, in 0..1, with which a tried candidate must not be worse than the incumbent by more than a tenth.
+        policy: decides if it was released; None = the belief rule.
+        rng: only `explore = "on"` with a released policy draws from it.
+        runs_finished: finished runs of this workload; without any the answer is keep.
+        recent: cost of the last runs under the preference in multiples of the reference run, oldest first; beyond the budget
+            the answer only uses what was measured.
+
+    Returns:
+        A usable row: admissible, or the current one.
+    """
+    if runs_finished == 0 or belief.duration_seconds is None:
+        return Decision(candidates.current, None, "no evidence", (reasons.NO_RUN,), ("JPO-I601",))
+    promise = prospects(belief, candidates, preference)
+    spent = sum(ratio - 1 for ratio in recent[-BUDGET_RUNS:]) > BUDGET
+    decided_by: Literal["sac", "belief"] = "belief"
+    if explore == "off" or spent:
+        choice = known_best(promise, belief, candidates)
+    elif policy is None or not policy.released:
+        choice = by_rule(promise, may_try(promise, candidates, explore, confidence))
+    else:
+        decided_by = "sac"
+        allowed = may_try(promise, candidates, explore, confidence)
+        choice = by_policy(policy, belief, candidates, preference, promise, allowed, rng if explore == "on" else None)
+    told = reasons.tell(choice, candidates, belief, promise, explore=explore, confidence=confidence, spent=spent, by=decided_by)
+    return Decision(choice, 1 - float(promise.p_worse_today[choice]), decided_by, *told)
+
+
+def may_try(promise: Prospects, candidates: Candidates, explore: Explore, confidence: float) -> Bools:
+    """Rows that may be run next under `explore` "safe" or "on", shape (K,). Today's and the incumbent are always among them."""
+    rows = usable(candidates)
+    if explore == "on":
+        return rows
+    best_on_average = int(np.argmin(np.where(rows, promise.expected, np.inf)))
+    safe = promise.p_worse <= 1 - confidence
+    safe[[candidates.current, promise.incumbent, best_on_average]] = True
+    allowed: Bools = rows & safe
+    return allowed
+
+
+def known_best(promise: Prospects, belief: Belief, candidates: Candidates) -> int:
+    """The incumbent if it is better than today by more than the noise of the two means, else today."""
+    now, best = candidates.current, promise.incumbent
+    ended_well = np.maximum(belief.runs, 1)
+    noise = belief.noise * np.sqrt(1 / ended_well[now] + 1 / ended_well[best])
+    better = promise.expected[best] < promise.expected[now] and promise.mean[best] - promise.mean[now] < -noise
+    return best if better else now
+
+
+def by_rule(promise: Prospects, allowed: Bools) -> int:
+    """The belief rule's choice."""
+    return int(np.argmin(np.where(allowed, promise.score, np.inf)))
+
+
+def by_policy(
+    policy: Policy,
+    belief: Belief,
+    candidates: Candidates,
+    preference: Preference,
+    promise: Prospects,
+    allowed: Bools,
+    rng: np.random.Generator | None,
+) -> int:
+    """The actor's choice among the shortlisted rows."""
+    seen = observe(belief, candidates, preference, promise, allowed)
+    return int(seen.rows[policy.pick(seen.features, seen.allowed, rng)])

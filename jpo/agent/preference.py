@@ -1,0 +1,45 @@
+"""Several objectives become one number, the only place where a preference acts. What is compared are natural logs of ratios, so
+that 10 % of time weighs as much as 10 % of money, whatever the job's size."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jpo.records import Floats, Preference
+
+LOSS_TOLERANCE = math.log(1.02)
+"""A validation loss 2 % above today's is within what two runs of one configuration differ by, and is not penalised."""
+
+LOSS_WEIGHT = 3.0
+"""Beyond the tolerance 1 % of validation loss weighs as 3 % of time or cost: a worse model is no saving, but it stays a trade."""
+
+FAILURE_CHARGE = 2.0
+"""A failed run costs this many runs of the incumbent: it is paid for, gives nothing, and must be done again."""
+
+
+def scalarise(log_time: Floats, log_cost: Floats, log_utilisation: Floats, log_loss: Floats, preference: Preference) -> Floats:
+    """Turn time, cost, efficiency and validation loss into the one number which the agent makes small.
+
+    Args:
+        log_time, log_cost, log_utilisation, log_loss: any one shape; natural logs of ratios to one reference, 0 = as there.
+            NaN = not measured.
+        preference: weights of time, cost and efficiency; they sum to 1, so the result is again the log of a ratio.
+
+    Returns:
+        The same shape, smaller is better. NaN where something that carries weight is not measured; a loss that is not measured
+        is not penalised.
+
+    Source: weighted sum, Roijers et al., "A Survey of Multi-Objective Sequential Decision-Making", JAIR 2013.
+    """
+    parts = ((preference.time, log_time), (preference.cost, log_cost), (-preference.efficiency, log_utilisation))
+    objective = np.zeros_like(log_time)
+    for weight, part in parts:
+        if weight:  # NaN x 0 would be NaN
+            objective = objective + weight * part
+    worse = np.nan_to_num(log_loss - LOSS_TOLERANCE, nan=0.0)
+    result: Floats = objective + LOSS_WEIGHT * np.maximum(worse, 0.0)
+    return result

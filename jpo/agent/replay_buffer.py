@@ -1,0 +1,113 @@
+"""The replay: a ring of transitions in numpy. Old ones are overwritten when it is full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jpo.agent.reward import regret_reward
+from jpo.agent.state import SHORTLIST, WIDTH
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from jpo.agent.state import Observation
+    from jpo.records import Bools, Floats, Preference
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Transition:
+    """One run as the agent sees it.
+
+    Attributes:
+        seen: the candidates before the run.
+        executed: row of `seen.features` that was really run (after the guard, not what the actor wanted).
+        reward: shape (5,), see reward.py.
+        preference: under which `seen` and `following` were encoded.
+        best: log objective of the best known configuration under that preference.
+        following: the candidates after the run.
+        terminated: nothing follows. A time limit is no end: what follows is then bootstrapped.
+    """
+
+    seen: Observation
+    executed: int
+    reward: Floats
+    preference: Preference
+    best: float
+    following: Observation
+    terminated: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Batch:
+    """B transitions as arrays; the reward is a scalar now."""
+
+    features: NDArray[np.float32]
+    """(B, K, 30); rows that do not exist are 0 and not allowed."""
+    allowed: Bools
+    executed: NDArray[np.int64]
+    reward: NDArray[np.float32]
+    next_features: NDArray[np.float32]
+    next_allowed: Bools
+    terminated: NDArray[np.float32]
+
+
+class ReplayBuffer:
+    """Fixed capacity; features are held as float16, which halves them at a loss far below their noise.
+
+    The reward becomes a scalar on entry: features belong to one preference too, so another one means transitions built anew from
+    the history, where the vectors are.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.size = 0
+        self.written = 0
+        self.arrays: dict[str, NDArray[Any]] = {
+            "features": np.zeros((capacity, SHORTLIST, WIDTH), np.float16),
+            "allowed": np.zeros((capacity, SHORTLIST), np.bool_),
+            "executed": np.zeros(capacity, np.int64),
+            "reward": np.zeros(capacity, np.float32),
+            "next_features": np.zeros((capacity, SHORTLIST, WIDTH), np.float16),
+            "next_allowed": np.zeros((capacity, SHORTLIST), np.bool_),
+            "terminated": np.zeros(capacity, np.float32),
+        }
+
+    @property
+    def capacity(self) -> int:
+        return len(self.arrays["reward"])
+
+    def add(self, transitions: Iterable[Transition]) -> None:
+        """Store transitions, overwriting the oldest; one whose reward is not known teaches nothing and is left out."""
+        for one in transitions:
+            reward = regret_reward(one.reward, one.preference, one.best)
+            if not np.isnan(reward):
+                self._write(self.written % self.capacity, one, float(reward))
+                self.written += 1
+                self.size = min(self.size + 1, self.capacity)
+
+    def _write(self, at: int, one: Transition, reward: float) -> None:
+        for before, seen in (("", one.seen), ("next_", one.following)):
+            self.arrays[before + "features"][at] = 0
+            self.arrays[before + "features"][at, : len(seen.rows)] = seen.features
+            self.arrays[before + "allowed"][at] = False
+            self.arrays[before + "allowed"][at, : len(seen.rows)] = seen.allowed
+        self.arrays["executed"][at] = one.executed
+        self.arrays["reward"][at] = reward
+        self.arrays["terminated"][at] = one.terminated
+
+    def sample(self, n: int, rng: np.random.Generator) -> Batch:
+        """Draw `n` transitions with replacement."""
+        assert self.size > 0
+        rows = rng.integers(self.size, size=n)
+        chosen = {name: array[rows] for name, array in self.arrays.items()}
+        for name in ("features", "next_features"):
+            chosen[name] = chosen[name].astype(np.float32)
+        return Batch(**chosen)
+
+
+def concatenate(first: Batch, second: Batch) -> Batch:
+    """One batch of two, e.g. half real and half simulated."""
+    return Batch(*(np.concatenate((getattr(first, f.name), getattr(second, f.name))) for f in fields(Batch)))

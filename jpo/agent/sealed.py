@@ -1,0 +1,60 @@
+"""Tensors and a JSON header in one file that notices damage: safetensors whose metadata carries a SHA-256 over every other byte.
+
+The seal is checked before anything is parsed. It finds accidents (truncation, a flipped bit, a foreign file); it is no signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from jpo.errors import StoreError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Tensors = dict[str, NDArray[np.generic]]
+
+SEAL = b"jpo-seal-sha256:"
+BLANK = b"0" * 64
+
+PLACE = "agent state in the history"
+REMEDY = "`jpo learn --rebuild` makes it anew from the recorded runs"
+
+
+def seal(tensors: Mapping[str, NDArray[Any]], header: Mapping[str, object]) -> bytes:
+    """Write tensors and header; `header` must be JSON."""
+    text = json.dumps({**header, "seal": (SEAL + BLANK).decode()}, sort_keys=True)
+    data = save(dict(tensors), metadata={"jpo": text})  # one key: the order of several is not fixed
+    return data.replace(SEAL + BLANK, SEAL + hashlib.sha256(data).hexdigest().encode(), 1)
+
+
+def unseal(data: bytes, place: str = PLACE, remedy: str = REMEDY) -> tuple[Tensors, dict[str, Any]]:
+    """Read what `seal` wrote.
+
+    Raises:
+        StoreError: JPO-E601 if this is no sealed file, or not every byte is as it was written.
+    """
+    start = data.find(SEAL) + len(SEAL)
+    found = data[start : start + 64]
+    if start < len(SEAL) or hashlib.sha256(data[:start] + BLANK + data[start + 64 :]).hexdigest().encode() != found:
+        raise StoreError(place, "is damaged, cut short or no file of JPO's agent", remedy, code="JPO-E601")
+    try:
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["jpo"])
+        if not isinstance(header, dict):
+            raise TypeError("the header is no table")
+        return load(data), header
+    except (ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise StoreError(place, "is sealed, but not as JPO's agent writes it", remedy, code="JPO-E601") from error
+
+
+def header_of(data: bytes) -> dict[str, Any]:
+    """What a saved agent says of itself, e.g. `runs_learnt` and `updates`, without torch. Raises like `unseal`."""
+    return unseal(data)[1]

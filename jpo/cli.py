@@ -1,0 +1,387 @@
+"""The command line: names, options, help. Commands are imported when called; results go to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jpo import __version__
+from jpo.errors import UsageError
+
+if TYPE_CHECKING:
+    from jpo.layers import Loaded
+    from jpo.report import Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+WOULD_CHANGE = 10
+STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
+
+FILE = click.Path(path_type=Path)
+config_ini = click.argument("config", type=FILE, default="config.ini", metavar="[CONFIG.INI]")
+toml_option = click.option(
+    "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml beside config.ini."
+)
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show a traceback for internal errors.")
+colour_option = click.option("--no-color", is_flag=True, help="No colours, also on a terminal (or set NO_COLOR).")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
+)
+network_options = (
+    click.option("--offline", is_flag=True, help="Make no network call; use the local history and CSV logs."),
+    click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
+    click.option("--timeout", metavar="DURATION", help="Deadline for all requests together, e.g. 10s."),
+    click.option("--since", metavar="DURATION", help="How far back to look at first contact, e.g. 90d."),
+)
+
+
+def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in the order of the help."""
+
+    def decorate(command: F) -> F:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="jpo")
+def cli() -> None:
+    """Suggest the next parameters of a recurring training job from what its earlier runs cost.
+
+    \b
+    Start with:  jpo suggest config.ini --dry-run
+    """
+
+
+@cli.command()
+@config_ini
+@click.option("--dry-run", is_flag=True, help="Write nothing anywhere.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 10 if a change is proposed.")
+@click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
+@click.option(
+    "--set",
+    "chosen",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Take this value instead of the agent's; the guard still decides.",
+)
+@click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or e.g. time=0.3,cost=0.7.")
+@click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
+)
+@click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
+@click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option("--output-file", type=FILE, help="Write the result there instead of to stdout.")
+@options(*network_options, toml_option, colour_option, verbose_option)
+def suggest(
+    config: Path,
+    toml: Path | None,
+    chosen: Sequence[str],
+    form: str,
+    output_file: Path | None,
+    *,
+    dry_run: bool,
+    check: bool,
+    diff: bool,
+    prefer: str | None,
+    explore: str | None,
+    no_learn: bool,
+    seed: int,
+    strict: bool,
+    offline: bool,
+    prometheus_url: str | None,
+    timeout: str | None,
+    since: str | None,
+    no_color: bool,
+    verbose: bool,
+) -> int:
+    """Write better values into CONFIG.INI, from evidence, checked and on record.
+
+    \b
+    Examples:
+      jpo suggest config.ini --dry-run                 look first
+      jpo suggest config.ini -o json --output-file suggestion.json
+      jpo suggest config.ini --prefer cost --explore off
+      jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
+    """
+    from jpo.commands.suggest import Options
+    from jpo.commands.suggest import suggest as command
+
+    flags = {
+        "prometheus": {"url": prometheus_url, "timeout": timeout, "since": since},
+        "agent": {"explore": explore},
+        "preference": prefer,
+    }
+    now = time.time()
+    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
+    wanted = Options(
+        suggestion_id=f"{stamp}-{uuid.uuid4().hex[:6]}",
+        now=now,
+        dry_run=dry_run or check,
+        diff=diff,
+        offline=offline,
+        strict=strict,
+        learn=not no_learn,
+        seed=seed,
+        chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
+    )
+    report = command(config, settings(config, toml, flags), wanted)
+    put(rendered(report, form, no_color), output_file)
+    return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0
+
+
+@cli.command()
+@click.argument("run", required=False)
+@click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a finished run; may be repeated.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME=VALUE", help="Outcome of RUN, e.g. val_loss=0.4; may be repeated."
+)
+@click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
+@click.option("--for", "config", type=FILE, default="config.ini", show_default=True, help="config.ini that the run used.")
+@options(*network_options, toml_option, verbose_option)
+def observe(
+    run: str | None,
+    logs: Sequence[Path],
+    metrics: Sequence[str],
+    status: str,
+    config: Path,
+    toml: Path | None,
+    *,
+    offline: bool,
+    prometheus_url: str | None,
+    timeout: str | None,
+    since: str | None,
+    verbose: bool,
+) -> None:
+    """Put the outcome of finished runs on record; without arguments, ask the configured sources.
+
+    \b
+    Examples:
+      jpo observe --csv runs/2026-11-21.csv
+      jpo observe run-17 --metric duration_seconds=5400 --metric val_loss=0.4
+      jpo observe --prometheus-url http://prometheus:9090
+    """
+    from jpo.commands.observe import observe as command
+    from jpo.records import RunStatus
+
+    loaded = settings(config, toml, {"prometheus": {"url": prometheus_url, "timeout": timeout, "since": since}})
+    given = pairs("--metric", metrics)
+    put(command(config, loaded, run_id=run, logs=logs, metrics=given, status=RunStatus(status), now=time.time(), offline=offline))
+
+
+@cli.command()
+@config_ini
+@click.option("--rebuild", is_flag=True, help="Forget what was learnt and learn the whole history anew.")
+@click.option("--budget", metavar="DURATION", default="30s", show_default=True, help="How long to learn at most.")
+@click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
+@click.option("--updates", type=click.IntRange(1), default=2000, show_default=True, help="With --pretrain: gradient steps.")
+@seed_option
+@options(toml_option, verbose_option)
+def learn(
+    config: Path, toml: Path | None, *, rebuild: bool, budget: str, pretrain: Path | None, updates: int, seed: int, verbose: bool
+) -> None:
+    """Update the agent from the history (needs jpo[learn]).
+
+    \b
+    Examples:
+      jpo learn config.ini
+      jpo learn config.ini --rebuild --budget 2m
+      jpo learn --pretrain policy.safetensors --updates 2000 --seed 1
+    """
+    from jpo.commands import learn as command
+
+    if pretrain:
+        put(command.pretrain(pretrain, updates=updates, seed=seed))
+    else:
+        loaded = settings(config, toml, {"agent": {"learn_budget": budget}})
+        put(command.learn(config, loaded, rebuild=rebuild, seed=seed, now=time.time()))
+
+
+@cli.command()
+@config_ini
+@options(toml_option, verbose_option)
+def check(config: Path, toml: Path | None, *, verbose: bool) -> None:
+    """Is CONFIG.INI valid, identified and within limits?
+
+    \b
+    Example:
+      jpo check config.ini
+    """
+    from jpo.commands.check import check as command
+
+    put(command(config, settings(config, toml, {}), today=today()))
+
+
+@cli.command()
+@click.argument("suggestion_id", required=False)
+@options(toml_option, colour_option, verbose_option)
+def explain(suggestion_id: str | None, toml: Path | None, *, no_color: bool, verbose: bool) -> None:
+    """Why these values? Retells a suggestion, the newest one by default, and what came of it.
+
+    \b
+    Example:
+      jpo explain
+    """
+    from jpo.commands.explain import explain as command
+
+    put(command(suggestion_id, settings(None, toml, {}), width=width(), colour=coloured(no_color)))
+
+
+@cli.command()
+@click.option("-o", "--format", "form", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
+@click.option("--limit", type=click.IntRange(1), help="Only the newest so many.")
+@options(toml_option, colour_option, verbose_option)
+def history(form: str, limit: int | None, toml: Path | None, *, no_color: bool, verbose: bool) -> None:
+    """Runs and suggestions on record.
+
+    \b
+    Examples:
+      jpo history
+      jpo history --format json
+    """
+    from jpo.commands.history import history as command
+
+    put(command(settings(None, toml, {}), form=form, limit=limit, width=width(), colour=coloured(no_color)))
+
+
+@cli.group()
+def audit() -> None:
+    """The append-only log of what JPO decided, wrote and learnt."""
+
+
+@audit.command()
+@click.option("-o", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--limit", type=click.IntRange(1), help="Only the newest so many.")
+@options(toml_option, verbose_option)
+def show(form: str, limit: int | None, toml: Path | None, *, verbose: bool) -> None:
+    """Print the log, oldest first."""
+    from jpo.commands.audit import show as command
+
+    put(command(settings(None, toml, {}), form=form, limit=limit))
+
+
+@audit.command()
+@click.option("--head", metavar="HASH", help="A head noted earlier: it must still be in the log.")
+@options(toml_option, verbose_option)
+def verify(head: str | None, toml: Path | None, *, verbose: bool) -> None:
+    """Verify the hash chain; names the first bad record (exit 5)."""
+    from jpo.commands.audit import verify_log as command
+
+    put(command(settings(None, toml, {}), expected_head=head))
+
+
+@cli.group("config")
+def settings_group() -> None:
+    """Effective settings and their JSON Schema."""
+
+
+@settings_group.command("check")
+@options(toml_option, verbose_option)
+def check_settings(toml: Path | None, *, verbose: bool) -> None:
+    """Are jpo.toml and the environment valid?"""
+    from jpo.commands.settings import check as command
+
+    put(command(settings(None, toml, {})))
+
+
+@settings_group.command("show")
+@options(toml_option, verbose_option)
+def show_settings(toml: Path | None, *, verbose: bool) -> None:
+    """Every effective setting and where it comes from; secrets are hidden."""
+    from jpo.commands.settings import show as command
+
+    put(command(settings(None, toml, {})))
+
+
+@settings_group.command("schema")
+@click.option("--output", type=click.Choice(["settings", "suggestion"]), default="settings", show_default=True)
+def schema(output: str) -> None:
+    """JSON Schema of jpo.toml, or of `jpo suggest -o json`."""
+    from jpo.commands.settings import schema as command
+
+    put(command(output))
+
+
+# --- what the commands above share -------------------------------------------------------------------------------------------
+
+
+def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> Loaded:
+    """Effective settings; flags that were not given do not count."""
+    from jpo.layers import load
+
+    given = {
+        section: {k: v for k, v in table.items() if v is not None} if isinstance(table, Mapping) else table
+        for section, table in flags.items()
+        if table is not None
+    }
+    return load(config, toml, os.environ, given)
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE texts as a mapping."""
+    for text in given:
+        if not text.partition("=")[1]:
+            raise UsageError(option, f"{text!r} is not NAME=VALUE", f"write e.g. {option} batch_size=128", code="JPO-E305")
+    return {name.strip(): value.strip() for name, _, value in (text.partition("=") for text in given)}
+
+
+def as_number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise UsageError("--set", f"{name} = {text!r} is not a number", f"write e.g. --set {name}=32", code="JPO-E305") from error
+
+
+def rendered(report: Report, form: str, no_color: bool) -> str:
+    """The report in the form that was asked for."""
+    if form == "json":
+        from jpo.report.as_json import render as as_json
+
+        return as_json(report)
+    if form == "markdown":
+        from jpo.report.markdown import render as as_markdown
+
+        return as_markdown(report)
+    from jpo.report.terminal import render as as_text
+
+    return as_text(report, width=width(), colour=coloured(no_color))
+
+
+def put(text: str, output_file: Path | None = None) -> None:
+    """The result, and nothing else, to stdout or a file."""
+    if output_file is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output_file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            str(output_file), f"cannot be written ({error.strerror})", "name another --output-file", code="JPO-E307"
+        ) from error
+
+
+def coloured(no_color: bool) -> bool:
+    """Colours only for people: a terminal that wants them."""
+    return sys.stdout.isatty() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Columns of the terminal; a file or pipe gets 120."""
+    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
+
+
+def today() -> date:
+    return datetime.now(UTC).date()

@@ -1,0 +1,58 @@
+"""`jpo explain [ID]`: why this value? What a suggestion rested on, what was expected, and what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.history import Store, open_store
+from jpo.layers import Loaded
+from jpo.records import Run, Suggestion
+from jpo.report import Report, numbers, terminal
+
+
+def explain(suggestion_id: str | None, loaded: Loaded, *, width: int, colour: bool) -> str:
+    """The suggestion with this id, or the newest one, retold from the store.
+
+    Raises:
+        UsageError: JPO-E507, nothing is on record under this id, or at all.
+    """
+    with open_store(loaded.store_url, read_only=True, timeout_seconds=loaded.settings.store.timeout) as store:
+        suggestion = store.suggestion(suggestion_id) if suggestion_id else newest(store, loaded)
+        runs = store.runs_following(suggestion.suggestion_id)
+        events = [r for r in store.audit_records() if r.data.get("suggestion_id") == suggestion.suggestion_id]
+    written = any(event.kind == "written" for event in events)
+    config = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
+    told = terminal.render(Report(suggestion, Path(config), written), width=width, colour=colour)
+    return told + "\n".join(["", *background(suggestion), *(outcome(run, suggestion) for run in runs)]) + "\n"
+
+
+def newest(store: Store, loaded: Loaded) -> Suggestion:
+    """The suggestion made last."""
+    found = store.suggestions_of(limit=1)
+    if not found:
+        raise UsageError(loaded.store_url, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
+    return found[0]
+
+
+def background(suggestion: Suggestion) -> list[str]:
+    """What else decided it."""
+    wanted = suggestion.preference
+    verdict = "approved" if suggestion.guard.approved else "rejected: " + "; ".join(suggestion.guard.violations)
+    codes = ", ".join(suggestion.codes) or "none"
+    return [
+        f"  preference: time {wanted.time:g}, cost {wanted.cost:g}, efficiency {wanted.efficiency:g}; seed {suggestion.seed}",
+        f"  guard: {verdict}",
+        f"  reason codes (docs/codes.md): {codes}",
+        *(f"  skipped {one.run_id}: {one.reason}" for one in suggestion.evidence.runs_skipped),
+    ]
+
+
+def outcome(run: Run, suggestion: Suggestion) -> str:
+    """A run that followed it, beside the forecast."""
+    measured, expected = run.outcome.duration_seconds, suggestion.next.duration_seconds
+    took = f", took {numbers.duration(measured)}" if measured is not None else ""
+    if measured is not None and expected is not None:
+        where = "inside" if expected.low <= measured <= expected.high else "outside"
+        took += f" ({where} the interval {numbers.duration(expected.low)} to {numbers.duration(expected.high)})"
+    return f"  followed by run {run.run_id}: {run.status.value}{took}"

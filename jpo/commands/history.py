@@ -1,0 +1,136 @@
+"""`jpo history`: runs and suggestions on record, as a table, JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from jpo.history import RecordedRun, open_store
+from jpo.layers import Loaded
+from jpo.records import PARAMETERS, Outcome, Suggestion
+from jpo.report import numbers
+
+
+SHORT = dict(zip(PARAMETERS, ("batch", "lr", "layers", "epochs", "gpus", "cpus", "GiB"), strict=True))
+"""Column heads; the full names would not leave room for the values."""
+
+
+def history(loaded: Loaded, *, form: str, limit: int | None, width: int, colour: bool) -> str:
+    """The last `limit` runs and suggestions of the store, oldest first; `form` is table, json or csv (runs only)."""
+    with open_store(loaded.store_url, read_only=True, timeout_seconds=loaded.settings.store.timeout) as store:
+        runs, suggestions = store.recorded_runs(limit=limit), store.suggestions_of(limit=limit)
+    if form == "json":
+        return as_json(runs, suggestions)
+    return as_csv(runs) if form == "csv" else as_tables(runs, suggestions, width, colour)
+
+
+def as_json(runs: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> str:
+    """`{"schema_version", "runs": [...], "suggestions": [...]}`; what was not measured is null."""
+    document: dict[str, Any] = {
+        "schema_version": 1,
+        "runs": [
+            {
+                "run_id": known.run.run_id,
+                "workload": asdict(known.run.identity),
+                "status": known.run.status.value,
+                "started_at": known.run.started_at,
+                "ended_at": known.run.ended_at,
+                "parameters": dict(known.run.parameters),
+                "outcome": asdict(known.run.outcome),
+                "suggestion_id": known.suggestion_id,
+            }
+            for known in runs
+        ],
+        "suggestions": [
+            {
+                "suggestion_id": one.suggestion_id,
+                "workload": asdict(one.identity),
+                "created_at": one.created_at,
+                "status": one.status,
+                "current": dict(one.current),
+                "suggested": dict(one.suggested),
+                "forecast": asdict(one.next),
+                "decided_by": one.decided_by,
+            }
+            for one in suggestions
+        ],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_csv(runs: Sequence[RecordedRun]) -> str:
+    """One row per run: identity, status, times, parameters, outcome; empty cells where nothing is known."""
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    measured = list(Outcome.__dataclass_fields__)
+    head = ("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id")
+    rows.writerow([*head, *PARAMETERS, *measured])
+    for known in runs:
+        run = known.run
+        identity = (run.identity.dataset, run.identity.model, run.identity.framework)
+        parameters = [run.parameters.get(name) for name in PARAMETERS]
+        outcome = [getattr(run.outcome, name) for name in measured]
+        times = (run.started_at, run.ended_at)
+        rows.writerow([run.run_id, *identity, run.status.value, *times, known.suggestion_id, *parameters, *outcome])
+    return text.getvalue()
+
+
+def as_tables(runs: Sequence[RecordedRun], suggestions: Sequence[Suggestion], width: int, colour: bool) -> str:
+    """Per workload a table of runs and one of suggestions, for people."""
+    text = StringIO()
+    console = Console(file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False)
+    for identity in dict.fromkeys([*(known.run.identity for known in runs), *(one.identity for one in suggestions)]):
+        console.print(f"Workload {identity}\n", style="bold")
+        console.print(_runs([known for known in runs if known.run.identity == identity]))
+        console.print("")
+        console.print(_suggestions([one for one in suggestions if one.identity == identity]))
+        console.print("")
+    if not runs and not suggestions:
+        console.print("nothing on record yet; start with `jpo suggest config.ini`")
+    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+
+
+def _runs(runs: Sequence[RecordedRun]) -> Table:
+    names = [name for name in PARAMETERS if any(name in known.run.parameters for known in runs)]
+    table = _table("run", "ended (UTC)", "status", *(SHORT[name] for name in names), "duration", "val loss", "suggestion")
+    for known in runs:
+        run, outcome = known.run, known.run.outcome
+        values = [numbers.plain(run.parameters[name]) if name in run.parameters else "" for name in names]
+        took = "" if outcome.duration_seconds is None else numbers.duration(outcome.duration_seconds)
+        loss = "" if outcome.val_loss is None else numbers.plain(outcome.val_loss)
+        table.add_row(run.run_id, _time(run.ended_at), _status(known), *values, took, loss, known.suggestion_id or "")
+    return table
+
+
+def _status(known: RecordedRun) -> str:
+    return "target missed" if known.run.outcome.converged is False else known.run.status.value
+
+
+def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
+    table = _table("suggestion", "made (UTC)", "changes", "expected duration", "decided by")
+    for one in suggestions:
+        changes = (
+            ", ".join(f"{SHORT[change.parameter]} {change.old_text} → {change.new_text}" for change in one.changes) or "kept"
+        )
+        expected = numbers.expected("duration_seconds", one.next.duration_seconds, bounds=True)
+        table.add_row(one.suggestion_id, _time(one.created_at), changes, expected, one.decided_by)
+    return table
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+    for name in names:
+        table.add_column(name, overflow="fold", no_wrap=name in ("run", "status", "duration"))
+    return table
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%m-%d %H:%M")

@@ -1,0 +1,59 @@
+"""`jpo learn`: update the agent of a workload from its history, or train a new policy in the simulator."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jpo import learning
+from jpo.agent.release import Release
+from jpo.errors import UsageError
+from jpo.evidence import limits_of, workload_of
+from jpo.history import AuditEvent, open_store
+from jpo.layers import Loaded
+from jpo.proposal import wishes_of
+
+
+def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float) -> str:
+    """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
+    workload = workload_of(path, loaded, today=datetime.fromtimestamp(now, UTC).date())
+    wishes = wishes_of(workload, limits_of(workload, loaded), loaded)
+    identity, budget = workload.identity, loaded.settings.agent.learn_budget
+    with open_store(loaded.store_url, timeout_seconds=loaded.settings.store.timeout) as store:
+        runs = store.runs_of(identity)
+        learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, budget_seconds=budget, rebuild=rebuild)
+        left = learning.waiting(store, identity, runs)
+        told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
+        told += [f"{left} runs are left for the next time; give a larger --budget"] if left else []
+        if learnt.runs or rebuild:
+            results = learning.release(store, identity)
+            released = all(result.passed for result in results.values())
+            told += [verdict(explore, result) for explore, result in results.items()]
+            told.append(
+                "released: the policy decides from now on" if released else "not released: who decided so far still decides"
+            )
+            data = {"runs": learnt.runs, "updates": learnt.updates, "released": released}
+            store.audit(AuditEvent("learnt", now, identity, data))
+    return "\n".join(told) + "\n"
+
+
+def verdict(explore: str, result: Release) -> str:
+    """One line about a release test: mean cost per run in multiples of the optimum's, of both on the same jobs."""
+    word = "passed" if result.passed else "failed"
+    costs = f"cost {result.policy:.3f}, of the belief rule {result.rule:.3f}"
+    ratio = f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
+    return f"release test, explore {explore}: {word} on {result.jobs} simulated jobs; {costs}, {ratio}"
+
+
+def pretrain(path: Path, *, updates: int, seed: int) -> str:
+    """Train a policy in the simulator and write it to `path`; says how its release test ended."""
+    learning.need_torch()
+    from jpo.practice import pretrain as train
+
+    command = f"jpo learn --pretrain {path.name} --updates {updates} --seed {seed}"
+    policy, results = train(updates=updates, seed=seed, command=command)
+    try:
+        path.write_bytes(policy)
+    except OSError as error:
+        raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
+    return "\n".join([f"{path}: {len(policy)} bytes", *(verdict(explore, result) for explore, result in results.items())]) + "\n"

@@ -1,0 +1,58 @@
+"""Which job a config.ini describes: its dataset, model and framework."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from jpo.config.locate import Option
+from jpo.config.lookup import keyed, known, which
+from jpo.config.source import shown
+from jpo.errors import UsageError
+from jpo.records import Identity
+
+QUOTED = re.compile(r"""(["'])(.*)\1""")
+INTERPOLATED = re.compile(r"%\(|\$\{")
+
+LONGEST = 200
+"""Characters. Longer text is no name, and would end up in labels, tables and file names."""
+
+
+def find_identity(
+    options: Sequence[Option], keys: Mapping[str, str], names: Mapping[str, tuple[str, ...]], place: str
+) -> Identity:
+    """The job's identity; of the well-known names, the most usual one in the file counts, and must say one thing throughout.
+
+    Raises:
+        UsageError: one is missing, unclear or no plain name.
+    """
+    found = {part: _find(part, options, keys.get(part), names.get(part, ()), place) for part in ("dataset", "model", "framework")}
+    missing = [part for part, label in found.items() if not label]
+    if missing:
+        finding = f"no {' and no '.join(missing)} found"
+        example = f'[workload] identity = {{ {missing[0]} = "section.option" }}'
+        remedy = f"add {missing[0]} = ... to one of its sections, or name the option in jpo.toml: {example}"
+        raise UsageError(place, finding, remedy, code="JPO-E204")
+    return Identity(**found)
+
+
+def _find(part: str, options: Sequence[Option], key: str | None, names: Sequence[str], place: str) -> str:
+    """The label, or empty text when there is none."""
+    if key:
+        return _label(keyed(options, f"workload.identity.{part}", key, place), place)
+    found = next(filter(None, (known(options, {name}) for name in names)), [])
+    labels = {_label(option, place): option for option in found}
+    if len(labels) > 1:
+        raise which(part, labels.values(), place, f"[workload] identity = {{ {part} = KEY }}")
+    return next(iter(labels), "")
+
+
+def _label(option: Option, place: str) -> str:
+    """The option's text without quotes around it."""
+    quoted = QUOTED.fullmatch(option.text)
+    label = (quoted[2] if quoted else option.text).strip()
+    if not option.one_line or not label.isprintable() or len(label) > LONGEST or INTERPOLATED.search(label):
+        finding = f"{shown(option.key)} = {shown(label)} is not a plain name"
+        remedy = f"write it out on one line, in at most {LONGEST} characters"
+        raise UsageError(f"{place}:{option.line}", finding, remedy, code="JPO-E204")
+    return label

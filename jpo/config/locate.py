@@ -1,0 +1,138 @@
+"""Where each option of config.ini lies: line, columns of its value, comments that belong to it.
+
+Python's configparser itself tells the lines, so that there is no second grammar which could disagree with what training code
+reads. configupdater is not asked here: its time grows with the square of a section's options (16,000 take 3 s).
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from jpo.config.source import Source, shown
+from jpo.errors import UsageError
+
+DELIMITER = re.compile("[=:]")
+COMMENT = re.compile(r"(?<=\s)[#;]")
+"""Where an inline comment starts, as configparser's inline_comment_prefixes=("#", ";") has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of the file.
+
+    Attributes:
+        section, name: as written.
+        line: 1-based line on which it starts.
+        start, end: columns of the value in that line, in characters.
+        text: the value on that line without inline comment and surrounding blanks; empty when there is none.
+        tail: what follows the value on its line.
+        value: what configparser reads without inline comments; None for an option without a delimiter.
+        one_line: False when the value goes on in later lines.
+        above: the comment lines directly above, with their line numbers.
+    """
+
+    section: str
+    name: str
+    line: int
+    start: int = field(compare=False)
+    end: int = field(compare=False)
+    text: str
+    tail: str
+    value: str | None
+    one_line: bool
+    above: tuple[tuple[int, str], ...]
+
+    @property
+    def key(self) -> str:
+        return f"{self.section}.{self.name}"
+
+
+def locate(source: Source, place: str) -> tuple[Option, ...]:
+    """Every option of the file in its order. Raises UsageError where configparser cannot read the file."""
+    reader = _Reader(inline_comments=False)
+    try:
+        reader.read_file(reader.numbered(source))
+    except (configparser.Error, AttributeError) as error:  # AttributeError: Python < 3.13 on a line that continues a lone key
+        raise _unreadable(error, reader.line, place) from error
+    starts = tuple(reader.starts)
+    rows = ((section, value) for section in reader.sections() for _, value in reader.items(section))
+    return tuple(_option(section, name, line, value, source) for (section, value), (line, name) in zip(rows, starts, strict=True))
+
+
+def values_with_inline_comments(source: Source) -> dict[tuple[str, str], str | None] | None:
+    """What training code reads which lets configparser strip inline comments: (section, lower-case option) -> value.
+
+    None when it cannot read the file: then no such code reads it.
+    """
+    reader = _Reader(inline_comments=True)
+    try:
+        reader.read_file(reader.numbered(source))
+    except (configparser.Error, AttributeError):
+        return None
+    return {(section, option): value for section in reader.sections() for option, value in reader.items(section)}
+
+
+class _Reader(configparser.ConfigParser):
+    """configparser which notes where options start: it calls `optionxform` exactly once for each of them, on its line."""
+
+    def __init__(self, *, inline_comments: bool) -> None:
+        super().__init__(
+            interpolation=None,
+            allow_no_value=True,
+            inline_comment_prefixes=("#", ";") if inline_comments else None,
+            default_section="\n",  # no header can hold it: [DEFAULT] is then a section like others
+        )
+        self.line = 0
+        self.starts: list[tuple[int, str]] = []
+
+    def numbered(self, source: Source) -> Iterator[str]:
+        """The lines as a text file gives them, each counted when configparser takes it."""
+        for self.line, line in enumerate(source.lines, start=1):
+            yield line.rstrip("\r\n") + "\n"
+
+    def optionxform(self, optionstr: str) -> str:
+        self.starts.append((self.line, optionstr))
+        return optionstr.lower()
+
+
+def _option(section: str, name: str, line: int, value: str | None, source: Source) -> Option:
+    written = source.lines[line - 1].rstrip("\r\n")
+    delimiter = DELIMITER.search(written)
+    after = delimiter.end() if delimiter else len(written)
+    comment = COMMENT.search(written, after)
+    room = written[after : comment.start() if comment else len(written)]
+    text = room.strip()
+    start = after + len(room) - len(room.lstrip()) if text else after
+    end = start + len(text)
+    one_line = (value or "") == written[after:].strip()
+    return Option(section, name, line, start, end, text, written[end:], value, one_line, _comments_above(source, line))
+
+
+def _comments_above(source: Source, line: int) -> tuple[tuple[int, str], ...]:
+    first = line
+    while first > 1 and source.lines[first - 2].strip().startswith(("#", ";")):
+        first -= 1
+    return tuple((number, source.lines[number - 1]) for number in range(first, line))
+
+
+def _unreadable(error: configparser.Error | AttributeError, line: int, place: str) -> UsageError:
+    """The same complaint as configparser's, with line and remedy."""
+    match error:
+        case configparser.DuplicateSectionError():
+            finding, remedy = f"section {shown(error.section)} stands here a second time", "join the two"
+        case configparser.DuplicateOptionError():
+            finding = f"option {shown(error.option)} stands a second time in section {shown(error.section)}"
+            remedy = "delete one of the two"
+        case configparser.MissingSectionHeaderError():
+            finding, remedy = "no [section] stands above this line", "put a line such as [training] above it"
+        case configparser.ParsingError(errors=[(int(first), _), *_]):
+            line, finding, remedy = first, "an option needs a name", "write name = value"
+        case _:
+            finding, remedy = (
+                "continues an option which has no value",
+                "take out the blanks at its start, or write name = value above",
+            )
+    return UsageError(f"{place}:{line}", finding, remedy, code="JPO-E203")

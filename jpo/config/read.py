@@ -1,0 +1,115 @@
+"""config.ini -> Workload: which job it describes, what JPO may tune there, and what is pinned.
+
+The names by which options are known come from the caller, as does the way from text to number: the guard owns both. Nothing is
+guessed: where two options could be meant, the user says which.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+
+from jpo.config.identity import find_identity
+from jpo.config.locate import Option, locate
+from jpo.config.lookup import keyed, known, which
+from jpo.config.pins import held, refuse_strays
+from jpo.config.source import contents, decode, shown
+from jpo.errors import UsageError
+from jpo.records import PARAMETERS, Parameter, Workload
+
+ParseValue = Callable[[str, str, str], float | None]
+
+
+def read(
+    path: Path,
+    *,
+    identity: Mapping[str, str],
+    keys: Mapping[str, str],
+    names: Mapping[str, tuple[str, ...]],
+    identity_names: Mapping[str, tuple[str, ...]],
+    parse_value: ParseValue,
+    frozen: Collection[str] = (),
+    today: datetime.date,
+) -> Workload:
+    """Read the training job which config.ini describes.
+
+    Args:
+        path: the file; a symlink is followed.
+        identity: "section.option" of dataset, model and framework where jpo.toml names them.
+        keys: "section.option" of parameters which jpo.toml names; the others are looked for by `names` in every section.
+        names: parameter -> well-known option names in lower case.
+        identity_names: the same for dataset, model and framework, the most usual first.
+        parse_value: (parameter, option, text) -> number in JPO's unit, None where the unit is unknown; raises ValueError.
+        frozen: parameters which jpo.toml freezes.
+        today: `jpo: ignore until` holds before its date.
+
+    Raises:
+        UsageError: the file cannot be read, is ambiguous, has no identity or nothing to tune.
+    """
+    data, place = contents(path), str(path)
+    source = decode(data, place)
+    options = locate(source, place)
+    refuse_strays(source, options, place)
+    parameters = []
+    for name in PARAMETERS:
+        if name in keys:
+            candidates = [keyed(options, f"parameters.{name}.key", keys[name], place)]
+        else:
+            candidates = known(options, names.get(name, ()))
+        frozen_reason = "frozen in jpo.toml" if name in frozen else None
+        held_reasons = {option: held(option, place, today) or frozen_reason for option in candidates}
+        tunable = _numbers(name, held_reasons, parse_value, place)
+        if name in keys and not tunable and not any(held_reasons.values()):
+            raise _without_unit(candidates[0], place)
+        if len(tunable) > 1:
+            raise which(name, tunable, place, f"[parameters] {name} = {{ key = KEY }}")
+        parameters += [Parameter(name, o.key, value, o.text, o.line, held_reasons[o]) for o, value in tunable.items()]
+    _refuse_shared(parameters, place)
+    if not parameters:
+        remedy = 'name what JPO may change in jpo.toml: [parameters] batch_size = { key = "section.option" }'
+        raise UsageError(place, "holds no parameter that JPO knows", remedy, code="JPO-E205")
+    return Workload(
+        find_identity(options, identity, identity_names, place), tuple(parameters), path, hashlib.sha256(data).hexdigest()
+    )
+
+
+def _numbers(name: str, candidates: Mapping[Option, str | None], parse_value: ParseValue, place: str) -> dict[Option, float]:
+    """The options that hold a number. Left out are memory of unknown unit, and what is held and no number (`auto # jpo: pin`)."""
+    numbers = {}
+    for option, held_reason in candidates.items():
+        try:
+            value = _number(name, option, parse_value, place)
+        except UsageError:
+            if held_reason is None:
+                raise
+        else:
+            if value is not None:
+                numbers[option] = value
+    return numbers
+
+
+def _number(name: str, option: Option, parse_value: ParseValue, place: str) -> float | None:
+    here = f"{place}:{option.line}"
+    if not option.one_line or not option.key.isprintable():
+        finding = f"{shown(option.key)} " + ("has unprintable characters" if option.one_line else "goes on in the next line")
+        raise UsageError(here, finding, "write name = value on one line, in plain text", code="JPO-E209")
+    try:
+        return parse_value(name, option.name, option.text)
+    except ValueError as error:
+        raise UsageError(here, str(error), code="JPO-E208") from error
+
+
+def _without_unit(option: Option, place: str) -> UsageError:
+    finding = f"{option.name} = {shown(option.text)} has no unit"
+    return UsageError(f"{place}:{option.line}", finding, f"write e.g. {option.name} = 16Gi", code="JPO-E208")
+
+
+def _refuse_shared(parameters: Iterable[Parameter], place: str) -> None:
+    by_key: dict[str, Parameter] = {}
+    for parameter in parameters:
+        other = by_key.setdefault(parameter.key, parameter)
+        if other is not parameter:
+            finding = f"{other.name} and {parameter.name} are both {shown(parameter.key)} of {place}"
+            raise UsageError("jpo.toml", finding, "give each its own key", code="JPO-E207")

@@ -1,0 +1,97 @@
+"""The bytes of config.ini as text and back, without losing one of them.
+
+Lines end where Python's text files end them (LF, CRLF, CR): not at form feeds or U+2028, where str.splitlines would cut.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.errors import UsageError
+
+LARGEST_BYTES = 2 * 2**20
+"""A config.ini is a few kilobytes; what is larger was named by mistake."""
+
+BLANKS = re.compile(r"\s{250}")
+"""configparser takes quadratic time on long runs of blanks before a delimiter (CPython gh-146333): hostile, never meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """config.ini as text: `bom + "".join(lines).encode(codec)` are its bytes again, and each line keeps its own end."""
+
+    lines: tuple[str, ...]
+    codec: str
+    bom: bytes
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a regular file. Raises UsageError when there is none, it cannot be read, or it is too large."""
+    place = str(path)
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:  # Path.open takes no opener
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(place, "is not a file", "name the training job's config.ini", code="JPO-E201")
+            data = file.read(LARGEST_BYTES + 1)
+    except IsADirectoryError as error:
+        raise UsageError(place, "is a directory", "name the training job's config.ini in it", code="JPO-E201") from error
+    except OSError as error:
+        remedy = "check the path and its permissions"
+        raise UsageError(place, f"cannot be read: {error.strerror}", remedy, code="JPO-E201") from error
+    except ValueError as error:  # a NUL in the path
+        raise UsageError(repr(place), f"cannot be read: {error}", "check the path", code="JPO-E201") from error
+    if len(data) > LARGEST_BYTES:
+        finding = f"is larger than {LARGEST_BYTES // 2**20} MiB"
+        raise UsageError(place, finding, "name the training job's config.ini, not its data", code="JPO-E202")
+    return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # else opening a pipe waits for its writer
+
+
+def decode(data: bytes, place: str) -> Source:
+    """Bytes to text: UTF-8 with or without BOM, else latin-1, in which every byte is a character.
+
+    Raises:
+        UsageError: empty, UTF-16 or UTF-32, a NUL byte, or blanks on which configparser would hang.
+    """
+    _refuse_what_is_not_text(data, place)
+    bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    body, codec = data[len(bom) :], "utf-8"
+    try:
+        text = body.decode(codec)
+    except UnicodeDecodeError:
+        text, codec = body.decode("latin-1"), "latin-1"
+    lines = tuple(io.StringIO(text, newline=""))
+    for number, line in enumerate(lines, start=1):
+        if len(line) > 250 and BLANKS.search(re.split("[=:]", line, maxsplit=1)[0].strip()):
+            raise UsageError(f"{place}:{number}", "holds more than 250 blanks in a row", "take them out", code="JPO-E202")
+    return Source(lines, codec, bom)
+
+
+def encode(lines: tuple[str, ...], like: Source) -> bytes:
+    """Text to bytes, in the encoding of `like`."""
+    return like.bom + "".join(lines).encode(like.codec)
+
+
+def shown(text: str) -> str:
+    """Text from the file as it can stand in a message: quoted, escaped and short."""
+    return repr(text if len(text) <= 64 else text[:63] + "…")
+
+
+def _refuse_what_is_not_text(data: bytes, place: str) -> None:
+    if not data.strip(codecs.BOM_UTF8 + b" \t\r\n"):
+        raise UsageError(place, "is empty", "write the training job's parameters into it", code="JPO-E202")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError(place, "is UTF-16 or UTF-32 text", "save it as UTF-8", code="JPO-E202")
+    if b"\0" in data:
+        line = len(re.findall(rb"\r\n|\r|\n", data[: data.index(b"\0")])) + 1
+        remedy = "save it as UTF-8 text (UTF-16 is full of NUL bytes)"
+        raise UsageError(f"{place}:{line}", "holds a NUL byte", remedy, code="JPO-E202")

@@ -1,0 +1,87 @@
+"""What the belief says about one next run: intervals for duration, cost and loss, and how likely a candidate is worse."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.records import Belief, Forecast, Interval
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+_LOSS_NOISE = 0.03
+"""sd of ln validation loss between equal runs, as in the likelihood."""
+_INFLATION = 1.1
+"""Intervals are widened by this: on recorded jobs the belief was slightly too sure of itself."""
+_MISFIT_INFLATION = 0.2
+"""Widened by up to this share more when hardly any simulated job explains the runs (effective_share below `_FITS`)."""
+_FITS = 0.01
+_NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
+"""The middle of nine equally likely parts of the normal distribution: noise without a random number."""
+
+
+def predict(belief: Belief, row: int, *, usd_per_hour: float | None) -> Forecast:
+    """Forecast one next run at a candidate, given that it ends well, with 90 % intervals.
+
+    Args:
+        usd_per_hour: price of this candidate, None when unknown.
+
+    Returns:
+        None for what no run supports: durations before the first run that ended well, cost without a price, loss before the first
+        measured loss. The mean is the geometric one, which a few extreme particles do not move.
+    """
+    duration = cost = loss = None
+    if belief.duration_seconds is not None:
+        duration = _interval(belief, belief.log_time, row, belief.duration_seconds, belief.noise)
+        if usd_per_hour is not None:
+            cost = _scaled(duration, usd_per_hour / 3600.0)
+    if belief.val_loss is not None:
+        loss = _interval(belief, belief.log_loss, row, belief.val_loss, _LOSS_NOISE)
+    return Forecast(duration, cost, loss)
+
+
+def probability_worse(belief: Belief, log_objective: Floats, than: int, margin: float = 0.1) -> Floats:
+    """Probability that a candidate is worse than candidate `than` by more than the margin; 0 for `than` itself.
+
+    Args:
+        log_objective: shape (J, K), natural log of what is to be small, as the agent weighs it.
+        margin: 0.1 means more than a tenth worse.
+
+    Returns:
+        Shape (K,).
+    """
+    worse = log_objective > log_objective[:, [than]] + np.log1p(margin)
+    return np.asarray(belief.weights @ worse)
+
+
+def _interval(belief: Belief, logs: Floats, row: int, level: float, noise: float) -> Interval:
+    """Spread over the particles as seen from the candidates that were run, plus the noise of one run and of what is known so far.
+
+    Seen from today's configuration the spread of its own duration would vanish, even if it has never been run.
+    """
+    counts = belief.runs if belief.runs.any() else np.ones_like(belief.runs)
+    seen = logs @ (counts / counts.sum())  # (J,)
+    centred = logs[:, row] - seen + belief.weights @ seen
+    runs = belief.runs[row] if belief.runs[row] else counts.sum()
+    sigma = noise * np.sqrt(1 + 1 / runs)
+    points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
+    low, middle, high = _weighted_quantiles(points, np.repeat(belief.weights, len(_NODES)), (0.05, 0.5, 0.95))
+    factor = _INFLATION + _MISFIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS)
+    low, high = middle - factor * (middle - low), middle + factor * (high - middle)
+    mean = min(max(float(belief.weights @ centred), low), high)
+    return _scaled(Interval(float(np.exp(mean)), float(np.exp(low)), float(np.exp(high))), level)
+
+
+def _weighted_quantiles(points: Floats, weights: Floats, probabilities: tuple[float, ...]) -> tuple[float, ...]:
+    """The smallest points at which the cumulated weight reaches each probability."""
+    order = np.argsort(points)
+    cumulated = np.cumsum(weights[order])
+    at = np.minimum(np.searchsorted(cumulated, np.array(probabilities) * cumulated[-1]), len(points) - 1)
+    return tuple(float(points[order[i]]) for i in at)
+
+
+def _scaled(interval: Interval, factor: float) -> Interval:
+    return Interval(interval.mean * factor, interval.low * factor, interval.high * factor)

@@ -1,0 +1,181 @@
+"""The append-only audit log: what JPO decided, wrote and learnt, each record chained to the one before by its hash.
+
+The store keeps the log in the same database, and writes a record in the same transaction as what it tells; triggers refuse to
+change or delete one. This file knows the chain itself: how a record is hashed, and how the chain is verified.
+
+    hash = SHA-256(hash of the previous record, hex + canonical JSON of {at, data, dataset, framework, kind, model, number})
+
+The first record follows GENESIS. A record that was changed, removed from the middle or moved breaks the chain at a place that
+`verify` names. Records removed from the end, or a log rewritten as a whole by someone who computes the hashes anew, show only
+against an anchor: a hash noted elsewhere (a pipeline's output, a ticket) that must still be in the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from jpo.errors import StoreError
+from jpo.history.canonical import Json
+from jpo.records import Identity
+
+GENESIS = "0" * 64
+"""What the first record has as its predecessor's hash."""
+
+_as_json = json.JSONEncoder(
+    default=repr
+).encode  # repr: a damaged row may hold bytes where text belongs; its hash must differ, not raise
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEvent:
+    """Something that shall be on record.
+
+    Attributes:
+        kind: what happened, one word: "suggested", "kept", "written", "conflict", "refused", "observed", "learnt".
+        at: unix seconds.
+        identity: the workload it concerns; None when it concerns none in particular.
+        data: what is to be known about it; JSON values, no NaN.
+    """
+
+    kind: str
+    at: float
+    identity: Identity | None = None
+    data: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            raise ValueError("an audit event needs a kind")
+        if not math.isfinite(self.at):
+            raise ValueError(f"at = {self.at} is not a time in unix seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """An event as it stands in the log: numbered from 1, with its predecessor's hash and its own (hex)."""
+
+    number: int
+    at: float
+    kind: str
+    identity: Identity | None
+    data: Mapping[str, Json]
+    previous: str
+    hash: str
+
+
+class AuditRow(NamedTuple):
+    """A record as the store holds it, unread: `data` is its canonical JSON text, the identity is three texts or three None."""
+
+    number: int
+    at: float
+    kind: str
+    dataset: str | None
+    model: str | None
+    framework: str | None
+    data: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of verifying the log.
+
+    Attributes:
+        records: how many records from the first on are good.
+        head: hash of the last good one: an anchor to note elsewhere.
+        first_bad: number of the first record that is changed, missing or moved; None when the chain holds.
+        reason: what is wrong, in words; None when nothing is.
+    """
+
+    records: int
+    head: str
+    first_bad: int | None = None
+    reason: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.reason is None
+
+
+class HoldsAudit(Protocol):
+    def audit_rows(self) -> Iterator[AuditRow]: ...
+
+
+def chain(previous: AuditRow | None, at: float, kind: str, identity: Identity | None, data: str) -> AuditRow:
+    """The row that follows `previous` (None: the first); `data` is canonical JSON text."""
+    unsigned = AuditRow(
+        number=previous.number + 1 if previous else 1,
+        at=float(at),
+        kind=kind,
+        dataset=identity.dataset if identity else None,
+        model=identity.model if identity else None,
+        framework=identity.framework if identity else None,
+        data=data,
+        previous=previous.hash if previous else GENESIS,
+        hash="",
+    )
+    return unsigned._replace(hash=hash_of(unsigned))
+
+
+def hash_of(row: AuditRow) -> str:
+    """SHA-256 (hex) over the previous hash and the record's canonical JSON, whatever `row.hash` says.
+
+    The stored text of `data` is put in as it stands: it is canonical when it was written, and any byte changed since must show.
+    """
+    text = (
+        f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},'
+        f'"kind":{_as_json(row.kind)},"model":{_as_json(row.model)},"number":{row.number}}}'
+    )
+    return hashlib.sha256(f"{row.previous}{text}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def verify(store: HoldsAudit, *, expected_head: str | None = None) -> Verification:
+    """Walk the chain from its first record and name the first one that is bad.
+
+    Args:
+        store: whose log to verify.
+        expected_head: an anchor: a hash that was the log's head once, and so must still be in it. Without one, records missing
+            at the end cannot be noticed.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    records, head, anchored = 0, GENESIS, expected_head in (None, GENESIS)
+    for row in store.audit_rows():
+        reason = _fault(row, records + 1, head)
+        if reason:
+            return Verification(records, head, records + 1, reason)
+        records, head = row.number, row.hash
+        anchored = anchored or head == expected_head
+    if not anchored:
+        lost = f"the expected head {expected_head} is not in the log: records are missing at its end, or it was rewritten"
+        return Verification(records, head, None, lost)
+    return Verification(records, head)
+
+
+def _fault(row: AuditRow, expected_number: int, head: str) -> str | None:
+    if row.number != expected_number:
+        return f"record {expected_number} is missing; the next one on record is {row.number}"
+    if row.previous != head:
+        return f"record {expected_number} does not follow the record before it"
+    if row.hash != hash_of(row):
+        return f"record {expected_number} was changed: its hash does not fit what it says"
+    return None
+
+
+def read_row(row: AuditRow) -> AuditRecord:
+    """The record that a row tells.
+
+    Raises:
+        StoreError: JPO-E502, the row is damaged.
+    """
+    try:
+        identity = None if row.dataset is None else Identity(row.dataset, row.model or "", row.framework or "")
+        return AuditRecord(row.number, row.at, row.kind, identity, json.loads(row.data), row.previous, row.hash)
+    except (ValueError, TypeError) as error:
+        raise StoreError("audit log", f"record {row.number} is damaged", "see `jpo audit verify`", code="JPO-E502") from error

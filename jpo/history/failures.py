@@ -1,0 +1,85 @@
+"""What SQLite and the file system can answer, told as StoreError: place, finding, remedy and a code for each cause."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from jpo.errors import StoreError
+
+_LOCKED = ("is locked by another process", "wait for it to end, or raise the timeout", "JPO-E501")
+_DAMAGED = (
+    "is damaged or not a JPO store",
+    "move it away (with its -wal and -shm files) and restore a copy, or start a new one",
+    "JPO-E502",
+)
+_FULL = (
+    "cannot be written: the disk is full or failing",
+    "free space or quota and repeat; earlier records are whole",
+    "JPO-E503",
+)
+_CLOSED = ("cannot be opened or written", "check that the folder exists, belongs to you and is writable", "JPO-E504")
+_REFUSED = ("refuses the record", "it is on record already, or a value is out of range", "JPO-E508")
+
+_CAUSES = {
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_ERROR: _DAMAGED,  # our statements are right: a table or a column is gone
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_IOERR: _FULL,
+    sqlite3.SQLITE_READONLY: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_PERM: _CLOSED,
+    sqlite3.SQLITE_CONSTRAINT: _REFUSED,
+    sqlite3.SQLITE_TOOBIG: _REFUSED,
+}
+
+
+@contextmanager
+def reported(place: str) -> Iterator[None]:
+    """Let no sqlite3.Error out of the block.
+
+    Raises:
+        StoreError: JPO-E501 to E504, E508 by cause; E599 for what SQLite alone can explain.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bytes say which kind of e.g. I/O error
+        finding, remedy, code = _CAUSES.get(primary, ("cannot be used", "", "JPO-E599"))
+        raise StoreError(place, f"{finding} ({_line(error)})", remedy, code=code) from error
+    except UnicodeDecodeError as error:  # SQLite's own message quotes the damage
+        finding, remedy, code = _DAMAGED
+        raise StoreError(place, finding, remedy, code=code) from error
+    except (UnicodeEncodeError, OverflowError) as error:  # before SQLite is asked
+        finding = f"a value cannot be stored: {_line(error)}"
+        raise StoreError(place, finding, "check run ids, names and numbers", code="JPO-E508") from error
+
+
+@contextmanager
+def reachable(place: str) -> Iterator[None]:
+    """The same for the file system, while the store's file and folder are made."""
+    try:
+        yield
+    except OSError as error:
+        finding, remedy, code = _FULL if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else _CLOSED
+        raise StoreError(place, f"{finding} ({error.strerror})", remedy, code=code) from error
+
+
+@contextmanager
+def readable(place: str) -> Iterator[None]:
+    """The same for rows whose content no longer fits the records: somebody else wrote them, or the disk changed them."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError) as error:
+        finding, remedy, code = _DAMAGED
+        raise StoreError(place, f"{finding} (a row cannot be read: {_line(error)})", remedy, code=code) from error
+
+
+def _line(error: Exception) -> str:
+    """The error's words on one line, whatever a damaged file put into them."""
+    return "".join(one if one.isprintable() else " " for one in str(error))[:200]

@@ -1,0 +1,137 @@
+"""The schema of the SQLite store as numbered steps: step n leads from version n-1 to n, in one transaction, and is never edited.
+
+The version stands in the file's header (`PRAGMA user_version`), beside a mark that says whose file it is. Names carry their
+units; times are unix seconds, mappings are canonical JSON.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from jpo.errors import StoreError
+
+APPLICATION_ID = 0x4A504F31
+"""The mark in the header: "JPO1"."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE suggestions (
+            number        INTEGER PRIMARY KEY,
+            suggestion_id TEXT NOT NULL UNIQUE,
+            dataset       TEXT NOT NULL,
+            model         TEXT NOT NULL,
+            framework     TEXT NOT NULL,
+            created_at    REAL NOT NULL,
+            document      TEXT NOT NULL  -- the whole suggestion with its forecasts, JSON
+        ) STRICT
+        """,
+        "CREATE INDEX suggestions_by_workload ON suggestions (dataset, model, framework, created_at, number)",
+        """
+        CREATE TABLE runs (
+            number                        INTEGER PRIMARY KEY,
+            dataset                       TEXT NOT NULL,
+            model                         TEXT NOT NULL,
+            framework                     TEXT NOT NULL,
+            run_id                        TEXT NOT NULL,
+            status                        TEXT NOT NULL,
+            source                        TEXT NOT NULL,
+            started_at                    REAL,           -- NULL here and below: not measured
+            ended_at                      REAL NOT NULL,
+            recorded_at                   REAL NOT NULL,
+            suggestion_id                 TEXT REFERENCES suggestions (suggestion_id),
+            parameters                    TEXT NOT NULL,  -- JSON: only what is known
+            duration_seconds              REAL,
+            cost_usd                      REAL,
+            energy_joules                 REAL,
+            samples                       REAL,
+            throughput_samples_per_second REAL,
+            train_loss                    REAL,
+            val_loss                      REAL,
+            gpu_utilisation               REAL,
+            cpu_utilisation               REAL,
+            memory_gib                    REAL,
+            gpu_memory_gib                REAL,
+            converged                     INTEGER CHECK (converged IN (0, 1)),
+            UNIQUE (dataset, model, framework, run_id)
+        ) STRICT
+        """,
+        "CREATE INDEX runs_by_end ON runs (dataset, model, framework, ended_at, number)",
+        "CREATE INDEX runs_by_suggestion ON runs (suggestion_id)",
+        "CREATE INDEX runs_by_id ON runs (run_id)",
+        """
+        CREATE TABLE watermarks (
+            dataset    TEXT NOT NULL,
+            model      TEXT NOT NULL,
+            framework  TEXT NOT NULL,
+            source     TEXT NOT NULL,
+            read_until REAL NOT NULL CHECK (abs(read_until) < 1e12),  -- infinity would hide every later run
+            PRIMARY KEY (dataset, model, framework, source)
+        ) STRICT
+        """,
+        """
+        CREATE TABLE agents (
+            name    TEXT PRIMARY KEY,
+            version INTEGER NOT NULL,
+            state   BLOB NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE audit (
+            number    INTEGER PRIMARY KEY,
+            at        REAL NOT NULL,
+            kind      TEXT NOT NULL,
+            dataset   TEXT,
+            model     TEXT,
+            framework TEXT,
+            data      TEXT NOT NULL,  -- JSON
+            previous  TEXT NOT NULL,  -- hash of the record before
+            hash      TEXT NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+        BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END
+        """,
+        """
+        CREATE TRIGGER audit_is_never_shortened BEFORE DELETE ON audit
+        BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END
+        """,
+        # INSERT OR REPLACE deletes without asking the trigger above; so a number must be the next one.
+        """
+        CREATE TRIGGER audit_grows_at_its_end BEFORE INSERT ON audit
+        WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM audit)
+        BEGIN SELECT RAISE(ABORT, 'the audit log grows at its end only'); END
+        """,
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, place: str) -> None:
+    """Bring an open database to the newest version; each step whole or not at all, also when several processes try at once.
+
+    Raises:
+        StoreError: JPO-E505, a newer jpo wrote it; JPO-E510, it is another program's database.
+        sqlite3.Error: it cannot be read or written.
+    """
+    while _version(connection, place) < len(MIGRATIONS):
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            version = _version(connection, place)  # once more: another process may have been first
+            for statement in MIGRATIONS[version] if version < len(MIGRATIONS) else ():
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {min(version + 1, len(MIGRATIONS))}")
+
+
+def _version(connection: sqlite3.Connection, place: str) -> int:
+    """The schema's version, 0 for an empty database; refused when it is not ours to change."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if tables and mark != APPLICATION_ID:
+        raise StoreError(place, "is another program's SQLite database", "name another file as the store", code="JPO-E510")
+    if version > len(MIGRATIONS):
+        found = f"was written by a newer jpo (schema {version}, this one knows {len(MIGRATIONS)})"
+        raise StoreError(place, found, "upgrade jpo", code="JPO-E505")
+    return int(version)

@@ -1,0 +1,109 @@
+"""Between records and the columns of the tables: no statement, no connection here.
+
+Reading raises ValueError, LookupError or TypeError when a row does not hold what was once written; the store tells
+that as damage.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from jpo.history.canonical import canonical
+from jpo.history.runs import RecordedRun
+from jpo.records import (
+    Change,
+    Evidence,
+    Forecast,
+    Guarded,
+    Identity,
+    Interval,
+    Outcome,
+    Preference,
+    Run,
+    RunStatus,
+    Skipped,
+    SlaCheck,
+    Suggestion,
+)
+
+Columns = dict[str, str | float | None]
+
+
+def identity_columns(identity: Identity) -> Columns:
+    return {"dataset": identity.dataset, "model": identity.model, "framework": identity.framework}
+
+
+def run_columns(recorded: RecordedRun) -> Columns:
+    """The columns of `runs` without its number."""
+    run = recorded.run
+    return {
+        **identity_columns(run.identity),
+        "run_id": run.run_id,
+        "status": run.status.value,
+        "source": run.source,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "recorded_at": recorded.recorded_at,
+        "suggestion_id": recorded.suggestion_id,
+        "parameters": canonical(run.parameters),
+        **asdict(run.outcome),
+    }
+
+
+def read_run(row: sqlite3.Row) -> RecordedRun:
+    outcome = {f.name: row[f.name] for f in fields(Outcome)}
+    if outcome["converged"] is not None:
+        outcome["converged"] = bool(outcome["converged"])
+    run = Run(
+        run_id=row["run_id"],
+        identity=Identity(row["dataset"], row["model"], row["framework"]),
+        parameters=json.loads(row["parameters"]),
+        status=RunStatus(row["status"]),
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        outcome=Outcome(**outcome),
+        source=row["source"],
+    )
+    return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
+
+
+def suggestion_columns(suggestion: Suggestion) -> Columns:
+    """The columns of `suggestions` without its number."""
+    return {
+        **identity_columns(suggestion.identity),
+        "suggestion_id": suggestion.suggestion_id,
+        "created_at": suggestion.created_at,
+        "document": canonical(suggestion),
+    }
+
+
+def read_suggestion(row: sqlite3.Row) -> Suggestion:
+    told: dict[str, Any] = json.loads(row["document"])
+    return Suggestion(
+        **{
+            **told,
+            "identity": Identity(**told["identity"]),
+            "changes": tuple(Change(**change) for change in told["changes"]),
+            "now": _forecast(told["now"]),
+            "next": _forecast(told["next"]),
+            "guard": Guarded(told["guard"]["approved"], tuple(told["guard"]["violations"])),
+            "evidence": _evidence(told["evidence"]),
+            "reasons": tuple(told["reasons"]),
+            "codes": tuple(told["codes"]),
+            "preference": Preference(**told["preference"]),
+            "sla": tuple(SlaCheck(**one) for one in told["sla"]),
+        }
+    )
+
+
+def _forecast(told: Mapping[str, Any]) -> Forecast:
+    return Forecast(**{name: None if bounds is None else Interval(**bounds) for name, bounds in told.items()})
+
+
+def _evidence(told: Mapping[str, Any]) -> Evidence:
+    skipped = tuple(Skipped(**one) for one in told["runs_skipped"])
+    return Evidence(**{**told, "runs_skipped": skipped, "notes": tuple(told["notes"])})

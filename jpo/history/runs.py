@@ -1,0 +1,59 @@
+"""Questions about a reported run, answered without a database: what does it add, when did it start, what does it follow?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from jpo.records import Outcome, Run, Suggestion
+
+_SAME = 1e-6  # relative; values travel through config.ini's text and through units (bytes, GiB) before they come back as a run
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """A run on record, with the suggestion it followed (None: none) and when it was recorded (unix seconds)."""
+
+    run: Run
+    suggestion_id: str | None
+    recorded_at: float
+
+
+def fuller(known: Run, later: Run) -> Run:
+    """The known run with what only the later report of it says.
+
+    What is known never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
+    was unknown is added. So the order of sources decides, and reading a source again changes nothing.
+    """
+    starts = later.started_at is not None and later.started_at <= known.ended_at
+    return replace(
+        known,
+        started_at=later.started_at if known.started_at is None and starts else known.started_at,
+        parameters={**later.parameters, **known.parameters},
+        outcome=_fuller_outcome(known.outcome, later.outcome),
+    )
+
+
+def _fuller_outcome(known: Outcome, later: Outcome) -> Outcome:
+    missing = [f.name for f in fields(Outcome) if getattr(known, f.name) is None]
+    return replace(known, **{name: getattr(later, name) for name in missing})
+
+
+def latest_start(run: Run) -> float:
+    """Unix seconds by which the run had started: its start, else its end less its duration, else its end."""
+    if run.started_at is not None:
+        return run.started_at
+    return run.ended_at - (run.outcome.duration_seconds or 0.0)
+
+
+def follows(run: Run, suggestion: Suggestion) -> bool:
+    """True when the run ran with what was suggested.
+
+    The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports.
+    """
+    wanted: Mapping[str, float] = suggestion.suggested
+    reported = run.parameters.keys() & wanted.keys()
+    changed = {change.parameter for change in suggestion.changes}
+    same = all(math.isclose(run.parameters[name], wanted[name], rel_tol=_SAME) for name in reported)
+    return same and bool(reported) and changed <= reported

@@ -1,0 +1,50 @@
+"""Numbers as people read them. Nothing is rounded to a false precision, and what is not known is called unknown."""
+
+from __future__ import annotations
+
+from jpo.records import Interval
+
+UNKNOWN = "unknown"
+
+
+def duration(seconds: float) -> str:
+    """3 h 52, 12 min 05 or 0.84 s."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02}"
+    return f"{minutes // 60} h {minutes % 60:02}"
+
+
+def usd(amount: float) -> str:
+    return f"{amount:.2f} USD" if amount >= 1 else f"{amount:.2g} USD"
+
+
+def plain(value: float) -> str:
+    """At most four significant digits; whole numbers without a point."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def percent(ratio: float) -> str:
+    return f"{round(100 * ratio)} %"
+
+
+FORMATS = {"duration_seconds": duration, "cost_usd": usd, "val_loss": plain, "time_max": duration, "cost_max": usd}
+"""How to write a forecast or a promise; what is missing is written plain."""
+
+
+def expected(name: str, interval: Interval | None, *, bounds: bool) -> str:
+    """A forecast, with its 90 % interval if wanted."""
+    if interval is None:
+        return UNKNOWN
+    form = FORMATS.get(name, plain)
+    return f"{form(interval.mean)} ({form(interval.low)} to {form(interval.high)})" if bounds else form(interval.mean)
+
+
+def confidence(probability: float | None) -> str:
+    """A probability in a word and as a number."""
+    if probability is None:
+        return "no confidence stated"
+    word = "high" if probability >= 0.9 else "medium" if probability >= 0.7 else "low"
+    return f"confidence {word} ({'> 99 %' if probability > 0.99 else percent(probability)})"

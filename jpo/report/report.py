@@ -1,0 +1,26 @@
+"""Report: everything a reader is told about one suggestion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.records import Suggestion, TrackRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A suggestion and what became of it.
+
+    Attributes:
+        path: the config.ini it is about.
+        written: True if config.ini holds the suggested values now.
+        track: how earlier forecasts turned out; None before the first one could be compared.
+        diff: unified diff of config.ini, when it was asked for.
+    """
+
+    suggestion: Suggestion
+    path: Path
+    written: bool
+    track: TrackRecord | None = None
+    diff: str | None = None

@@ -1,0 +1,206 @@
+"""All that can stand in jpo.toml: one model per table, with defaults, units and limits.
+
+Everything has a default, so that no jpo.toml is needed. Only commands read settings; parts get the values they need. How the
+sources of settings are laid over each other stands in layers.py.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, WithJsonSchema, model_validator
+
+from jpo.records import NAMED_PREFERENCES, Preference
+
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(text: object) -> object:
+    """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", str(text))
+    if not found or isinstance(text, bool):
+        raise ValueError(f"{text!r} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
+    return float(found[1]) * SECONDS[found[2] or "s"]
+
+
+def weights(given: object) -> object:
+    """'cost' or 'time=0.3,cost=0.7' -> weights; a table stays as it is, and what it leaves out counts 0."""
+    if isinstance(given, str) and given in NAMED_PREFERENCES:
+        named = NAMED_PREFERENCES[given]
+        return {"time": named.time, "cost": named.cost, "efficiency": named.efficiency}
+    if isinstance(given, str):
+        pairs = [part.partition("=") for part in given.split(",")]
+        if not all(equals for _, equals, _ in pairs):
+            raise ValueError(f"{given!r} is not a preference; write {', '.join(NAMED_PREFERENCES)} or e.g. 'time=0.3,cost=0.7'")
+        return {name.strip(): weight.strip() for name, _, weight in pairs}
+    return given
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(seconds),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+ *[smhd]?$"}]}),
+]
+Positive = Annotated[float, Field(gt=0)]
+ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WorkloadTable(Table):
+    """Where config.ini is, and where in it the job's identity stands (`section.option`)."""
+
+    config: str = "config.ini"
+    identity: dict[Literal["dataset", "model", "framework"], str] = {}
+
+
+class ParameterTable(Table):
+    """What JPO may do with one parameter. The guard reads the same table by itself."""
+
+    key: str | None = None
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[float, ...] | None = Field(None, min_length=1)
+    step: Literal["pow2"] | None = None
+    multiple_of: Positive | None = None
+    max_change: Annotated[float, Field(gt=1)] | None = None
+    scale: Literal["linear", "log"] | None = None
+    follow: Annotated[str, Field(pattern="^batch_size:(sqrt|linear)$")] | None = None
+    freeze: bool = False
+
+    @model_validator(mode="after")
+    def ordered(self) -> ParameterTable:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min = {self.min:g} is above max = {self.max:g}")
+        return self
+
+
+class SlaTable(Table):
+    """What a run must keep to; what is left out is not asked."""
+
+    time_max: Duration | None = None
+    cost_max: Positive | None = None
+    throughput_min: Positive | None = None
+    memory_max_gib: Positive | None = None
+    gpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
+    cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
+    val_loss_max: float | None = None
+
+
+class PreferenceTable(Table):
+    """Weights of time, cost and efficiency; they sum to 1."""
+
+    time: float = 0.0
+    cost: float = 0.0
+    efficiency: float = 0.0
+
+    @model_validator(mode="after")
+    def valid(self) -> PreferenceTable:
+        self.record()
+        return self
+
+    def record(self) -> Preference:
+        return Preference(self.time, self.cost, self.efficiency)
+
+
+class PricesTable(Table):
+    """USD per hour; without prices the cost of a run is unknown."""
+
+    usd_per_gpu_hour: Annotated[float, Field(ge=0)] | None = None
+    usd_per_cpu_hour: Annotated[float, Field(ge=0)] | None = None
+    usd_per_gib_hour: Annotated[float, Field(ge=0)] | None = None
+
+
+class AuthTable(Table):
+    """How JPO proves who it is to Prometheus. `token` and `password` are accepted from the environment alone."""
+
+    type: Literal["none", "basic", "bearer"] = "none"
+    username: str | None = None
+    token: SecretStr | None = None
+    token_file: str | None = None
+    password: SecretStr | None = None
+    password_file: str | None = None
+
+    @model_validator(mode="after")
+    def complete(self) -> AuthTable:
+        if self.type == "bearer" and not (self.token or self.token_file):
+            raise ValueError("bearer needs token_file, or JPO_PROMETHEUS__AUTH__TOKEN in the environment")
+        if self.type == "basic" and not (self.username and (self.password or self.password_file)):
+            raise ValueError("basic needs username and password_file, or JPO_PROMETHEUS__AUTH__PASSWORD in the environment")
+        return self
+
+
+class PrometheusTable(Table):
+    """Where finished runs are recorded; without a url JPO uses its own history and CSV logs."""
+
+    url: str | None = None
+    timeout: Duration = 10.0
+    since: Duration = 90 * 86400.0
+    auth: AuthTable = AuthTable()
+    ca_file: str | None = None
+    headers: dict[str, str] = {}
+
+
+class CsvTable(Table):
+    """CSV logs of finished runs: file names or patterns, relative to jpo.toml."""
+
+    logs: tuple[str, ...] = ()
+
+
+class StoreTable(Table):
+    """Where the history lies; a relative path starts at jpo.toml, else at config.ini."""
+
+    url: str = "sqlite:///.jpo/jpo.db"
+    timeout: Duration = 10.0
+
+
+class AgentTable(Table):
+    """How bold the agent may be, and how long it may learn inside `jpo suggest`."""
+
+    explore: Literal["off", "safe", "on"] = "safe"
+    confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
+    learn_budget: Duration = 5.0
+
+
+class CheckTable(Table):
+    """The team's own checker; `{config}` becomes the path of a copy of the proposed file."""
+
+    command: tuple[str, ...] = ()
+    timeout: Duration = 60.0
+
+
+class QuotaTable(Table):
+    """The most that one run may ask for."""
+
+    gpus: Positive | None = None
+    cpus: Positive | None = None
+    memory_gib: Positive | None = None
+    usd_per_hour: Positive | None = None
+
+
+class CardTable(Table):
+    """Memory of one GPU, and what a model needs of it: fixed, and per sample of the batch on one GPU."""
+
+    memory_gib: Positive | None = None
+    fixed_gib: Annotated[float, Field(ge=0)] | None = None
+    gib_per_sample: Annotated[float, Field(ge=0)] | None = None
+
+
+class Settings(Table):
+    """All that can stand in jpo.toml."""
+
+    workload: WorkloadTable = WorkloadTable()
+    parameters: dict[ParameterName, ParameterTable] = {}
+    sla: SlaTable = SlaTable()
+    preference: Annotated[PreferenceTable, BeforeValidator(weights)] = PreferenceTable(time=0.5, cost=0.5)
+    prices: PricesTable = PricesTable()
+    prometheus: PrometheusTable = PrometheusTable()
+    csv: CsvTable = CsvTable()
+    store: StoreTable = StoreTable()
+    agent: AgentTable = AgentTable()
+    check: CheckTable = CheckTable()
+    quota: QuotaTable = QuotaTable()
+    card: CardTable = CardTable()

@@ -1,0 +1,7 @@
+"""Training jobs drawn at random: what JPO believes of a workload before its first run, and where its agent is trained."""
+
+from jpo.simulate.grids import random_candidates
+from jpo.simulate.jobs import draw_jobs
+from jpo.simulate.runs import SimulatedRun, draw_noise, observe
+
+__all__ = ["SimulatedRun", "draw_jobs", "draw_noise", "observe", "random_candidates"]

@@ -1,0 +1,51 @@
+"""Single noisy runs of a simulated job: what the agent sees while it is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jpo.records import Draws
+
+_CRASHES = 0.01
+"""Share of runs that fail for reasons outside of the job (a node dies)."""
+_LOSS_NOISE, _UTILISATION_NOISE = 0.02, 0.03
+"""Standard deviation of the natural log between two runs of one configuration."""
+_PATIENCE = float(np.log(2.0))
+"""A failing run is stopped, and paid for, at twice the duration of today's."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedRun:
+    """Outcome of one run, natural logs relative to a noise-free run of the current candidate.
+
+    Attributes:
+        log_time: duration, for a failed run until it was stopped.
+        log_loss, log_utilisation: always finite; of a failed run they mean nothing.
+        failed: out of memory, diverged, target not reached, or crashed.
+    """
+
+    log_time: float
+    log_loss: float
+    log_utilisation: float
+    failed: bool
+
+
+def draw_noise(rng: np.random.Generator) -> float:
+    """A job's standard deviation of ln duration between equal runs: 0 in 30 % of the jobs, else up to 0.15."""
+    return 0.0 if rng.random() < 0.3 else float(rng.uniform(0.0, 0.15))
+
+
+def observe(draws: Draws, job: int, candidate: int, rng: np.random.Generator, *, noise: float | None = None) -> SimulatedRun:
+    """One run of a job. `noise`: the job's own, by `draw_noise`; None draws another one for this run."""
+    sigma = draw_noise(rng) if noise is None else noise
+    time, loss, utilisation = rng.normal(0.0, 1.0, 3) * (sigma, _LOSS_NOISE, _UTILISATION_NOISE)
+    failed = bool(draws.fails[job, candidate]) or bool(rng.random() < _CRASHES)
+    log_time = float(draws.log_time[job, candidate])
+    return SimulatedRun(
+        log_time=(min(log_time, _PATIENCE) if failed else log_time) + float(time),
+        log_loss=float(draws.log_loss[job, candidate] + loss),
+        log_utilisation=float(draws.log_utilisation[job, candidate] + utilisation),
+        failed=failed,
+    )

@@ -1,0 +1,37 @@
+"""What a training job reports about itself: metric names, labels and units, in one place.
+
+Each metric carries the labels run_id, dataset, model and framework. Only RUN_INFO carries the configuration, as labels named
+like records.PARAMETERS with numbers in canonical form (`repr`: 0.001, not 1e-3). A job that cannot be scraped writes a CSV log
+with the same words (csvlog.py).
+
+| metric                      | type    | value                                                                                |
+|-----------------------------|---------|--------------------------------------------------------------------------------------|
+| jpo_run_info                | info    | 1                                                                                    |
+| jpo_samples_total           | counter | training samples processed                                                           |
+| jpo_train_loss              | gauge   |                                                                                      |
+| jpo_val_loss                | gauge   | absent before the first validation; NaN = diverged                                   |
+| jpo_epoch                   | gauge   | optional: finished epochs                                                            |
+| jpo_run_start_time_seconds  | gauge   | optional: unix seconds                                                               |
+| jpo_run_end_time_seconds    | gauge   | optional: unix seconds; set last, it tells that all other values are final           |
+| jpo_run_status{status=...}  | gauge   | optional: 1 for how it ended: succeeded, failed, oom_killed, diverged or stopped     |
+| jpo_converged               | gauge   | optional: 1 if the job reached its own target, 0 if not; absent without a target     |
+| jpo_cpu_seconds_total       | counter | optional: CPU core-seconds used by the job                                           |
+| jpo_memory_bytes            | gauge   | optional: resident memory of the job                                                 |
+"""
+
+from __future__ import annotations
+
+RUN_INFO = "jpo_run_info"
+SAMPLES = "jpo_samples_total"
+TRAIN_LOSS = "jpo_train_loss"
+VAL_LOSS = "jpo_val_loss"
+EPOCH = "jpo_epoch"
+START = "jpo_run_start_time_seconds"
+END = "jpo_run_end_time_seconds"
+STATUS = "jpo_run_status"
+CONVERGED = "jpo_converged"
+CPU_SECONDS = "jpo_cpu_seconds_total"
+MEMORY_BYTES = "jpo_memory_bytes"
+
+STALE_SECONDS = 300.0
+"""A job that has not reported for so long, nor said that it ended, is over: Prometheus' own look-back of 5 minutes."""

@@ -1,0 +1,113 @@
+"""Where Prometheus is and how to get in: address, credentials, deadline.
+
+The command resolves token files and environment variables; here only their values arrive, and no text of a source shows them.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from jpo.errors import UsageError
+
+SHORTEST_SECRET = 4
+"""Characters; hiding shorter ones would blank out ordinary words of a message, and protect nothing."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PrometheusSource:
+    """A server that speaks Prometheus' HTTP API: Prometheus itself, VictoriaMetrics, Thanos, Mimir.
+
+    Attributes:
+        url: base address with its route prefix, e.g. http://prometheus:9090; `user:password@` in it means basic authentication.
+        timeout_seconds: deadline for one whole look, all requests and retries together.
+        username, password: basic authentication, or None.
+        bearer_token: the token itself, or None.
+        headers: further headers, e.g. X-Scope-OrgID.
+        ca_file: certificate authorities to trust instead of the bundled ones.
+        verify: False trusts any certificate.
+
+    Raises:
+        UsageError: JPO-E107, when no request could ever be built from these values.
+    """
+
+    url: str
+    timeout_seconds: float = 10.0
+    username: str | None = None
+    password: str | None = None
+    bearer_token: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    ca_file: Path | None = None
+    verify: bool = True
+
+    def __post_init__(self) -> None:
+        _check_url(self.url)
+        if not 0 < self.timeout_seconds < float("inf"):
+            raise _unusable(self.shown_url, f"timeout of {self.timeout_seconds} seconds", "write a positive number of seconds")
+        if self.bearer_token is not None and self.credentials is not None:
+            raise _unusable(self.shown_url, "has a bearer token and a user name", "keep one of them")
+        for name, value in self.request_headers.items():
+            if not (value.isprintable() and value.isascii()):
+                raise _unusable(
+                    self.shown_url, f"value of header {name} has line breaks or characters outside ASCII", "remove them"
+                )
+        if self.ca_file is not None and not self.ca_file.is_file():
+            raise _unusable(str(self.ca_file), "no such file of certificate authorities", "correct ca_file")
+
+    def __repr__(self) -> str:
+        return f"PrometheusSource({self.shown_url!r}, timeout_seconds={self.timeout_seconds:g})"
+
+    @property
+    def shown_url(self) -> str:
+        """The base address without credentials and closing slash: what requests use and messages show."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+
+    @property
+    def credentials(self) -> tuple[str, str] | None:
+        """User and password for basic authentication: those named, else those in the URL."""
+        if self.username is not None:
+            return self.username, self.password or ""
+        parts = urlsplit(self.url)
+        return (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+
+    @property
+    def request_headers(self) -> dict[str, str]:
+        bearer = {} if self.bearer_token is None else {"Authorization": f"Bearer {self.bearer_token}"}
+        return {"Accept": "application/json", **self.headers, **bearer}
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Texts that must not be repeated even if a server does."""
+        user, password = self.credentials or ("", "")
+        basic = b64encode(f"{user}:{password}".encode()).decode() if password else ""
+        known = (self.bearer_token or "", password, basic, *self.headers.values())
+        return tuple(text for text in known if len(text) >= SHORTEST_SECRET)
+
+
+def _check_url(url: str) -> None:
+    parts = _split(url)
+    shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        # An address without a scheme may hold credentials in any place: it is not shown.
+        raise _unusable("Prometheus URL", "has no http:// or https:// with a host", "write e.g. http://prometheus:9090")
+    if not url.isprintable() or " " in url:  # urlsplit drops line breaks silently
+        raise _unusable("Prometheus URL", "has blanks or control characters", "remove them")
+    if parts.query or parts.fragment:
+        raise _unusable(shown, "has a ? or # part", f"write only the base address, e.g. {shown}")
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise _unusable("Prometheus URL", "host or port is malformed", "write e.g. http://prometheus:9090") from error
+    return parts
+
+
+def _unusable(place: str, finding: str, remedy: str) -> UsageError:
+    return UsageError(place, finding, remedy, code="JPO-E107")

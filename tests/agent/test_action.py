@@ -1,0 +1,113 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jpo.agent.action import propose_candidates
+from jpo.records import Identity, Outcome, Run, RunStatus
+
+NOW = {"batch_size": 48.0, "learning_rate": 0.03, "gpus": 2.0, "epochs": 10.0}
+
+
+def run(parameters, seconds=10.0, status=RunStatus.SUCCEEDED):
+    return Run("r", Identity("d", "m", "f"), parameters, status, None, 1.0, Outcome(duration_seconds=seconds), "observe")
+
+
+def propose(current=NOW, runs=(), free=("batch_size", "learning_rate", "gpus"), admissible=lambda _: True, **options):
+    return propose_candidates(
+        current, runs, free=free, admissible=admissible, log_rate=lambda c: math.log(c.get("gpus", 1.0) or 1.0), **options
+    )
+
+
+def column(candidates, name):
+    return sorted(set(candidates.values[:, candidates.names.index(name)].tolist()))
+
+
+def test_batch_sizes_are_powers_of_two_and_todays():
+    assert column(propose(free=("batch_size",)), "batch_size") == [4, 8, 16, 32, 48, 64, 128, 256]
+
+
+def test_learning_rates_are_quarter_decades_with_two_digits():
+    rates = column(propose(free=("learning_rate",)), "learning_rate")
+    assert rates == [0.003, 0.0053, 0.0095, 0.017, 0.03, 0.053, 0.095, 0.17, 0.3]
+
+
+def test_today_is_the_first_row_and_prices_are_relative_to_it():
+    candidates = propose(free=("gpus",))
+    assert candidates.current == 0
+    assert candidates.parameters(0) == NOW
+    assert candidates.log_rate[candidates.values[:, candidates.names.index("gpus")] == 4] == pytest.approx([math.log(2)])
+
+
+def test_held_parameters_stay():
+    assert column(propose(), "epochs") == [10]
+
+
+def test_the_users_choices_replace_the_ladder():
+    assert column(propose(free=("gpus",), choices={"gpus": [1, 3]}), "gpus") == [1, 2, 3]
+
+
+def test_the_learning_rate_can_follow_the_batch_size():
+    candidates = propose({"batch_size": 32.0, "learning_rate": 0.1}, follow={"learning_rate": "batch_size:sqrt"})
+    rates = {c["batch_size"]: c["learning_rate"] for c in map(candidates.parameters, range(len(candidates.values)))}
+    assert rates[32] == 0.1
+    assert rates[128] == 0.2
+    assert rates[64] == 0.14
+    assert len(rates) == len(candidates.values)
+
+
+def test_an_unknown_rule_to_follow_is_named():
+    with pytest.raises(ValueError, match="batch_size:cubic"):
+        propose(follow={"learning_rate": "batch_size:cubic"})
+
+
+def test_what_was_run_is_kept_but_not_admissible_if_the_limits_forbid_it():
+    candidates = propose(runs=[run({**NOW, "batch_size": 4096.0})], admissible=lambda c: c["batch_size"] <= 64)
+    known = candidates.values[:, 0] == 4096
+    assert known.sum() == 1
+    assert not candidates.admissible[known]
+    assert candidates.values[candidates.admissible, 0].max() == 64
+
+
+def test_a_held_parameter_stays_though_the_best_run_had_another_value_or_it_would_follow():
+    best = run({**NOW, "epochs": 5.0, "batch_size": 64.0}, 1.0)
+    candidates = propose(runs=[best], free=("batch_size", "gpus"), follow={"learning_rate": "batch_size:linear"}, limit=20)
+    may = candidates.values[candidates.admissible]
+    assert set(may[:, candidates.names.index("epochs")]) == {10.0}
+    assert set(may[:, candidates.names.index("learning_rate")]) == {0.03}
+    assert len(may) == len(candidates.values) - 1
+
+
+def test_many_knobs_stay_within_the_limit_and_move_together():
+    current = {**NOW, "num_layers": 3.0, "cpus": 4.0, "memory_gib": 16.0}
+    candidates = propose(current, free=tuple(current), limit=150)
+    assert len(candidates.values) == 150
+    changed = (candidates.values != candidates.values[0]).sum(axis=1)
+    assert {1, 2, 3} <= set(changed.tolist())
+    assert (propose(current, free=tuple(current), limit=150).values == candidates.values).all()
+
+
+def test_moves_also_start_from_the_best_run():
+    current = {**NOW, "cpus": 4.0, "memory_gib": 16.0}
+    best = {**current, "batch_size": 1024.0, "learning_rate": 0.7}
+    candidates = propose(current, runs=[run(best, 1.0), run(current, 50.0)], free=tuple(current))
+    near = [c for c in map(candidates.parameters, range(len(candidates.values))) if c["batch_size"] == 1024]
+    assert len(near) > 3
+
+
+@given(
+    st.floats(1, 1e5).map(round).map(float),
+    st.floats(1e-4, 0.1),
+    st.integers(0, 64).map(float),
+    st.integers(1, 300),
+    st.integers(1, 40),
+)
+def test_everything_proposed_is_distinct_admissible_and_within_the_limit(batch, rate, gpus, epochs, limit):
+    current = {"batch_size": batch, "learning_rate": rate, "gpus": gpus, "epochs": float(epochs)}
+    candidates = propose(current, free=tuple(current), admissible=lambda c: 1e-4 <= c["learning_rate"] <= 0.1, limit=limit)
+    assert len(np.unique(candidates.values, axis=0)) == len(candidates.values) <= limit
+    assert candidates.admissible.all()
+    assert (candidates.values[:, 0] >= 1).all()
+    assert (candidates.values[:, [0, 2, 3]] % 1 == 0).all()

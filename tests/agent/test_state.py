@@ -1,0 +1,62 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from jpo.agent.prospects import prospects, usable
+from jpo.agent.state import BOUND, OWN, SHARED, SHORTLIST, WIDTH, features, observe
+from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
+
+TIME = Preference(1, 0, 0)
+
+
+def encode(belief, candidates, preference=TIME):
+    return features(belief, candidates, preference, prospects(belief, candidates, preference))
+
+
+def test_thirty_numbers_per_candidate(grid, belief):
+    encoded = encode(belief([[0, -0.5, 0.5]]), grid())
+    assert encoded.shape == (3, 30) == (3, WIDTH)
+    assert encoded.dtype == np.float32
+    assert encoded[:, OWN.index("tried")].tolist() == [1, 0, 0]
+    assert encoded[:, OWN.index("log2 batch size against incumbent")].tolist() == [0, 0.5, 1.0]
+    assert (encoded[:, len(OWN) :] == encoded[0, len(OWN) :]).all()
+    assert encoded[0, len(OWN) + SHARED.index("weight of time")] == 1.0
+
+
+def test_an_unknown_loss_has_its_own_flag(grid, belief):
+    column = len(OWN) + SHARED.index("loss known")
+    assert encode(belief([[0, 1, 2]]), grid())[0, column] == 0
+    assert encode(belief([[0, 1, 2]], val_loss=0.4), grid())[0, column] == 1
+
+
+logs = arrays(np.float64, (4, 3), elements=st.floats(-700, 700))
+
+
+@given(
+    logs,
+    logs,
+    logs,
+    logs,
+    arrays(np.int64, 3, elements=st.integers(0, 10**6)),
+    st.floats(0, 1),
+    st.sampled_from(list(NAMED_PREFERENCES)),
+)
+def test_states_are_finite_and_bounded_whatever_is_believed(time, cost, loss, use, runs, p_fail, preference):
+    candidates = Candidates(
+        ("batch_size",), np.array([[1.0], [48.0], [1e9]]), 1, np.array([True, False, True]), np.array([-50.0, 0.0, 50.0])
+    )
+    believed = Belief(np.full(4, 0.25), time, cost, loss, use, np.full(3, p_fail), runs, runs[::-1], 0.1, None, None, 0.0)
+    encoded = encode(believed, candidates, NAMED_PREFERENCES[preference])
+    assert np.isfinite(encoded).all()
+    assert np.abs(encoded).max() <= BOUND
+
+
+def test_the_shortlist_keeps_today_and_what_is_asked_for(grid, belief):
+    k = SHORTLIST + 20
+    candidates = grid(tuple(range(1, k + 1)), current=k - 1)
+    believed = belief([np.linspace(-1, 1, k)], runs=[0] * k, failures=[0] * k)
+    seen = observe(believed, candidates, TIME, prospects(believed, candidates, TIME), usable(candidates), k - 2)
+    assert len(seen.rows) == SHORTLIST == len(seen.features)
+    assert {0, k - 2, k - 1} <= set(seen.rows.tolist())
+    assert seen.rows[seen.index(k - 2)] == k - 2

@@ -1,0 +1,114 @@
+"""Each rule by hand: a proposal which it accepts and one which it does not."""
+
+import math
+
+import pytest
+
+from constraints import rules
+from constraints.limits import Card, Limit, Limits, Prices, Quota
+from constraints.rules import Facts
+
+NOW = {"batch_size": 64.0, "learning_rate": 0.01, "num_layers": 2.0, "gpus": 2.0, "cpus": 8.0, "memory_gib": 16.0}
+
+
+def batch(**limit) -> Limits:
+    return Limits(parameters={**Limits().parameters, "batch_size": Limit(**limit)})
+
+
+CARD = Limits(card=Card(memory_gib=20, fixed_gib=2, gib_per_sample=0.25))  # 18 GiB to use: 64 samples per GPU
+PRICED = Limits(quota=Quota(usd_per_hour=5), prices=Prices(usd_per_gpu_hour=2, usd_per_cpu_hour=0.1, usd_per_gib_hour=0.0125))
+
+ROWS = [
+    (rules.finite_number, Limits(), {"batch_size": 65}, {"batch_size": math.nan}),
+    (rules.finite_number, Limits(), {"cpus": 4}, {"cpus": math.inf}),
+    (rules.whole_number, Limits(), {"batch_size": 65, "cpus": 2.5}, {"batch_size": 65.5}),
+    (rules.whole_number, Limits(), {"batch_size": 2.0**53 - 1}, {"batch_size": 2.0**53}),
+    (rules.at_least_min, Limits(), {"batch_size": 1}, {"batch_size": 0}),
+    (rules.at_least_min, Limits(), {"learning_rate": 0.0001}, {"learning_rate": 0.00009}),
+    (rules.at_most_max, Limits(), {"learning_rate": 0.1}, {"learning_rate": 0.11}),
+    (rules.at_most_max, batch(high=128), {"batch_size": 128}, {"batch_size": 129}),
+    (rules.one_of_choices, batch(choices=(32, 64)), {"batch_size": 32}, {"batch_size": 48}),
+    (rules.power_of_two, batch(power_of_two=True), {"batch_size": 128}, {"batch_size": 96}),
+    (rules.power_of_two, batch(power_of_two=True), {"batch_size": 1}, {"batch_size": 0}),
+    (rules.multiple_of, batch(multiple_of=24), {"batch_size": 48}, {"batch_size": 64}),
+    (rules.largest_change, Limits(), {"batch_size": 256}, {"batch_size": 257}),
+    (rules.largest_change, Limits(), {"batch_size": 16}, {"batch_size": 15}),
+    (rules.not_held, batch(held="pinned in config.ini"), {"batch_size": 64}, {"batch_size": 65}),
+    (rules.batch_divisible_by_gpus, Limits(), {"batch_size": 66, "gpus": 3}, {"batch_size": 64, "gpus": 3}),
+    (rules.batch_divisible_by_gpus, Limits(), {"batch_size": 3, "gpus": 0}, {"batch_size": 3, "gpus": 8}),
+    (rules.batch_per_gpu, Limits(), {"batch_size": 128, "gpus": 1}, {"batch_size": 129, "gpus": 1}),
+    (rules.gpu_memory_within_card, CARD, {"batch_size": 128}, {"batch_size": 130}),
+    (rules.gpu_memory_within_card, CARD, {"batch_size": 512, "gpus": 8}, {"batch_size": 512, "gpus": 4}),
+    (rules.gpu_memory_within_card, CARD, {"batch_size": 512, "gpus": 0}, {"batch_size": 512, "gpus": 1}),
+    (rules.gpu_memory_within_card, CARD, {"num_layers": 3}, {"num_layers": 4}),
+    (rules.within_quota, Limits(quota=Quota(gpus=4)), {"gpus": 4}, {"gpus": 5}),
+    (rules.within_quota, Limits(quota=Quota(cpus=16)), {"cpus": 16}, {"cpus": 17}),
+    (rules.within_quota, Limits(quota=Quota(memory_gib=32)), {"memory_gib": 32}, {"memory_gib": 33}),
+    (rules.price_within_quota, PRICED, {"gpus": 2}, {"gpus": 3}),  # 2 x 2 + 8 x .1 + 16 x .0125 = 5
+    (rules.price_within_quota, PRICED, {"cpus": 8}, {"cpus": 9}),
+]
+
+
+@pytest.mark.parametrize(("rule", "limits", "fine", "broken"), ROWS)
+def test_a_rule_accepts_one_proposal_and_names_itself_about_the_other(rule, limits, fine, broken):
+    assert list(rule(NOW, {**NOW, **fine}, limits, Facts())) == []
+    violations = list(rule(NOW, {**NOW, **broken}, limits, Facts()))
+    assert violations
+    assert {v.rule for v in violations} == {rule.__name__}
+
+
+def test_every_rule_is_tried_by_hand():
+    elsewhere = {rules.known_parameter, rules.cost_within_budget, rules.time_within_sla}
+    assert {rule for rule, *_ in ROWS} | elsewhere == set(rules.RULES)
+
+
+def test_a_parameter_that_comes_goes_or_has_no_limits_is_named():
+    found = rules.known_parameter({"gpus": 1.0, "cpus": 1.0}, {"gpus": 1.0, "momentum": 0.9}, Limits(), Facts())
+    assert [v.message for v in found] == [
+        "cpus is missing in the proposal",
+        "momentum is missing in today's values",
+        "momentum is a parameter without limits",
+    ]
+
+
+def test_cost_and_time_are_judged_by_the_forecast_and_only_if_there_is_one():
+    limits = Limits(cost_max_usd=12, time_max_seconds=3600)
+    for rule, facts in ((rules.cost_within_budget, "cost_usd_next"), (rules.time_within_sla, "duration_seconds_next")):
+        most = 12 if rule is rules.cost_within_budget else 3600
+        assert not list(rule(NOW, NOW, limits, Facts()))
+        assert not list(rule(NOW, NOW, limits, Facts(**{facts: most})))
+        assert [v.rule for v in rule(NOW, NOW, limits, Facts(**{facts: most + 1}))] == [rule.__name__]
+        assert not list(rule(NOW, NOW, Limits(), Facts(**{facts: 1e9})))
+
+
+def test_a_rule_says_in_words_what_was_wanted_and_what_is_allowed():
+    (found,) = rules.largest_change(NOW, {**NOW, "batch_size": 100_000.0}, Limits(), Facts())
+    assert (found.parameter, found.wanted, found.allowed) == ("batch_size", "100000", "16 to 256")
+    assert found.message == "batch_size = 100000 is too far from today's 64: one step is at most a factor of 4, so 16 to 256"
+
+
+@pytest.mark.parametrize(
+    ("card", "measured", "proposed", "need"),
+    [
+        (Card(80), None, {"batch_size": 128}, None),  # nothing known
+        (Card(80), 10, {"batch_size": 128}, 20),  # twice the samples: at most twice the memory
+        (Card(80), 10, {"batch_size": 32}, 10),  # half the samples may still need all of it
+        (Card(80), 10, {"batch_size": 64, "gpus": 1}, 20),
+        (Card(80), 10, {"num_layers": 4}, 20),
+        (Card(80, 2, 0.25), None, {"batch_size": 128}, 18),
+        (Card(80, 2, 0.25), 9, {"batch_size": 128}, 18),  # less was measured than the estimate says: believe the estimate
+        (Card(80, 2, 0.25), 13, {"batch_size": 128}, 21),  # 3 GiB more was measured: they stay
+        (Card(80, 2, 0.25), None, {"gpus": 0}, None),
+    ],
+)
+def test_gpu_memory_is_estimated_from_above(card, measured, proposed, need):
+    facts = Facts(gpu_memory_gib_now=measured)
+    assert rules.gpu_memory_gib(NOW, {**NOW, **proposed}, Limits(card=card), facts) == (
+        need if need is None else pytest.approx(need)
+    )
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1.0])
+def test_facts_that_are_no_measurements_are_refused(value):
+    with pytest.raises(ValueError, match=r"cost_usd_next = .+; leave out what is not known"):
+        Facts(cost_usd_next=value)

@@ -1,0 +1,272 @@
+"""`python -m constraints` as a pipeline runs it: a copy of the folder alone, nothing but Python."""
+
+import datetime
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import constraints
+from constraints.second_look import main
+
+BEFORE = """\
+[workload]
+dataset = digits
+password = hunter2
+
+[training]
+batch_size = 64   # samples, over all GPUs
+lr = 0.01 ; Adam
+epochs = 20
+
+[resources]
+gpus = 2
+memory = 16Gi
+"""
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> Path:
+    """An empty folder but for a copy of the package."""
+    folder = tmp_path_factory.mktemp("alone")
+    source = Path(constraints.__file__).parent
+    shutil.copytree(source, folder / "constraints", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture
+def look(tmp_path, capsys):
+    """Write the files and look at them; return (exit code, stdout, stderr)."""
+
+    def run(after: str | bytes, before: str | bytes = BEFORE, limits: str | bytes | None = None, *more: str):
+        paths = write(tmp_path, before=before, after=after, limits=limits)
+        try:
+            code = main([*paths, *more], datetime.date(2026, 12, 31))
+        except SystemExit as end:  # argparse
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def write(folder: Path, **contents: str | bytes | None) -> list[str]:
+    """Write the files that have a content; return the arguments that name them."""
+    arguments = []
+    for name, option in (("before", []), ("after", []), ("limits", ["--limits"])):
+        content = contents.get(name)
+        if content is not None:
+            path = folder / ("jpo.toml" if name == "limits" else f"{name}.ini")
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            arguments += [*option, str(path)]
+    return arguments
+
+
+def process(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env={}, capture_output=True, text=True, timeout=30)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("how", [["-S", "-m", "constraints"], ["-I", "-S", "constraints"]])
+def test_a_copy_of_the_folder_that_stands_alone_approves_and_rejects(how, alone, tmp_path):
+    fine = write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 128"))
+    assert process(alone, *how, *fine) == (0, "approved: batch_size 64 -> 128; 19 rules\n", "")
+    code, out, err = process(alone, *how, *write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 1000")))
+    assert (code, err) == (1, "")
+    assert "violated: largest_change: batch_size = 1000 is too far from today's 64" in out
+
+
+def test_another_package_of_the_same_name_is_not_taken_for_the_guard(alone, tmp_path):
+    (tmp_path / "constraints.py").write_text("raise SystemExit(0)")
+    files = write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 1000"))
+    assert process(tmp_path, "-I", "-S", str(alone / "constraints"), *files)[0] == 1
+
+
+def test_a_terminal_that_cannot_show_a_name_does_not_end_the_check(alone, tmp_path):
+    files = write(tmp_path, before="[größe]\nx = 1\n", after="[größe]\nx = 2\n")
+    environment = {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-S", "-m", "constraints", *files]
+    done = subprocess.run(command, cwd=alone, env=environment, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1
+    assert "gr\\xf6\\xdfe.x was changed" in done.stdout
+
+
+def test_limits_may_stand_in_pyproject_toml(tmp_path, capsys):
+    (tmp_path / "pyproject.toml").write_text("[tool.jpo.parameters]\nbatch_size = { max = 100 }\n")
+    files = write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 128"))
+    assert main([*files, "--limits", str(tmp_path / "pyproject.toml")], datetime.date(2026, 12, 31)) == 1
+    assert "above 100" in capsys.readouterr().out
+
+
+def test_the_checker_of_a_team_runs_in_a_process_that_stands_alone(alone, tmp_path):
+    limits = '[check]\ncommand = ["grep", "-q", "batch_size = 96", "{config}"]\n'
+    files = write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 128"), limits=limits)
+    assert process(alone, "-I", "-S", "constraints", *files)[0] == 1
+
+
+def test_the_same_file_is_approved(look):
+    assert look(BEFORE) == (0, "approved: no value changes; 19 rules\n", "")
+
+
+def test_each_broken_rule_is_named_in_words_on_a_line_of_its_own(look):
+    code, out, _ = look(BEFORE.replace("= 64", "= 100001").replace("0.01", "0.5"))
+    assert code == 1
+    too_far = "violated: largest_change: {} is too far from today's {}: one step is at most a factor of {}"
+    assert out.splitlines() == [
+        "rejected: batch_size 64 -> 100001, learning_rate 0.01 -> 0.5; 3 of 19 rules broken",
+        "violated: at_most_max: learning_rate = 0.5 is above 0.1, the largest value allowed",
+        too_far.format("batch_size = 100001", 64, "4, so 16 to 256"),
+        too_far.format("learning_rate = 0.5", 0.01, "10, so 0.001 to 0.1"),
+        "violated: batch_divisible_by_gpus: batch_size = 100001 cannot be divided evenly among gpus = 2",
+        "allowed: batch_size = 256, learning_rate = 0.1, epochs = 20, gpus = 2, memory_gib = 16",
+    ]
+
+
+def test_the_limits_of_jpo_toml_count(look):
+    limits = '[parameters]\nbatch_size = { key = "training.batch_size", max = 100 }\n'
+    code, out, _ = look(BEFORE.replace("= 64", "= 128"), BEFORE, limits)
+    assert code == 1
+    assert "at_most_max: batch_size = 128 is above 100" in out
+
+
+def test_another_key_that_changes_is_named_and_its_value_is_not_shown(look):
+    code, out, _ = look(BEFORE.replace("hunter2", "hunter3"))
+    assert code == 1
+    assert "violated: nothing_else_changes: workload.password was changed" in out
+    assert "hunter" not in out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("epochs = 20\n", "", "training.epochs was removed"),
+        ("epochs = 20\n", "epochs = 20\nextra = 1\n", "training.extra was added"),
+        ("[resources]\ngpus = 2\nmemory = 16Gi\n", "", "[resources] was removed"),
+        ("[resources]", "[more]\n[resources]", "[more] was added"),
+        ("# samples, over all GPUs", "", "the comment of training.batch_size was changed"),
+        ("dataset = digits", "dataset = digits # x", "workload.dataset was changed"),
+        ("[workload]", "[DEFAULT]\nbatch_size = 1\n[workload]", "[DEFAULT] was added"),
+    ],
+)
+def test_nothing_but_values_of_parameters_may_differ(look, old, new, what):
+    code, out, _ = look(BEFORE.replace(old, new))
+    assert code == 1
+    assert f"nothing_else_changes: {what}; " in out
+
+
+def test_a_value_that_became_unreadable_is_a_violation(look):
+    code, out, _ = look(BEFORE.replace("= 64", "= auto"))
+    assert code == 1
+    assert "readable_value: " in out
+    assert "batch_size = 'auto' is not a whole number" in out
+
+
+@pytest.mark.parametrize(
+    ("comment", "why"),
+    [("# jpo: pin", "pinned in config.ini"), ("; jpo: ignore until 2027-01-01", "held in config.ini until 2027-01-01")],
+)
+def test_a_comment_holds_the_value_on_its_line(look, comment, why):
+    before = BEFORE.replace("# samples, over all GPUs", comment)
+    code, out, _ = look(before.replace("= 64", "= 128"), before)
+    assert code == 1
+    assert "not_held: batch_size = 128 must stay 64: it is " in out
+    assert why in out
+
+
+def test_a_value_that_is_not_understood_today_is_no_parameter_and_must_not_change(look):
+    before = BEFORE.replace("16Gi", "16")
+    code, out, _ = look(before, before)
+    assert code == 0
+    assert "resources.memory = '16' has no unit" in out
+    assert look(before.replace("= 16", "= 32"), before)[0] == 1
+
+
+def test_a_name_that_stands_in_two_sections_is_no_parameter_until_jpo_toml_says_which(look):
+    before = BEFORE + "[evaluation]\nbatch_size = 256\n"
+    code, out, _ = look(before.replace("= 64", "= 128"), before)
+    assert code == 1
+    assert "batch_size stands in training.batch_size and evaluation.batch_size; say which in [parameters] batch_size key" in out
+    assert look(before.replace("= 64", "= 128"), before, '[parameters]\nbatch_size = { key = "training.batch_size" }')[0] == 0
+
+
+def test_json_tells_the_same(look):
+    code, out, _ = look(BEFORE.replace("= 64", "= 1000"), BEFORE, None, "-o", "json")
+    answer = json.loads(out)
+    assert (code, answer["approved"], answer["rules"]) == (1, False, 19)
+    assert answer["changes"] == [{"parameter": "batch_size", "key": "training.batch_size", "old": 64, "new": 1000}]
+    assert [violation["rule"] for violation in answer["violations"]] == ["largest_change"]
+    assert answer["parameters"]["batch_size"] == 256
+
+
+def test_the_teams_checker_has_the_last_word(look):
+    limits = '[check]\ncommand = ["sh", "-c", "grep -q 96 $0 || { echo only 96; exit 1; }", "{config}"]\ntimeout = "10s"\n'
+    assert look(BEFORE.replace("= 64", "= 96"), BEFORE, limits)[:2] == (0, "approved: batch_size 64 -> 96; 20 rules\n")
+    code, out, _ = look(BEFORE.replace("= 64", "= 128"), BEFORE, limits)
+    assert code == 1
+    assert "violated: workload_checker: sh rejects with exit code 1: only 96" in out
+
+
+@pytest.mark.parametrize(
+    ("after", "limits", "message"),
+    [
+        ("batch_size = 1\n", None, "after.ini:1: no section yet; put a line like [training] before it"),
+        ("[a]\nx = 1\nx = 2\n", None, "after.ini:3: 'a.x' stands there again; keep one of them"),
+        ("[a]\n[a]\n", None, "after.ini:2: section 'a' stands there again; keep one of them"),
+        ("[a]\nflag\n  more\n", None, "after.ini: an indented line goes on with an option that has no value; remove its blanks"),
+        ("[a]\n= 1\n", None, "after.ini:2: is no option = value; correct or remove the line"),
+        (BEFORE, "x = ", "jpo.toml: is not TOML"),
+        (BEFORE, b"x = '\xff'", "jpo.toml: is not UTF-8 at byte 5; save it as UTF-8"),
+        (BEFORE, "x = " + "[" * 5000, "jpo.toml: is not TOML"),
+        (BEFORE, "[quota]\ngpus = true", "jpo.toml: [quota] gpus: True is not a number; "),
+        (
+            BEFORE,
+            '[check]\ncommand = ["no-such-program", "{config}"]',
+            "'no-such-program' cannot be run (No such file or directory); ",
+        ),
+    ],
+)
+def test_input_that_cannot_be_used_is_one_line_and_exit_code_2(look, after, limits, message):
+    code, out, err = look(after, BEFORE, limits)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("constraints: ")
+    assert err.count("\n") == 1
+
+
+def test_files_that_are_missing_or_no_files_are_exit_code_2(tmp_path, capsys):
+    finding = {
+        tmp_path / "missing.ini": "cannot be read",
+        tmp_path: "is not a plain file",
+        Path("/dev/zero"): "is not a plain file",
+    }
+    for place, found in finding.items():
+        assert main([str(place), str(place)], datetime.date(2026, 12, 31)) == 2
+        assert f"{place}: {found}" in capsys.readouterr().err
+
+
+def test_unknown_options_are_exit_code_2_and_help_says_what_the_codes_mean(look):
+    assert look(BEFORE, BEFORE, None, "--nonsense")[0] == 2
+    code, out, _ = look(BEFORE, BEFORE, None, "--help")
+    assert code == 0
+    assert "0 approved, 1 a rule is broken, 2 unusable input" in out
+
+
+def test_control_characters_in_a_file_do_not_reach_the_terminal(look):
+    before = "[a\x1b[31mb]\nbatch_size = 8\x07\nk\x9b = 1\n"
+    code, out, _ = look(before.replace("= 1", "= 2"), before)
+    assert code == 1
+    assert out.replace("\n", "").isprintable()
+
+
+def test_awkward_files_are_read_as_the_training_script_reads_them(look):
+    for before in (
+        BEFORE.replace("\n", "\r\n").encode(),
+        b"\xef\xbb\xbf" + BEFORE.encode(),
+        BEFORE.replace("digits", "größe").encode("latin-1"),
+        BEFORE.replace("batch_size = 64 ", "BATCH_SIZE:64 ").encode(),
+        BEFORE.replace("password = hunter2", "password = 100%\nflag").encode(),
+    ):
+        code, out, err = look(before.replace(b"64", b"128"), before)
+        assert (code, out, err) == (0, "approved: batch_size 64 -> 128; 19 rules\n", "")

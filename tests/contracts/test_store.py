@@ -1,0 +1,351 @@
+"""What every store of the history must do. A new store joins by its name in STORES (and SHARED, if processes share it)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import jpo
+from jpo.errors import StoreError, UsageError
+from jpo.history import AuditEvent, Store, open_store, verify
+from jpo.records import (
+    Change,
+    Evidence,
+    Finished,
+    Forecast,
+    Guarded,
+    Identity,
+    Interval,
+    Outcome,
+    Preference,
+    Run,
+    RunStatus,
+    Skipped,
+    SlaCheck,
+    Suggestion,
+)
+
+STORES = ("sqlite in memory", "sqlite file")
+SHARED = ("sqlite file",)
+REPOSITORY = Path(jpo.__file__).parents[1]
+DIGITS = Identity("digits", "cnn", "pytorch")
+CIFAR = Identity("cifar10", "resnet18", "pytorch")
+
+
+def url_of(kind: str, folder: Path) -> str:
+    return "sqlite://" if kind == "sqlite in memory" else f"sqlite:///{folder}/new/jpo.db"
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with open_store(url_of(request.param, tmp_path)) as opened:
+        yield opened
+
+
+@pytest.fixture(params=SHARED)
+def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return url_of(request.param, tmp_path)
+
+
+def a_run(run_id: str = "r1", ended_at: float = 200.0, **changes: object) -> Run:
+    parameters = {"batch_size": 64.0, "learning_rate": 0.1}
+    run = Run(run_id, DIGITS, parameters, RunStatus.SUCCEEDED, ended_at - 50, ended_at, Outcome(duration_seconds=50.0), "csv")
+    return replace(run, **changes)
+
+
+def a_suggestion(suggestion_id: str = "s1", created_at: float = 100.0, **changes: object) -> Suggestion:
+    suggestion = Suggestion(
+        suggestion_id=suggestion_id,
+        identity=DIGITS,
+        status="changed",
+        current={"batch_size": 32.0, "learning_rate": 0.1},
+        suggested={"batch_size": 64.0, "learning_rate": 0.1},
+        changes=(Change("batch_size", "training.batch_size", 32, 64, "32", "64", "fewer steps – naïve", 0.9, "step"),),
+        now=Forecast(duration_seconds=Interval(100.0, 90.0, 120.0)),
+        next=Forecast(cost_usd=Interval(0.1 + 0.2, 1e-9, 1e9)),
+        guard=Guarded(True, ("batch_size: wanted 128",)),
+        evidence=Evidence(3, (Skipped("r0", "failed"),), 2, 0.1, ("from the local history",)),
+        decided_by="sac",
+        confidence=None,
+        reasons=("because",),
+        codes=("JPO-I401",),
+        created_at=created_at,
+        preference=Preference(0.3, 0.6, 0.1),
+        seed=2**70,
+        sla=(SlaCheck("time_max", 21600.0, "at risk"),),
+    )
+    return replace(suggestion, **changes)
+
+
+def append(store: Store, suggestion: Suggestion) -> None:
+    store.append(suggestion, config="config.ini", source_digest="ab" * 32)
+
+
+# --- runs
+
+
+def test_a_recorded_run_is_read_back_equal(store: Store) -> None:
+    everything = Outcome(1.5, 2.5, 3e6, 1e7, 4.25, -0.5, 0.125, 0.5, 0.25, 7.0, 11.0, False)
+    run = a_run("läuft/1", outcome=everything, status=RunStatus.OOM_KILLED, started_at=None)
+    assert store.record(Finished((run,)), now=300.0) == (run,)
+    assert store.runs_of(DIGITS) == (run,)
+    assert store.run("läuft/1") == run
+
+
+def test_what_was_not_measured_stays_none(store: Store) -> None:
+    store.record(Finished((a_run(parameters={}, outcome=Outcome()),)), now=300.0)
+    assert store.runs_of(DIGITS)[0].outcome == Outcome()
+    assert store.runs_of(DIGITS)[0].parameters == {}
+
+
+def test_a_run_reported_twice_is_on_record_once(store: Store) -> None:
+    store.record(Finished((a_run(), a_run())), now=300.0)
+    assert store.record(Finished((a_run(),)), now=400.0) == ()
+    assert len(store.runs_of(DIGITS)) == 1
+    assert len(store.audit_records()) == 1
+
+
+def test_a_later_report_adds_what_was_unknown_and_changes_nothing_known(store: Store) -> None:
+    store.record(Finished((a_run(),)), now=300.0)
+    later = a_run(status=RunStatus.FAILED, outcome=Outcome(duration_seconds=99.0, val_loss=0.4), source="observe")
+    whole = a_run(outcome=Outcome(duration_seconds=50.0, val_loss=0.4))
+    assert store.record(Finished((later,)), now=400.0) == (whole,)
+    assert store.runs_of(DIGITS) == (whole,)
+    assert store.recorded_runs(DIGITS)[0].recorded_at == 300.0
+
+
+def test_runs_are_oldest_first_and_a_limit_keeps_the_newest(store: Store) -> None:
+    store.record(Finished(tuple(a_run(f"r{end}", float(end)) for end in (300, 100, 200))), now=900.0)
+    assert [run.run_id for run in store.runs_of(DIGITS)] == ["r100", "r200", "r300"]
+    assert [recorded.run.run_id for recorded in store.recorded_runs(limit=2)] == ["r200", "r300"]
+
+
+def test_workloads_are_kept_apart_even_with_equal_run_ids(store: Store) -> None:
+    store.record(Finished((a_run(), a_run(identity=CIFAR))), now=300.0)
+    assert [run.identity for run in store.runs_of(CIFAR)] == [CIFAR]
+    assert len(store.recorded_runs()) == 2
+
+
+def test_an_unknown_run_is_none(store: Store) -> None:
+    assert store.run("never") is None
+    assert store.runs_of(DIGITS) == ()
+
+
+def test_a_number_that_is_not_finite_is_refused_and_nothing_of_the_look_is_recorded(store: Store) -> None:
+    bad = a_run("r2", parameters={"batch_size": float("nan")})
+    with pytest.raises(StoreError, match="cannot be recorded"):
+        store.record(Finished((a_run(), bad), watermark=5.0), now=300.0, identity=DIGITS, source="prometheus")
+    assert store.runs_of(DIGITS) == ()
+    assert store.watermark(DIGITS, "prometheus") is None
+    assert verify(store).records == 0
+
+
+@pytest.mark.parametrize("text", ["'; DROP TABLE runs; --", "a\0b", "🦀" * 500, '{"a": 1}', "%s :run_id ?"])
+def test_any_text_is_only_text(store: Store, text: str) -> None:
+    identity = Identity(text, text, text)
+    store.record(Finished((a_run(text, identity=identity),)), now=300.0)
+    assert store.runs_of(identity)[0].run_id == text
+    assert verify(store).ok
+
+
+@pytest.mark.parametrize("changes", [{"run_id": "\udc80"}, {"outcome": Outcome(samples=10**30)}, {"ended_at": 2**70}])
+def test_a_text_or_number_that_cannot_be_stored_is_refused(store: Store, changes: dict[str, object]) -> None:
+    with pytest.raises(StoreError, match="cannot be stored"):
+        store.record(Finished((a_run(**changes),)), now=300.0)
+
+
+# --- watermarks
+
+
+def test_the_watermark_moves_with_the_runs_and_never_back(store: Store) -> None:
+    for read_until in (50.0, 70.0, 60.0):
+        store.record(Finished(watermark=read_until), now=300.0, identity=DIGITS, source="prometheus")
+    assert store.watermark(DIGITS, "prometheus") == 70.0
+    assert store.watermark(DIGITS, "csv") is None
+    assert store.watermark(CIFAR, "prometheus") is None
+
+
+def test_a_partial_answer_records_runs_but_does_not_move_the_watermark(store: Store) -> None:
+    store.record(Finished((a_run(),), complete=False, watermark=50.0), now=300.0, identity=DIGITS, source="prometheus")
+    assert len(store.runs_of(DIGITS)) == 1
+    assert store.watermark(DIGITS, "prometheus") is None
+
+
+@pytest.mark.parametrize("read_until", [float("inf"), float("nan")])
+def test_a_watermark_that_would_hide_every_later_run_is_refused(store: Store, read_until: float) -> None:
+    with pytest.raises(StoreError):
+        store.record(Finished((a_run(),), watermark=read_until), now=300.0, identity=DIGITS, source="prometheus")
+    assert store.runs_of(DIGITS) == ()
+
+
+# --- suggestions
+
+
+def test_a_suggestion_is_read_back_equal(store: Store) -> None:
+    append(store, a_suggestion())
+    assert store.suggestion("s1") == a_suggestion()
+    assert store.suggestions_of(DIGITS) == (a_suggestion(),)
+    assert store.suggestions_of(CIFAR) == ()
+
+
+def test_suggestions_are_oldest_first_and_a_limit_keeps_the_newest(store: Store) -> None:
+    for number in (3, 1, 2):
+        append(store, a_suggestion(f"s{number}", float(number)))
+    assert [one.suggestion_id for one in store.suggestions_of()] == ["s1", "s2", "s3"]
+    assert [one.suggestion_id for one in store.suggestions_of(DIGITS, limit=1)] == ["s3"]
+
+
+def test_an_unknown_suggestion_is_the_users_mistake(store: Store) -> None:
+    with pytest.raises(UsageError, match="not on record"):
+        store.suggestion("never")
+
+
+def test_one_suggestion_id_is_on_record_once(store: Store) -> None:
+    append(store, a_suggestion())
+    with pytest.raises(StoreError, match="on record already"):
+        append(store, a_suggestion(reasons=("another",)))
+    assert store.suggestion("s1").reasons == ("because",)
+    assert len(store.audit_records()) == 1
+
+
+def test_a_suggestion_is_audited_with_what_will_be_written(store: Store) -> None:
+    append(store, a_suggestion())
+    append(store, a_suggestion("s2", status="kept", changes=()))
+    suggested, kept = store.audit_records()
+    assert (suggested.kind, kept.kind) == ("suggested", "kept")
+    assert suggested.data["changes"] == [{"key": "training.batch_size", "old": "32", "new": "64"}]
+    assert suggested.data["source_digest"] == "ab" * 32
+    assert suggested.identity == DIGITS
+
+
+def test_a_run_closes_the_newest_suggestion_it_ran_with(store: Store) -> None:
+    append(store, a_suggestion("older", 10.0))
+    append(store, a_suggestion("newer", 100.0))
+    append(store, a_suggestion("other values", 120.0, suggested={"batch_size": 128.0, "learning_rate": 0.1}))
+    append(store, a_suggestion("after its start", 180.0))
+    append(store, a_suggestion("other workload", 130.0, identity=CIFAR))
+    store.record(Finished((a_run(ended_at=200.0),)), now=300.0)
+    assert store.recorded_runs()[0].suggestion_id == "newer"
+    assert [run.run_id for run in store.runs_following("newer")] == ["r1"]
+    assert store.runs_following("older") == ()
+
+
+def test_a_run_that_gains_its_parameters_later_closes_its_suggestion_then(store: Store) -> None:
+    append(store, a_suggestion())
+    store.record(Finished((a_run(parameters={}),)), now=300.0)
+    assert store.recorded_runs()[0].suggestion_id is None
+    store.record(Finished((a_run(),)), now=400.0)
+    assert store.recorded_runs()[0].suggestion_id == "s1"
+
+
+# --- agents
+
+
+def test_an_agents_state_is_loaded_as_it_was_saved(store: Store) -> None:
+    assert store.load_agent("digits") is None
+    assert store.save_agent("digits", b"\x00\xff", expected_version=0) == 1
+    assert store.save_agent("digits", b"", expected_version=1) == 2
+    assert store.load_agent("digits") == (b"", 2)
+
+
+@pytest.mark.parametrize("expected_version", [0, 2])
+def test_an_agent_saved_by_another_meanwhile_is_not_overwritten(store: Store, expected_version: int) -> None:
+    store.save_agent("digits", b"first", expected_version=0)
+    with pytest.raises(StoreError, match="saved by another process"):
+        store.save_agent("digits", b"second", expected_version=expected_version)
+    assert store.load_agent("digits") == (b"first", 1)
+
+
+# --- audit log
+
+
+def test_events_are_chained_in_order_and_verified(store: Store) -> None:
+    first = store.audit(AuditEvent("written", 1.0, DIGITS, {"suggestion_id": "s1"}))
+    second = store.audit(AuditEvent("learnt", 2.0, None, {"steps": 3, "loss": None, "names": ["a"]}))
+    assert store.audit_records() == (first, second)
+    assert store.audit_records(limit=1) == (second,)
+    assert (first.number, second.number, second.previous) == (1, 2, first.hash)
+    assert verify(store).head == second.hash
+    assert verify(store, expected_head=first.hash).ok
+
+
+def test_an_empty_log_is_good(store: Store) -> None:
+    assert (verify(store).ok, verify(store).records) == (True, 0)
+
+
+# --- several processes, several lives
+
+
+def test_everything_is_still_there_after_closing(shared_url: str) -> None:
+    with open_store(shared_url) as store:
+        append(store, a_suggestion())
+        store.record(Finished((a_run(),), watermark=9.0), now=300.0, identity=DIGITS, source="csv")
+        store.save_agent("digits", b"state", expected_version=0)
+        head = verify(store).head
+    with open_store(shared_url) as store:
+        assert store.suggestion("s1") == a_suggestion()
+        assert store.runs_following("s1") == (a_run(),)
+        assert (store.watermark(DIGITS, "csv"), store.load_agent("digits")) == (9.0, (b"state", 1))
+        assert verify(store).head == head
+
+
+def test_a_read_only_store_is_a_copy_that_can_be_used_and_leaves_nothing(shared_url: str) -> None:
+    with open_store(shared_url) as store:
+        store.record(Finished((a_run(),)), now=300.0)
+    with open_store(shared_url, read_only=True) as copy:
+        assert copy.record(Finished((a_run(), a_run("r2"))), now=400.0) == (a_run("r2"),)
+        assert len(copy.runs_of(DIGITS)) == 2
+    with open_store(shared_url) as store:
+        assert store.runs_of(DIGITS) == (a_run(),)
+
+
+WRITER = """
+import sys
+from jpo.history import open_store
+from jpo.records import Finished, Identity, Outcome, Run, RunStatus
+
+url, writer = sys.argv[1:]
+identity = Identity("digits", "cnn", "pytorch")
+with open_store(url) as store:
+    for number in range(50):
+        ids = (f"{writer}-{number}", f"common-{number}")
+        runs = tuple(Run(one, identity, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv") for one in ids)
+        print(*[run.run_id for run in store.record(Finished(runs), now=2.0)], sep="\\n")
+"""
+
+
+def test_four_processes_that_create_and_write_at_once_lose_nothing(
+    shared_url: str, start_python: Callable[..., subprocess.Popen[str]]
+) -> None:
+    writers = [start_python(WRITER, shared_url, f"w{number}") for number in range(4)]
+    printed = [writer.communicate(timeout=60) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * 4, printed
+    told = " ".join(out for out, _ in printed).split()
+    with open_store(shared_url) as store:
+        recorded = [run.run_id for run in store.runs_of(DIGITS)]
+        assert sorted(recorded) == sorted(told)  # each of the 50 common runs was new to exactly one writer
+        assert len(set(recorded)) == len(recorded) == 250
+        assert (verify(store).ok, verify(store).records) == (True, 250)
+
+
+@pytest.fixture
+def start_python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts `python -c program arguments...` from the repository; what still runs at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(program: str, *arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()

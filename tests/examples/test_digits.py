@@ -1,0 +1,141 @@
+"""The digits example runs for real and leaves what JPO's contract says, in its log and on its metrics endpoint."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits"
+MISSING = [name for name in ("torch", "sklearn", "prometheus_client") if importlib.util.find_spec(name) is None]
+
+pytestmark = pytest.mark.skipif(
+    bool(MISSING) and os.environ.get("CI") != "true",
+    reason=f'{", ".join(MISSING)} not installed: pip install "jpo[examples]"',
+)
+
+
+def command(folder: Path, *options: str, **values: object) -> list[str]:
+    """Train with the example's config.ini, some values replaced, one thread."""
+    text = (DIGITS / "config.ini").read_text(encoding="utf-8")
+    for name, value in {"cpus": 1, **values}.items():
+        text, count = re.subn(rf"^({name} *= )\S+", rf"\g<1>{value}", text, flags=re.MULTILINE)
+        assert count == 1
+    (folder / "config.ini").write_text(text, encoding="utf-8")
+    return [
+        sys.executable,
+        str(DIGITS / "train.py"),
+        str(folder / "config.ini"),
+        "--run-id",
+        "run-1",
+        "--log-dir",
+        str(folder),
+        *options,
+    ]
+
+
+@dataclass
+class Seen:
+    before: str
+    after: str
+    exit_code: int
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    """One run of two epochs, scraped before training starts and after it has ended."""
+    folder = tmp_path_factory.mktemp("digits")
+    options = ("--metrics-port", "0", "--linger", "2")
+    with subprocess.Popen(command(folder, *options, epochs=2, batch_size=128), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().removeprefix("metrics on ").strip()
+            before = scrape(url)
+            next(line for line in process.stdout if "target" in line)
+            after = scrape(url)
+            process.terminate()  # ends the wait, not the run: that is over
+            yield Seen(before, after, process.wait(timeout=30), folder / "run-1.csv")
+        finally:
+            process.kill()
+
+
+def scrape(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310
+        return str(answer.read(), "utf-8")
+
+
+def names(exposition: str) -> set[str]:
+    return {re.split(r"[{ ]", line)[0] for line in exposition.splitlines() if not line.startswith("#")}
+
+
+def test_log_of_a_run_has_the_documented_format(seen, read_log):
+    log = read_log(seen.log)
+    assert seen.exit_code == 0
+    assert log.facts["status"] == "succeeded"
+    assert (log.facts["batch_size"], log.facts["learning_rate"], log.facts["cpus"]) == ("128", "0.03", "1")
+    assert [(epoch, samples) for _, epoch, samples, _, _ in log.rows] == [(1, 1437), (2, 2874)]
+    assert float(log.facts["start"]) < log.rows[0][0] < log.rows[1][0] <= float(log.facts["end"])
+
+
+def test_before_training_only_what_is_known_is_exported(seen):
+    assert names(seen.before) == {"jpo_run_info", "jpo_samples_total", "jpo_cpu_seconds_total"}
+
+
+def test_after_training_all_metrics_of_the_contract_are_exported(seen):
+    run = {"jpo_run_info", "jpo_run_start_time_seconds", "jpo_run_end_time_seconds", "jpo_run_status", "jpo_converged"}
+    progress = {"jpo_samples_total", "jpo_epoch", "jpo_train_loss", "jpo_val_loss"}
+    assert names(seen.after) == run | progress | {"jpo_cpu_seconds_total", "jpo_memory_bytes"}
+
+
+def test_every_series_carries_the_run_and_its_workload(seen):
+    series = [line for line in seen.after.splitlines() if not line.startswith("#")]
+    for label in ('run_id="run-1"', 'dataset="digits"', 'model="cnn"', 'framework="pytorch"'):
+        assert all(label in line for line in series)
+
+
+def test_metrics_agree_with_the_log(seen, read_log):
+    log = read_log(seen.log)
+    values = {line.split("{")[0]: float(line.split()[-1]) for line in seen.after.splitlines() if not line.startswith("#")}
+    assert values["jpo_samples_total"] == log.rows[-1][2]
+    assert values["jpo_val_loss"] == pytest.approx(log.rows[-1][4], rel=1e-5)
+    assert values["jpo_run_end_time_seconds"] == pytest.approx(float(log.facts["end"]), abs=0.001)
+    assert 'jpo_run_status{dataset="digits",framework="pytorch",model="cnn",run_id="run-1",status="succeeded"} 1.0' in seen.after
+    for parameter in ("batch_size", "learning_rate", "num_layers", "epochs", "cpus", "gpus"):
+        assert f'{parameter}="{log.facts[parameter]}"' in seen.after
+
+
+def test_a_loss_that_is_no_number_ends_the_run_as_diverged(tmp_path, read_log):
+    done = subprocess.run(command(tmp_path, learning_rate=1e9), stdout=subprocess.DEVNULL, check=False)
+    log = read_log(tmp_path / "run-1.csv")
+    assert (done.returncode, log.facts["status"], log.facts["converged"]) == (1, "diverged", "false")
+    assert len(log.rows) < 40
+
+
+def test_sigterm_ends_the_run_as_stopped(tmp_path, read_log):
+    slow = command(tmp_path, batch_size=256, learning_rate=0.0001)
+    with subprocess.Popen(slow, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    log = read_log(tmp_path / "run-1.csv")
+    assert (process.returncode, log.facts["status"]) == (143, "stopped")
+    assert 1 <= len(log.rows) < 40
+
+
+def test_an_error_during_training_ends_the_run_as_failed(tmp_path, read_log):
+    arguments = command(tmp_path, epochs=1)
+    broken = "import train; train.validate = None; train.main()"
+    done = subprocess.run([sys.executable, "-c", broken, *arguments[2:]], cwd=DIGITS, capture_output=True, text=True, check=False)
+    assert "TypeError" in done.stderr
+    assert read_log(tmp_path / "run-1.csv").facts["status"] == "failed"

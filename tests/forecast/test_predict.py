@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from jpo.forecast import predict, probability_worse
+from jpo.records import Belief
+
+LN2 = math.log(2)
+ZERO = np.zeros((2, 2))
+BELIEF = Belief(
+    weights=np.array([0.25, 0.75]),
+    log_time=np.array([[0.0, -LN2], [0.0, LN2]]),
+    log_cost=ZERO,
+    log_loss=ZERO,
+    log_utilisation=ZERO,
+    p_fail=np.zeros(2),
+    runs=np.array([4, 0]),
+    failures=np.zeros(2, dtype=np.int64),
+    noise=0.0,
+    duration_seconds=100.0,
+    val_loss=None,
+    effective_share=0.5,
+)
+
+
+def test_no_number_without_evidence() -> None:
+    nothing = predict(replace(BELIEF, duration_seconds=None), 1, usd_per_hour=2.0)
+    assert (nothing.duration_seconds, nothing.cost_usd, nothing.val_loss) == (None, None, None)
+    assert predict(BELIEF, 1, usd_per_hour=None).cost_usd is None
+
+
+def test_an_interval_holds_both_particles_and_is_widened_by_a_tenth_around_its_median() -> None:
+    duration = predict(BELIEF, 1, usd_per_hour=None).duration_seconds
+    assert duration is not None
+    assert duration.mean == pytest.approx(100 * 2**0.5)  # ln: .25 * -ln 2 + .75 * ln 2
+    assert duration.high == pytest.approx(200)
+    assert duration.low == pytest.approx(100 * 2 ** (1 - 1.1 * 2))
+
+
+def test_noise_of_one_run_and_of_what_is_known_adds_up() -> None:
+    duration = predict(replace(BELIEF, noise=0.1), 0, usd_per_hour=None).duration_seconds
+    assert duration is not None
+    spread = 1.1 * 0.1 * math.sqrt(1 + 1 / 4)
+    assert math.log(duration.high / 100) == pytest.approx(1.593 * spread, rel=0.01)  # the outermost of nine nodes
+    assert math.log(duration.low / 100) == pytest.approx(-1.593 * spread, rel=0.01)
+
+
+def test_today_is_uncertain_when_only_others_have_been_run() -> None:
+    duration = predict(replace(BELIEF, runs=np.array([0, 4])), 0, usd_per_hour=None).duration_seconds
+    assert duration is not None
+    assert duration.high / duration.low > 3
+
+
+def test_cost_is_the_duration_times_the_price() -> None:
+    forecast = predict(BELIEF, 1, usd_per_hour=36.0)
+    assert forecast.cost_usd is not None
+    assert forecast.duration_seconds is not None
+    assert forecast.cost_usd.high == pytest.approx(forecast.duration_seconds.high * 0.01)
+
+
+def test_loss_is_forecast_once_measured() -> None:
+    loss = predict(replace(BELIEF, val_loss=0.4), 1, usd_per_hour=None).val_loss
+    assert loss is not None
+    assert loss.low < 0.4 < loss.high
+    assert loss.mean == pytest.approx(0.4)
+
+
+def test_intervals_widen_when_no_simulated_job_fits() -> None:
+    fits, odd = (predict(replace(BELIEF, effective_share=share), 1, usd_per_hour=None).duration_seconds for share in (0.5, 0.001))
+    assert fits is not None
+    assert odd is not None
+    assert odd.low < fits.low
+
+
+def test_probability_worse_counts_weight_beyond_the_margin() -> None:
+    objective = np.array([[0.0, 0.05, 0.2], [0.0, 0.2, -1.0]])
+    assert probability_worse(BELIEF, objective, 0) == pytest.approx([0.0, 0.75, 0.25])
+    assert probability_worse(BELIEF, objective, 0, margin=0.0) == pytest.approx([0.0, 1.0, 0.25])

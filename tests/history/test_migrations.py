@@ -1,0 +1,69 @@
+import sqlite3
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from jpo.errors import StoreError
+from jpo.history import open_store
+from jpo.history.migrations import MIGRATIONS, migrate
+from jpo.records import Outcome
+
+
+def a_database(path: Path, *statements: str) -> str:
+    connection = sqlite3.connect(path)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+    return f"sqlite:///{path}"
+
+
+def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/jpo.db"
+    open_store(url).close()
+    a_database(tmp_path / "jpo.db", "PRAGMA user_version = 99")
+    before = (tmp_path / "jpo.db").read_bytes()
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match="schema 99") as caught:
+            open_store(url, read_only=read_only)
+        assert caught.value.code == "JPO-E505"
+    assert (tmp_path / "jpo.db").read_bytes() == before
+
+
+def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    url = a_database(tmp_path / "places.sqlite", "CREATE TABLE bookmarks (url TEXT)")
+    before = (tmp_path / "places.sqlite").read_bytes()
+    with pytest.raises(StoreError, match="another program") as caught:
+        open_store(url)
+    assert caught.value.code == "JPO-E510"
+    assert (tmp_path / "places.sqlite").read_bytes() == before
+
+
+def test_a_migration_that_fails_leaves_the_version_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, "memory")
+    broken = (*MIGRATIONS, ("CREATE TABLE extra (a)", "CREATE TABLE runs (a)"))
+    monkeypatch.setattr("jpo.history.migrations.MIGRATIONS", broken)
+    with pytest.raises(sqlite3.OperationalError, match="already exists"):
+        migrate(connection, "memory")
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'extra'").fetchone() == (0,)
+    connection.close()
+
+
+def test_every_part_of_an_outcome_has_a_column_of_its_name() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, "memory")
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
+    connection.close()
+    assert {f.name for f in fields(Outcome)} <= columns
+
+
+def test_every_table_is_strict() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, "memory")
+    tables = connection.execute("SELECT name, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%'").fetchall()
+    connection.close()
+    assert {strict for _, strict in tables} == {1}
+    assert {name for name, _ in tables} == {"runs", "suggestions", "watermarks", "agents", "audit"}

@@ -1,0 +1,174 @@
+"""What only real processes show: a writer killed, a disk that is full, a folder that cannot be written."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import jpo
+from jpo.history import AuditEvent, open_store, verify
+from jpo.records import Identity
+
+DIGITS = Identity("digits", "cnn", "pytorch")
+Start = Callable[..., subprocess.Popen[str]]
+
+SETUP = """
+import os, resource, sys
+from jpo.errors import JpoError
+from jpo.history import AuditEvent, open_store, verify
+from jpo.records import Finished, Identity, Outcome, Run, RunStatus
+
+url = sys.argv[1]
+identity = Identity("digits", "cnn", "pytorch")
+
+def look(number):
+    runs = (Run(f"{number}-{one}", identity, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv") for one in range(5))
+    return Finished(tuple(runs))
+"""
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts `python -c program arguments...` from the repository; what still runs at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start_one(program: str, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", SETUP + program, *arguments]
+        repository = Path(jpo.__file__).parents[1]
+        process = subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        return process
+
+    yield start_one
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def output_of(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return out.strip()
+
+
+@pytest.mark.parametrize("looks_before", [1, 4, 9])
+def test_a_killed_writer_leaves_whole_looks_and_a_good_chain(tmp_path: Path, start: Start, looks_before: int) -> None:
+    program = """
+with open_store(url) as store:
+    for number in range(1_000_000):
+        store.record(look(number), now=2.0)
+        print(number, flush=True)
+"""
+    url = f"sqlite:///{tmp_path}/jpo.db"
+    writer = start(program, url)
+    assert writer.stdout is not None
+    told = [int(writer.stdout.readline()) for _ in range(looks_before)][-1]
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.wait(timeout=10)
+    with open_store(url) as store:
+        runs = store.runs_of(DIGITS)
+        assert len(runs) % 5 == 0  # looks are recorded whole
+        assert len(runs) >= 5 * (told + 1)  # and what was told is on record
+        assert (verify(store).ok, verify(store).records) == (True, len(runs))
+        store.audit(AuditEvent("learnt", 3.0))
+        assert verify(store).ok
+
+
+def test_a_writer_killed_inside_its_transaction_leaves_nothing_of_it(tmp_path: Path, start: Start) -> None:
+    program = """
+import signal
+class Deadly(tuple):
+    def __iter__(self):
+        yield from tuple.__iter__(self)
+        os.kill(os.getpid(), signal.SIGKILL)
+with open_store(url) as store:
+    store.record(look(0), now=2.0)
+    store.record(Finished(Deadly(look(1).runs)), now=2.0)
+"""
+    url = f"sqlite:///{tmp_path}/jpo.db"
+    assert start(program, url).wait(timeout=30) == -signal.SIGKILL
+    with open_store(url) as store:
+        assert (len(store.runs_of(DIGITS)), verify(store).records, verify(store).ok) == (5, 5, True)
+
+
+def test_a_full_disk_is_reported_and_earlier_records_are_whole(tmp_path: Path, start: Start) -> None:
+    program = """
+with open_store(url) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    try:
+        for number in range(1_000):
+            store.record(look(number), now=2.0)
+    except JpoError as error:
+        print(number, type(error).__name__, error.code)
+    assert len(store.runs_of(identity)) == 5 * number and verify(store).ok
+"""
+    url = f"sqlite:///{tmp_path}/jpo.db"
+    looks, kind, code = output_of(start(program, url)).split()
+    assert (kind, code) == ("StoreError", "JPO-E503")
+    with open_store(url) as store:
+        assert len(store.runs_of(DIGITS)) == 5 * int(looks) > 0
+        assert verify(store).ok
+
+
+def test_a_store_that_cannot_be_made_for_lack_of_space_is_reported(tmp_path: Path, start: Start) -> None:
+    program = """
+resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
+try:
+    open_store(url)
+except JpoError as error:
+    print(error.code)
+"""
+    url = f"sqlite:///{tmp_path}/jpo.db"
+    assert output_of(start(program, url)) == "JPO-E503"
+    with open_store(url) as store:
+        assert verify(store).ok
+
+
+def test_opening_a_store_twice_in_one_process_keeps_the_locks_of_the_first(tmp_path: Path, start: Start) -> None:
+    url = f"sqlite:///{tmp_path}/jpo.db"
+    with open_store(url) as first:
+        first.audit(AuditEvent("learnt", 1.0))
+        open_store(url).close()
+        output_of(start("open_store(url).close()", url))  # would think itself the last one, and remove the -wal file
+        assert (tmp_path / "jpo.db-wal").exists()
+
+
+AS_NOBODY = """
+os.umask(0o022)
+if os.getuid() == 0:  # the superuser may write everywhere
+    os.setgid(65534), os.setuid(65534)
+"""
+
+
+@pytest.fixture
+def locked_folder() -> Iterator[Path]:
+    """A folder that cannot be written, with a store that others may read; not in tmp_path, which only its owner may enter."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open_store(f"sqlite:///{folder}/jpo.db") as store:
+            store.audit(AuditEvent("learnt", 1.0))
+        Path(folder, "jpo.db").chmod(0o444)
+        Path(folder).chmod(0o555)
+        yield Path(folder)
+        Path(folder).chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_written_is_reported(locked_folder: Path, start: Start) -> None:
+    program = """
+for name in ("jpo.db", "new.db"):
+    try:
+        with open_store(f"{url}/{name}") as store:
+            store.audit(AuditEvent("learnt", 2.0))
+    except JpoError as error:
+        print(error.code)
+"""
+    assert output_of(start(AS_NOBODY + program, f"sqlite:///{locked_folder}")).split() == ["JPO-E504", "JPO-E504"]
+
+
+def test_a_store_in_a_folder_that_cannot_be_written_can_be_read(locked_folder: Path, start: Start) -> None:
+    program = "with open_store(f'{url}/jpo.db', read_only=True) as store: print(verify(store).records)"
+    assert output_of(start(AS_NOBODY + program, f"sqlite:///{locked_folder}")) == "1"

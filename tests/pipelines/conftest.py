@@ -1,0 +1,85 @@
+"""What the tests of both pipelines share: a checked-out repository, the tools of the image, a Prometheus that says no."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """The quickstart in a Git repository of its own, everything committed."""
+    folder = tmp_path / "repository"
+    shutil.copytree(ROOT / "examples" / "quickstart", folder, ignore=shutil.ignore_patterns(".jpo"))
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"]
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "job"]):
+        subprocess.run([*git, *command], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A bin folder with `jpo` and `python` of this checkout, as the image or the runner's environment would have them."""
+    folder = tmp_path / "jpo" / "bin"
+    folder.mkdir(parents=True)
+    for name, arguments in (("jpo", "-P -m jpo "), ("python", "")):
+        (folder / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" {arguments}"$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@dataclass
+class Machine:
+    """Runs a script as a CI runner does: its own environment, in the checked-out repository."""
+
+    repository: Path
+    environment: Mapping[str, str]
+
+    def run(self, shell: list[str], script: str, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        environment = {**self.environment, **variables}
+        return subprocess.run([*shell, script], cwd=self.repository, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def machine(repository: Path, tools: Path, tmp_path: Path) -> Machine:
+    path = f"{tools}{os.pathsep}/usr/local/bin:/usr/bin:/bin"
+    return Machine(repository, {"PATH": path, "HOME": str(tmp_path), "CI": "true", "LC_ALL": "C.UTF-8"})
+
+
+@dataclass
+class Refusal:
+    """A Prometheus that answers 401 to everything, and what it was told."""
+
+    url: str
+    authorizations: list[str | None] = field(default_factory=list)
+
+
+@pytest.fixture
+def refusing_prometheus() -> Iterator[Refusal]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            refusal.authorizations.append(self.headers["Authorization"])
+            self.send_error(401)
+
+        do_POST = do_GET  # noqa: N815 - the name http.server looks for
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    refusal = Refusal(f"http://127.0.0.1:{server.server_port}")
+    threading.Thread(target=server.serve_forever).start()
+    yield refusal
+    server.shutdown()
+    server.server_close()

@@ -1,0 +1,178 @@
+"""The GitHub actions: read as GitHub reads them, their steps run as a runner runs them, on the real jpo and the real guard."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "pipelines" / "github"
+ACTION = yaml.safe_load((FOLDER / "action.yml").read_text("utf-8"))
+GUARD = yaml.safe_load((FOLDER / "guard" / "action.yml").read_text("utf-8"))
+WORKFLOW = yaml.safe_load((FOLDER / "example-workflow.yml").read_text("utf-8"))
+
+
+def run_step(machine: Any, tmp_path: Path, action: dict[str, Any], name: str, **given: str) -> subprocess.CompletedProcess[str]:
+    """One step of a composite action, by the shell and with the variables that GitHub's runner gives it."""
+    step = next(step for step in action["runs"]["steps"] if step["name"] == name)
+    inputs = {key: given.get(key, spec.get("default")) for key, spec in action["inputs"].items()}
+    variables = {key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda m: inputs[m[1]], text) for key, text in step["env"].items()}
+    variables["GITHUB_ACTION_PATH"] = str(FOLDER if action is ACTION else FOLDER / "guard")
+    variables |= {
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }
+    script = tmp_path / "step.sh"
+    script.write_text(step["run"])
+    result: subprocess.CompletedProcess[str] = machine.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail"], str(script), variables
+    )
+    return result
+
+
+def outputs(tmp_path: Path) -> dict[str, str]:
+    """$GITHUB_OUTPUT as GitHub reads it: name<<delimiter, value, delimiter."""
+    blocks = re.findall(r"^(\S+?)<<(\S+)\n(.*?)\n\2$", (tmp_path / "output").read_text(), re.MULTILINE | re.DOTALL)
+    return {name: value for name, _, value in blocks}
+
+
+@pytest.mark.parametrize(
+    ("file", "schema"),
+    [("action.yml", "github-actions"), ("guard/action.yml", "github-actions"), ("example-workflow.yml", "github-workflows")],
+)
+def test_files_follow_githubs_schema(file: str, schema: str) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(FOLDER / file)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def test_no_expression_is_part_of_a_script() -> None:
+    steps = [*ACTION["runs"]["steps"], *GUARD["runs"]["steps"]]
+    steps += [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
+    assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
+
+
+def test_the_example_asks_for_no_more_than_reading() -> None:
+    assert WORKFLOW["permissions"] == {"contents": "read"}
+    assert not any("permissions" in job for job in WORKFLOW["jobs"].values())
+
+
+def test_the_example_gives_inputs_which_the_actions_know() -> None:
+    used = [step for job in WORKFLOW["jobs"].values() for step in job["steps"] if "jpo/pipelines" in step.get("uses", "")]
+    assert set(used[0]["with"]) <= set(ACTION["inputs"])
+    assert set(used[1]["with"]) <= set(GUARD["inputs"])
+
+
+def test_suggest_changes_config_ini_and_both_looks_of_the_guard_approve(machine: Any, tmp_path: Path) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0
+    assert (
+        (tmp_path / "jpo-report" / "config.before.ini").read_bytes() == before != (machine.repository / "config.ini").read_bytes()
+    )
+    assert run_step(machine, tmp_path, ACTION, "Guard").returncode == 0
+    files = {"before": str(tmp_path / "jpo-report" / "config.before.ini"), "after": "config.ini", "settings": "jpo.toml"}
+    assert run_step(machine, tmp_path, GUARD, "Guard", **files, python=sys.executable).returncode == 0
+
+
+def test_the_report_names_status_and_id_and_annotates_each_changed_key_once(machine: Any, tmp_path: Path) -> None:
+    run_step(machine, tmp_path, ACTION, "Suggest")
+    result = run_step(machine, tmp_path, ACTION, "Report")
+    suggestion = json.loads((tmp_path / "jpo-report" / "suggestion.json").read_text())
+    assert outputs(tmp_path) == {
+        "status": "changed",
+        "suggestion-id": suggestion["suggestion_id"],
+        "report": str(tmp_path / "jpo-report"),
+    }
+    lines = (machine.repository / "config.ini").read_text().split("\n")
+    noted = re.findall(r"^::notice file=config.ini,line=(\d+),title=JPO::(\S+): ", result.stdout, re.MULTILINE)
+    assert [key for _, key in noted] == [change["key"] for change in suggestion["changes"]]
+    assert all(lines[int(line) - 1].startswith(key.partition(".")[2]) for line, key in noted)
+
+
+def test_check_mode_succeeds_and_leaves_config_ini_alone(machine: Any, tmp_path: Path) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    assert run_step(machine, tmp_path, ACTION, "Suggest", mode="check").returncode == 0
+    assert run_step(machine, tmp_path, ACTION, "Report").returncode == 0
+    assert (machine.repository / "config.ini").read_bytes() == before
+    assert outputs(tmp_path)["status"] == "changed"
+
+
+def test_a_name_full_of_shell_is_a_name(machine: Any, tmp_path: Path) -> None:
+    config = '$(touch owned)";touch owned;" `touch owned`.ini'
+    (machine.repository / "config.ini").rename(machine.repository / config)
+    assert run_step(machine, tmp_path, ACTION, "Suggest", config=config).returncode == 0
+    assert run_step(machine, tmp_path, ACTION, "Guard", config=config).returncode == 0
+    assert not (machine.repository / "owned").exists()
+
+
+@pytest.mark.parametrize("action", [ACTION, GUARD], ids=["action", "guard"])
+def test_the_guard_rejects_a_tampered_file_whatever_package_lies_in_the_workspace(
+    machine: Any, tmp_path: Path, action: dict[str, Any]
+) -> None:
+    config = machine.repository / "config.ini"
+    (tmp_path / "jpo-report").mkdir()
+    before = tmp_path / "jpo-report" / "config.before.ini"
+    before.write_bytes(config.read_bytes())
+    config.write_text(re.sub(r"(batch_size +=) \d+", r"\1 1048576", config.read_text()))
+    (machine.repository / "constraints").mkdir()
+    (machine.repository / "constraints" / "__main__.py").write_text("print('approved: all of it')\n")
+    given = {} if action is ACTION else {"before": str(before), "after": "config.ini", "python": sys.executable}
+    result = run_step(machine, tmp_path, action, "Guard", settings="jpo.toml", **given)
+    assert (result.returncode, result.stdout.partition(":")[0]) == (1, "rejected")
+
+
+def test_strict_fails_without_prometheus_and_never_shows_the_token(
+    machine: Any, tmp_path: Path, refusing_prometheus: Any
+) -> None:
+    given = {"strict": "true", "prometheus-url": refusing_prometheus.url, "prometheus-token": "s3cret-token"}
+    result = run_step(machine, tmp_path, ACTION, "Suggest", **given)
+    assert result.returncode == 4
+    assert set(refusing_prometheus.authorizations) == {"Bearer s3cret-token"}
+    assert "s3cret" not in result.stdout + result.stderr
+
+
+def test_a_fork_without_secrets_is_answered_offline(machine: Any, tmp_path: Path, refusing_prometheus: Any) -> None:
+    given = {"offline": "true", "prometheus-url": refusing_prometheus.url, "prometheus-token": ""}
+    assert run_step(machine, tmp_path, ACTION, "Suggest", **given).returncode == 0
+    assert refusing_prometheus.authorizations == []
+
+
+def test_nothing_in_a_suggestion_can_begin_a_workflow_command_or_markdown(machine: Any, tmp_path: Path) -> None:
+    report = tmp_path / "jpo-report"
+    report.mkdir()
+    (report / "config.before.ini").write_bytes(b"")
+    hostile = {"key": "a.b\n::error::x", "old_text": "1", "new_text": "<b>|2", "reason": "100%\r\n::set-output name=x::y"}
+    workload = {"dataset": "d\n# d", "model": "m", "framework": "f"}
+    suggestion = {"status": "kept", "suggestion_id": "1\nstatus<<E\nowned\nE", "changes": [hostile], "reasons": ["[x](y)"]}
+    (report / "suggestion.json").write_text(json.dumps({**suggestion, "workload": workload}))
+    result = run_step(machine, tmp_path, ACTION, "Report")
+    text = "a.b%0A::error::x: 1 → <b>|2: 100%25%0D%0A::set-output name=x::y"
+    assert result.stdout == f"::notice file=config.ini,title=JPO::{text}\n"
+    assert outputs(tmp_path)["status"] == "kept"
+    assert (tmp_path / "summary").read_text().split("\n")[:5] == [
+        r"### JPO: d \# d/m/f kept",
+        "",
+        "| key | now | next | why |",
+        "|---|---|---|---|",
+        r"| a.b ::error::x | 1 | \<b\>\|2 | 100% ::set-output name=x::y |",
+    ]
+
+
+def test_installing_from_the_checked_out_sources_gives_a_jpo_without_torch(machine: Any, tmp_path: Path) -> None:
+    (tmp_path / "jpo").rename(tmp_path / "tools-of-the-fixture")
+    result = run_step(machine, tmp_path, ACTION, "Install JPO", python=sys.executable)
+    assert result.returncode == 0, result.stderr
+    packages = subprocess.run(
+        [tmp_path / "jpo/bin/python", "-m", "pip", "list"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "jpo " in packages
+    assert "torch" not in packages
+    assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0

@@ -1,0 +1,149 @@
+"""The GitLab component: read as GitLab reads it, its scripts run as a runner runs them, on the real jpo and the real guard."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+FOLDER = Path(__file__).parents[2] / "pipelines" / "gitlab"
+HEADER, JOBS = yaml.safe_load_all((FOLDER / "templates" / "jpo.yml").read_text("utf-8"))
+INPUTS: dict[str, dict[str, Any]] = HEADER["spec"]["inputs"]
+EXAMPLE = yaml.safe_load((FOLDER / ".gitlab-ci.yml").read_text("utf-8"))
+IMAGE = "registry.example.com/jpo:0.1.0-slim"
+
+
+def with_inputs(node: Any, values: dict[str, Any]) -> Any:
+    """`$[[ inputs.x ]]` replaced as GitLab does it: a string that is nothing else takes the type of the input."""
+    if isinstance(node, dict):
+        return {with_inputs(key, values): with_inputs(value, values) for key, value in node.items()}
+    if isinstance(node, list):
+        return [with_inputs(item, values) for item in node]
+    if not isinstance(node, str):
+        return node
+    if whole := re.fullmatch(r"\$\[\[ inputs\.(\w+) \]\]", node):
+        return values[whole[1]]
+    return re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda found: json.dumps(values[found[1]]).strip('"'), node)
+
+
+def jobs(**given: Any) -> dict[str, Any]:
+    """The jobs of a pipeline that includes the component with these inputs."""
+    defaults = {name: spec["default"] for name, spec in INPUTS.items() if "default" in spec}
+    rendered: dict[str, Any] = with_inputs(JOBS, {**defaults, "image": IMAGE, **given})
+    return rendered
+
+
+def run_job(machine: Any, job: dict[str, Any], *, shell: str = "bash", **variables: str) -> subprocess.CompletedProcess[str]:
+    """All script lines in one shell that stops at the first error, as the runner does; job variables are strings there."""
+    assert all(isinstance(value, str) for value in job["variables"].values())
+    result: subprocess.CompletedProcess[str] = machine.run(
+        [shell, "-ec"], "\n".join(job["script"]), {**variables, **job["variables"]}
+    )
+    return result
+
+
+def schema_check(text: str, tmp_path: Path) -> None:
+    file = tmp_path / ".gitlab-ci.yml"
+    file.write_text(text)
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(file)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def test_header_jobs_and_example_follow_gitlabs_schema(tmp_path: Path) -> None:
+    schema_check(yaml.safe_dump(HEADER), tmp_path)
+    schema_check(yaml.safe_dump(jobs(), sort_keys=False), tmp_path)
+    schema_check(yaml.safe_dump(EXAMPLE), tmp_path)
+
+
+def test_no_input_is_part_of_a_script() -> None:
+    assert "inputs." not in "\n".join(line for job in JOBS.values() for line in job["script"])
+
+
+def test_every_default_matches_its_own_pattern() -> None:
+    wrong = [name for name, spec in INPUTS.items() if "regex" in spec and not re.search(spec["regex"], spec.get("default", ""))]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", ["$(touch x)", "-o/etc/passwd", "a b.ini", "x;ls", "/etc/passwd", "", "*"])
+def test_a_path_which_a_shell_or_gitlab_could_misread_is_refused(path: str) -> None:
+    assert not re.search(INPUTS["config"]["regex"], path)
+
+
+def test_the_example_gives_known_inputs_and_all_that_have_no_default() -> None:
+    given = EXAMPLE["include"][0]["inputs"]
+    assert set(given) <= set(INPUTS)
+    assert {name for name, spec in INPUTS.items() if "default" not in spec} <= set(given)
+
+
+def test_a_second_workload_gets_jobs_lock_cache_and_report_of_its_own() -> None:
+    suggest, guard = jobs(name="vision").items()
+    assert (suggest[0], guard[0], guard[1]["needs"]) == ("vision-suggest", "vision-guard", ["vision-suggest"])
+    assert (suggest[1]["resource_group"], suggest[1]["cache"]["key"]) == ("vision", "vision-history")
+    assert suggest[1]["artifacts"]["paths"] == ["config.ini", "vision-report/"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_suggest_changes_config_ini_and_the_guard_approves(machine: Any, shell: str) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    suggest, guard = jobs().values()
+    done = run_job(machine, suggest, shell=shell)
+    assert done.returncode == 0, done.stderr
+    report = machine.repository / "jpo-report"
+    suggestion = json.loads((report / "suggestion.json").read_text())
+    assert suggestion["status"] == "changed"
+    assert (report / "config.before.ini").read_bytes() == before != (machine.repository / "config.ini").read_bytes()
+    assert (report / "jpo.env").read_text() == f"JPO_STATUS=changed\nJPO_SUGGESTION_ID={suggestion['suggestion_id']}\n"
+    approved = run_job(machine, guard, shell=shell)
+    assert (approved.returncode, approved.stdout.partition(":")[0]) == (0, "approved")
+
+
+def test_check_mode_leaves_config_ini_alone_and_says_so_by_a_tolerated_exit_code(machine: Any) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    suggest = jobs(mode="check")["jpo-suggest"]
+    assert run_job(machine, suggest).returncode in suggest["allow_failure"]["exit_codes"] == [10]
+    assert (machine.repository / "config.ini").read_bytes() == before
+    assert "JPO_STATUS=changed\n" in (machine.repository / "jpo-report" / "jpo.env").read_text()
+
+
+def tamper(machine: Any) -> None:
+    """As if the suggestion had been a batch size far above the limit."""
+    config = machine.repository / "config.ini"
+    (machine.repository / "jpo-report").mkdir()
+    (machine.repository / "jpo-report" / "config.before.ini").write_bytes(config.read_bytes())
+    config.write_text(re.sub(r"(batch_size +=) \d+", r"\1 1048576", config.read_text()))
+
+
+def test_the_guard_rejects_what_breaks_the_limits_of_the_teams_settings(machine: Any) -> None:
+    tamper(machine)
+    rejected = run_job(machine, jobs()["jpo-guard"])
+    assert (rejected.returncode, rejected.stdout.partition(":")[0]) == (1, "rejected")
+
+
+def test_a_package_called_constraints_in_the_project_does_not_replace_the_guard(machine: Any) -> None:
+    tamper(machine)
+    (machine.repository / "constraints").mkdir()
+    (machine.repository / "constraints" / "__main__.py").write_text("print('approved: all of it')\n")
+    assert run_job(machine, jobs()["jpo-guard"]).returncode == 1
+
+
+def test_strict_fails_without_prometheus_and_the_token_comes_from_its_file(machine: Any, refusing_prometheus: Any) -> None:
+    token = machine.repository / "token"
+    token.write_text("s3cret-token\n")
+    suggest = jobs(strict=True, url_variable="METRICS")["jpo-suggest"]
+    result = run_job(machine, suggest, METRICS=refusing_prometheus.url, PROMETHEUS_TOKEN_FILE=str(token))
+    assert result.returncode == 4
+    assert set(refusing_prometheus.authorizations) == {"Bearer s3cret-token"}
+    assert "s3cret" not in result.stdout + result.stderr
+
+
+def test_offline_asks_nobody(machine: Any, refusing_prometheus: Any) -> None:
+    suggest = jobs(offline=True)["jpo-suggest"]
+    assert run_job(machine, suggest, PROMETHEUS_URL=refusing_prometheus.url).returncode == 0
+    assert refusing_prometheus.authorizations == []

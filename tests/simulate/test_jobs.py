@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jpo.records import Candidates
+from jpo.simulate import draw_jobs, random_candidates
+
+
+def candidates(names: tuple[str, ...], rows: list[list[float]], current: int = 0) -> Candidates:
+    return Candidates(names, np.array(rows, dtype=np.float64), current, np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows)))
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@given(seed=st.integers(0, 2**32 - 1), target_share=st.sampled_from([0.0, 0.5, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_draws_are_finite_of_the_right_shape_and_zero_today(seed: int, target_share: float) -> None:
+    grid = random_candidates(rng(seed))
+    draws = draw_jobs(grid, 7, rng(seed), target_share=target_share)
+    for logs in (draws.log_time, draws.log_loss, draws.log_utilisation):
+        assert logs.shape == (7, len(grid.values))
+        assert np.isfinite(logs).all()
+        assert (logs[:, grid.current] == 0).all()
+    assert draws.fails.shape == (7, len(grid.values))
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-300, 1e12])
+@pytest.mark.parametrize("name", ["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"])
+def test_absurd_values_of_one_parameter_stay_finite(name: str, value: float) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        draws = draw_jobs(candidates((name,), [[4.0], [value]]), 50, rng())
+    assert np.isfinite(draws.log_time).all()
+    assert np.isfinite(draws.log_loss).all()
+    assert np.isfinite(draws.log_utilisation).all()
+
+
+def test_the_same_seed_draws_the_same_jobs_and_another_seed_others() -> None:
+    grid = candidates(("batch_size",), [[32], [64]])
+    first, again, other = (draw_jobs(grid, 20, rng(seed)).log_time for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_todays_configuration_works_in_nearly_all_jobs() -> None:
+    grid = random_candidates(rng(3))
+    assert 0.0 <= draw_jobs(grid, 5000, rng()).fails[:, grid.current].mean() < 0.04
+
+
+def test_epochs_make_fixed_jobs_longer_and_their_loss_lower() -> None:
+    draws = draw_jobs(candidates(("epochs",), [[10], [20]]), 2000, rng(), target_share=0.0)
+    assert np.median(draws.log_time[:, 1]) == pytest.approx(np.log(2), abs=0.02)
+    assert np.median(draws.log_loss[:, 1]) < -0.05
+    assert not draws.fails.any()
+
+
+def test_epochs_only_cap_jobs_that_train_to_a_target() -> None:
+    draws = draw_jobs(candidates(("epochs",), [[20], [10], [40]]), 2000, rng(), target_share=1.0)
+    assert np.median(draws.log_time, axis=0) == pytest.approx([0, 0, 0], abs=0.02)
+    assert draws.fails[:, 1].mean() == pytest.approx(np.log(1.05 / 0.5) / np.log(1.05 / 0.1), abs=0.05)  # share of the cap > 1/2
+    assert not draws.fails[:, 2].any()
+
+
+def test_too_little_memory_fails_more_often_and_never_changes_speed() -> None:
+    draws = draw_jobs(candidates(("memory_gib",), [[16], [8], [2], [32]]), 2000, rng(), target_share=0.0)
+    shares = draws.fails.mean(axis=0)
+    assert shares[3] == 0
+    assert shares[0] < 0.02 < shares[1] < shares[2]
+    assert np.median(draws.log_time, axis=0) == pytest.approx(np.zeros(4), abs=0.02)
+
+
+def test_a_learning_rate_far_above_todays_diverges_and_one_far_below_only_takes_longer() -> None:
+    draws = draw_jobs(candidates(("learning_rate",), [[0.01], [1.0], [0.0001]]), 2000, rng(), target_share=0.0)
+    assert draws.fails.mean(axis=0) == pytest.approx([0.0, 0.99, 0.0], abs=0.02)
+    assert np.median(draws.log_loss[:, 2]) > 0.02
+
+
+def test_layers_make_each_step_longer() -> None:
+    draws = draw_jobs(candidates(("num_layers",), [[2], [1], [4]]), 2000, rng(), target_share=0.0)
+    half, _, double = np.median(draws.log_time, axis=0)[[1, 0, 2]]
+    assert half < -0.1 < 0.1 < double
+
+
+def test_larger_batches_take_fewer_steps_and_do_not_fit_on_every_gpu() -> None:
+    draws = draw_jobs(candidates(("batch_size", "gpus"), [[64, 1], [128, 1], [1024, 1]]), 2000, rng(), target_share=0.0)
+    assert -np.log(2) < np.median(draws.log_time[:, 1]) < -0.1
+    assert 0 < draws.fails[:, 1].mean() < draws.fails[:, 2].mean() < 0.1
+
+
+def test_gpus_save_time_in_most_jobs_less_than_in_proportion_and_are_less_busy() -> None:
+    draws = draw_jobs(candidates(("batch_size", "gpus"), [[256, 1], [256, 4]]), 2000, rng(), target_share=0.0)
+    assert -np.log(4) < np.median(draws.log_time[:, 1]) < 0
+    assert np.median(draws.log_utilisation[:, 1]) < 0
+    assert (draws.log_time[:, 1] > 0).mean() > 0.1
+
+
+def test_without_gpus_threads_help_large_batches_and_slow_some_small_ones_down() -> None:
+    grid = candidates(("batch_size", "cpus"), [[4, 1], [4, 16], [1024, 1], [1024, 16]])
+    time = draw_jobs(grid, 2000, rng(), target_share=0.0).log_time
+    small, large = time[:, 1] - time[:, 0], time[:, 3] - time[:, 2]
+    assert np.median(large) < np.median(small)
+    assert 0.3 < (small > 0.1).mean() < 0.9
+
+
+def test_a_job_that_leaves_its_gpus_gets_slower() -> None:
+    draws = draw_jobs(candidates(("gpus", "cpus"), [[1, 4], [0, 4]]), 500, rng())
+    assert (draws.log_time[:, 1] > 0.5).mean() > 0.9

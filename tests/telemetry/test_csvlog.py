@@ -1,0 +1,200 @@
+"""CSV logs: the format of csvlog's docstring, and what becomes of logs that break it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from jpo.errors import TelemetryError
+from jpo.records import Identity, RunStatus
+from jpo.telemetry import read_log, read_logs
+
+DIGITS = Identity("digits", "cnn", "pytorch")
+LOG = """\
+# run_id=digits-0007
+# dataset=digits
+# model=cnn
+# framework=pytorch
+# batch_size=64
+# learning_rate=0.01
+# epochs=3
+# cpus=2
+# gpus=0
+# start=1000.0
+time,epoch,samples,train_loss,val_loss
+1010.0,1,1437,0.9,0.5
+1020.0,2,2874,0.6,
+1030.0,3,4311,0.5,0.25
+# end=1031.0
+# status=succeeded
+# converged=true
+# cpu_seconds=31
+# memory_bytes=1073741824
+"""
+OPEN = LOG[: LOG.index("# end")]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="run.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def test_a_whole_log_is_a_run(write):
+    run = read_log(write(LOG))
+    assert (run.run_id, run.identity, run.status, run.source) == ("digits-0007", DIGITS, RunStatus.SUCCEEDED, "csv")
+    assert run.parameters == {"batch_size": 64, "learning_rate": 0.01, "epochs": 3, "cpus": 2, "gpus": 0}
+    assert (run.started_at, run.ended_at) == (1000, 1031)
+    outcome = run.outcome
+    assert (outcome.duration_seconds, outcome.samples, outcome.train_loss, outcome.val_loss) == (31, 4311, 0.5, 0.25)
+    assert outcome.throughput_samples_per_second == 4311 / 31
+    assert (outcome.cpu_utilisation, outcome.memory_gib, outcome.converged) == (0.5, 1.0, True)
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        lambda log: log.replace("\n", "\r\n").encode(),
+        lambda log: b"\xef\xbb\xbf" + log.encode(),
+        lambda log: ("# note=größer\n" + log).encode("latin-1"),
+        lambda log: ("# just words\n\n" + log).encode(),
+        lambda log: (log + "# half a li").encode(),
+        lambda log: log.replace("# ", "#").replace("=", " = ").encode(),
+        lambda log: log.replace("1030.0,3,4311,0.5,0.25", " 1030.0, 3, 4311, 0.5, 0.25 ").encode(),
+    ],
+    ids=["CRLF", "BOM", "latin-1", "other comments", "cut trailer", "blanks", "padded cells"],
+)
+def test_the_same_run_in_any_disguise(write, disguise):
+    assert read_log(write(disguise(LOG))) == read_log(write(LOG))
+
+
+def test_an_empty_cell_is_not_measured(write):
+    run = read_log(write(LOG.replace("0.5,0.25", "0.5,")))
+    assert run.outcome.val_loss == 0.5
+
+
+@pytest.mark.parametrize("loss", ["nan", "NaN", "inf"])
+def test_a_loss_that_is_not_finite_is_divergence(write, loss):
+    run = read_log(write(LOG.replace("0.5,0.25", f"0.5,{loss}")))
+    assert (run.status, run.outcome.val_loss) == (RunStatus.DIVERGED, None)
+
+
+def test_unknown_columns_and_another_order_are_fine(write):
+    text = LOG.replace("time,epoch,samples,train_loss,val_loss", "epoch,time,lr")
+    rows = "1010.0,1,1437,0.9,0.5\n1020.0,2,2874,0.6,\n1030.0,3,4311,0.5,0.25\n"
+    run = read_log(write(text.replace(rows, "1,1010,0.1\n2,1020,x\n")))
+    assert (run.outcome.samples, run.outcome.duration_seconds) == (None, 31)
+
+
+def test_a_log_without_its_end_is_not_over(write):
+    path = write(OPEN)
+    for now in (None, 1030.0, 1030.0 + 300):
+        with pytest.raises(TelemetryError, match="not over") as caught:
+            read_log(path, now=now)
+        assert caught.value.code == "JPO-E111"
+
+
+def test_a_silent_log_is_judged_by_its_epochs(write):
+    run = read_log(write(OPEN), now=1331.0)
+    assert (run.status, run.ended_at) == (RunStatus.SUCCEEDED, 1030)
+    run = read_log(write(OPEN.replace("1030.0,3,4311,0.5,0.25\n", "1030.0,3,43")), now=1331.0)
+    assert (run.status, run.ended_at, run.outcome.samples) == (RunStatus.FAILED, 1020, 2874)
+
+
+def test_a_silent_log_without_epochs_teaches_nothing(write):
+    with pytest.raises(TelemetryError, match="how it ended is unknown") as caught:
+        read_log(write(OPEN.replace("# epochs=3\n", "")), now=2000.0)
+    assert caught.value.code == "JPO-E112"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "finding"),
+    [
+        ("# run_id=digits-0007\n", "", "# run_id="),
+        ("# framework=pytorch", "# framework=", "# framework="),
+        ("1020.0,2,2874,0.6,", "1020.0,2,2874", "line 13: 3 cells under 5 columns"),
+        ("1020.0,2", "soon,2", "line 13: time 'soon' is not a number"),
+        ("1020.0,2", "nan,2", "line 13: time is not finite"),
+        ("# end=1031.0", "# end=later", "'later' is not a number"),
+        ("time,epoch", "when,epoch", "line 11: the first row must name the columns"),
+        ("time,epoch,samples", "time,epoch,epoch", "line 11: the first row must name the columns"),
+        ("# gpus=0", "# batch_size=32", "line 9: batch_size is already '64'"),
+    ],
+)
+def test_a_broken_log_is_named_with_place_and_finding(write, old, new, finding):
+    path = write(LOG.replace(old, new, 1))
+    with pytest.raises(TelemetryError) as caught:
+        read_log(path)
+    assert caught.value.code == "JPO-E110"
+    assert str(caught.value).startswith(f"{path}: ")
+    assert finding in caught.value.finding
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "finding"),
+    [
+        ("status=succeeded", "status=fine", "status 'fine'"),
+        ("batch_size=64", "batch_size=64.5", "batch_size = '64.5'"),
+        ("learning_rate=0.01", "learning_rate=-1", "learning_rate = '-1'"),
+        ("cpus=2", "cpus=inf", "cpus = 'inf'"),
+        ("# end=1031.0", "# end=999", "ends before it starts"),
+        ("# end=1031.0", "# end=nan", "has no time"),
+        ("3,4311", "3,-4311", "samples = -4311"),
+    ],
+)
+def test_a_run_that_teaches_nothing_is_told_apart(write, old, new, finding):
+    with pytest.raises(TelemetryError) as caught:
+        read_log(write(LOG.replace(old, new, 1)))
+    assert caught.value.code == "JPO-E112"
+    assert finding in caught.value.finding
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 100, LOG.encode("utf-16"), bytes(range(256)), b"a,b\n" * 1000])
+def test_files_that_are_no_logs_are_refused(write, content):
+    with pytest.raises(TelemetryError) as caught:
+        read_log(write(content))
+    assert caught.value.code in ("JPO-E110", "JPO-E111")
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", tmp_path / "missing", tmp_path / "nul\0l"):
+        with pytest.raises(TelemetryError) as caught:
+            read_log(path)
+        assert caught.value.code == "JPO-E110"
+
+
+def test_a_huge_file_is_refused(tmp_path):
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(65 * 2**20)
+    with pytest.raises(TelemetryError, match="larger than 64 MiB"):
+        read_log(tmp_path / "huge")
+
+
+def test_many_logs_give_the_runs_of_one_workload(write, tmp_path):
+    write(LOG.replace("-0007", "-0009").replace("end=1031", "end=1041"), "a.csv")
+    write(LOG, "b.csv")
+    write(LOG.replace("model=cnn", "model=mlp"), "other.csv")
+    write(LOG, "copy.csv")
+    write("no log", "d.csv")
+    found = read_logs([str(tmp_path / "*.csv")], DIGITS)
+    assert [run.run_id for run in found.runs] == ["digits-0007", "digits-0009"]
+    assert [skip.run_id for skip in found.skipped] == ["digits-0007", "d.csv"]
+    assert (found.complete, found.watermark) == (True, None)
+
+
+def test_folders_files_and_patterns_name_logs(write, tmp_path):
+    path = write(LOG, "[1].csv")
+    for name in (tmp_path, path, str(path), str(tmp_path / "?1*.csv"), str(tmp_path / "**" / "*.csv")):
+        assert [run.run_id for run in read_logs([name], DIGITS).runs] == ["digits-0007"]
+
+
+@pytest.mark.parametrize("pattern", ["*.csv", "a**b", "nul\0l", "missing"])
+def test_a_pattern_without_a_match_is_told(tmp_path, pattern):
+    (skip,) = read_logs([str(tmp_path / pattern)], DIGITS).skipped
+    assert "no such file" in skip.reason

@@ -1,0 +1,65 @@
+"""The rules by which a measured run becomes a record."""
+
+from __future__ import annotations
+
+import pytest
+
+from jpo.records import Identity, RunStatus
+from jpo.telemetry.measured import Measured, Values, to_run
+
+
+def run(*, status="succeeded", closed=True, start=100.0, end=110.0, parameters=None, **values):
+    parameters = {"cpus": "2", "epochs": "3"} if parameters is None else parameters
+    return to_run(Measured("r1", Identity("d", "m", "f"), parameters, start, end, closed, status, Values(**values)), "csv")
+
+
+def test_nothing_measured_is_none_not_zero():
+    outcome = run().outcome
+    assert outcome.duration_seconds == 10
+    assert {outcome.samples, outcome.throughput_samples_per_second, outcome.val_loss, outcome.cpu_utilisation} == {None}
+    assert {outcome.memory_gib, outcome.converged, outcome.energy_joules} == {None}
+
+
+def test_without_a_start_there_is_no_duration_and_no_rate():
+    outcome = run(start=None, samples=50.0, cpu_seconds=3.0).outcome
+    assert (outcome.duration_seconds, outcome.throughput_samples_per_second, outcome.cpu_utilisation) == (None, None, None)
+    assert outcome.samples == 50
+
+
+def test_cpu_utilisation_is_relative_to_the_cpus_asked_for_and_at_most_one():
+    assert run(cpu_seconds=5.0).outcome.cpu_utilisation == 5 / 10 / 2
+    assert run(cpu_seconds=90.0).outcome.cpu_utilisation == 1
+
+
+def test_a_run_of_no_length_has_no_rate():
+    assert run(end=100.0, samples=5.0).outcome.throughput_samples_per_second is None
+
+
+@pytest.mark.parametrize(("epoch", "kept"), [(None, None), (0.0, None), (1.0, 0.0)])
+def test_a_loss_of_zero_counts_only_after_the_first_epoch(epoch, kept):
+    assert run(val_loss=0.0, epoch=epoch).outcome.val_loss == kept
+
+
+@pytest.mark.parametrize(
+    ("status", "closed", "values", "expected"),
+    [
+        ("succeeded", True, {"val_loss": float("nan")}, RunStatus.DIVERGED),
+        ("failed", True, {"train_loss": float("inf")}, RunStatus.DIVERGED),
+        ("oom_killed", True, {"val_loss": float("nan")}, RunStatus.OOM_KILLED),
+        ("stopped", True, {"val_loss": 0.5}, RunStatus.STOPPED),
+        (None, True, {"epoch": 1.0}, RunStatus.SUCCEEDED),  # it ended early, and said so
+        (None, False, {"epoch": 3.0}, RunStatus.SUCCEEDED),
+        (None, False, {"epoch": 2.0}, RunStatus.FAILED),
+    ],
+)
+def test_how_it_ended(status, closed, values, expected):
+    assert run(status=status, closed=closed, **values).status == expected
+
+
+def test_silence_without_epochs_is_no_verdict():
+    with pytest.raises(ValueError, match="how it ended is unknown"):
+        run(status=None, closed=False)
+
+
+def test_unknown_parameters_are_left_out():
+    assert run(parameters={"gpus": "4", "optimizer": "sgd"}).parameters == {"gpus": 4}

@@ -1,0 +1,159 @@
+"""Runs read from a real Prometheus, against the truth of the history that was put into it (conftest.py)."""
+
+from __future__ import annotations
+
+import pytest
+
+from jpo.records import Identity, RunStatus
+from jpo.telemetry import PrometheusSource, finished_runs
+
+HOUR = 3600.0
+DIGITS = Identity("digits", "cnn", "pytorch")
+
+
+@pytest.fixture
+def look(history):
+    """Look at the digits runs: hours count from the beginning of the history."""
+
+    def look(since=0.0, until=6.0, watermark=None, identity=DIGITS):
+        begin = history.since
+        mark = None if watermark is None else begin + watermark * HOUR
+        source = PrometheusSource(history.url)
+        return finished_runs(source, identity, since=begin + since * HOUR, until=begin + until * HOUR, watermark=mark)
+
+    return look
+
+
+@pytest.fixture
+def runs(look):
+    return {run.run_id: run for run in look().runs}
+
+
+def test_finds_exactly_the_runs_that_are_over(runs):
+    assert list(runs) == ["plain", "restarted", "diverged", "failed", "pair", "silent", "vanished", "gap", "killed"]
+
+
+def test_values_agree_with_the_truth(runs, history):
+    for truth in history.runs:
+        if run := runs.get(truth.run_id):
+            outcome = run.outcome
+            assert run.started_at == pytest.approx(history.since + truth.start, abs=truth.step)
+            assert outcome.duration_seconds == pytest.approx(truth.seconds, rel=0.02)
+            assert outcome.samples == pytest.approx(100 * truth.seconds, rel=0.02)
+            assert outcome.throughput_samples_per_second == pytest.approx(100, rel=0.02)
+            assert outcome.cpu_utilisation == pytest.approx(1.5 / 2, rel=0.02)
+            assert outcome.memory_gib == 2.0
+            assert outcome.train_loss == 0.5
+
+
+def test_parameters_come_from_the_labels_of_the_run(runs):
+    assert runs["plain"].parameters == {"batch_size": 64, "learning_rate": 0.01, "epochs": 3, "cpus": 2}
+    assert runs["plain"].source == "prometheus"
+
+
+@pytest.mark.parametrize(
+    ("run_id", "status", "val_loss"),
+    [
+        ("plain", RunStatus.SUCCEEDED, 0.25),
+        ("diverged", RunStatus.DIVERGED, None),
+        ("failed", RunStatus.FAILED, None),  # its gauge shows 0.0, but no epoch was finished
+        ("killed", RunStatus.OOM_KILLED, 0.25),
+        ("silent", RunStatus.SUCCEEDED, 0.25),  # no status, but all epochs
+        ("vanished", RunStatus.FAILED, 0.25),  # no status, one epoch of three
+    ],
+)
+def test_how_a_run_ended(runs, run_id, status, val_loss):
+    assert (runs[run_id].status, runs[run_id].outcome.val_loss) == (status, val_loss)
+
+
+def test_convergence_is_what_the_job_says(runs):
+    assert runs["plain"].outcome.converged is True
+    assert runs["failed"].outcome.converged is False
+    assert runs["silent"].outcome.converged is None
+
+
+def test_runs_that_cannot_be_used_are_skipped_with_a_reason(look):
+    reasons = {skip.run_id: skip.reason for skip in look().skipped}
+    assert set(reasons) == {"straddling", "text", "twice"}
+    assert "started before the window" in reasons["straddling"]
+    assert "'auto'" in reasons["text"]
+    assert "2 different configurations" in reasons["twice"]
+
+
+def test_first_contact_takes_a_handful_of_requests(look):
+    first = look()
+    assert first.complete
+    assert first.requests <= 12
+    assert first.seconds > 0
+
+
+def test_nothing_new_takes_one_request(look, history):
+    first = look(until=5)
+    again = look(until=5.1, watermark=(first.watermark - history.since) / HOUR)
+    assert (again.runs, again.skipped, again.requests) == ((), (), 1)
+    assert again.watermark == first.watermark
+
+
+def test_only_new_runs_are_read_again(look, history):
+    first = look(until=2)
+    assert [run.run_id for run in first.runs][-1] == "pair"
+    second = look(until=5, watermark=(first.watermark - history.since) / HOUR)
+    everything = [run.run_id for run in first.runs] + [run.run_id for run in second.runs if run not in first.runs]
+    assert everything == [run.run_id for run in look(until=5).runs]
+    assert "plain" not in [run.run_id for run in second.runs]
+
+
+def test_a_run_that_ended_just_now_is_found_and_the_watermark_stays_behind_it(look, history):
+    found = look(until=(5400 + 900 + 60) / HOUR)  # its series are still within Prometheus' look-back
+    assert found.runs[-1].run_id == "pair"
+    assert found.watermark - history.since == pytest.approx(5400 + 60)
+
+
+def test_watermark_stays_before_a_run_that_may_still_go_on(look, history):
+    # "slow" reports every two minutes; its last report, 400 s ago, is within four of these.
+    late = look(until=6.0, watermark=4.6)
+    assert late.runs == ()
+    over = look(until=6.03, watermark=4.6)  # another 108 s later it is
+    assert [run.run_id for run in over.runs] == ["slow"]
+    assert over.watermark <= history.since + 6.03 * HOUR - 900
+
+
+def test_first_contact_with_an_empty_history_has_no_watermark(look):
+    nothing = look(identity=Identity("digits", "cnn", "jax"))
+    assert (nothing.runs, nothing.watermark, nothing.complete, nothing.requests) == ((), None, True, 1)
+
+
+def test_a_watermark_ahead_of_the_clock_stays(look, history):
+    assert look(until=5, watermark=7).watermark == history.since + 7 * HOUR
+
+
+def test_quotes_and_backslashes_in_labels_are_found(look, history):
+    truth = next(t for t in history.runs if t.identity != DIGITS)
+    (run,) = look(identity=truth.identity).runs
+    assert (run.run_id, run.identity, run.outcome.samples) == (truth.run_id, truth.identity, 90000)
+
+
+def test_a_rejected_query_tells_the_servers_reason(history):
+    from jpo.errors import TelemetryError
+    from jpo.telemetry.client import Client
+
+    with Client(PrometheusSource(history.url)) as client, pytest.raises(TelemetryError, match="parse error") as caught:
+        client.query("up{", at=history.since)
+    assert caught.value.code == "JPO-E105"
+
+
+def test_a_long_query_travels_in_the_body(history):
+    from jpo.telemetry.client import Client
+
+    with Client(PrometheusSource(history.url)) as client:
+        rows = client.query(f'vector(1) or up{{job="{"x" * 100_000}"}}', at=history.since)
+    assert [row.value for row in rows] == [1.0]
+
+
+def test_a_wrong_route_prefix_is_named(history):
+    from jpo.errors import TelemetryError
+
+    source = PrometheusSource(history.url + "/wrong")
+    with pytest.raises(TelemetryError, match="route prefix") as caught:
+        finished_runs(source, DIGITS, since=0, until=1, watermark=None)
+    assert caught.value.code == "JPO-E104"

@@ -1,0 +1,61 @@
+"""Addresses and credentials: what is refused before any request, and what no text shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jpo.errors import UsageError
+from jpo.telemetry import PrometheusSource
+
+SECRET = "s3cret-of-the-test"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"url": ""},
+        {"url": "prometheus:9090"},
+        {"url": f"me:{SECRET}@prometheus:9090"},
+        {"url": "ftp://prometheus"},
+        {"url": "http://"},
+        {"url": f"http://me:{SECRET}@prometheus:port"},
+        {"url": "http://prometheus:99999"},
+        {"url": "http://[::1"},
+        {"url": "http://prometheus/\nx"},
+        {"url": "http://prometheus server"},
+        {"url": f"http://me:{SECRET}@prometheus/?query=1"},
+        {"timeout_seconds": 0.0},
+        {"timeout_seconds": float("nan")},
+        {"bearer_token": f"{SECRET}\n"},
+        {"bearer_token": f"{SECRET}€"},
+        {"bearer_token": SECRET, "username": "me"},
+        {"headers": {"X-Org": "a\r\nb"}},
+        {"ca_file": Path("/no/such/file")},
+    ],
+)
+def test_what_can_never_work_is_refused_with_a_remedy(arguments):
+    with pytest.raises(UsageError) as caught:
+        PrometheusSource(**{"url": "http://prometheus:9090", **arguments})
+    assert caught.value.code == "JPO-E107"
+    assert caught.value.remedy
+    assert SECRET not in str(caught.value)
+
+
+def test_credentials_never_appear_in_its_text():
+    source = PrometheusSource(f"https://me:{SECRET}@prometheus:9090/path/", headers={"X-Key": SECRET})
+    assert repr(source) == "PrometheusSource('https://prometheus:9090/path', timeout_seconds=10)"
+    assert SECRET not in f"{source} {source!r}"
+    assert SECRET not in repr(PrometheusSource("http://p", bearer_token=SECRET))
+
+
+def test_credentials_come_from_the_url_unless_named():
+    assert PrometheusSource("http://me:a%40b@p").credentials == ("me", "a@b")
+    assert PrometheusSource("http://me:a@p", username="you", password="c").credentials == ("you", "c")
+    assert PrometheusSource("http://p").credentials is None
+
+
+def test_headers_carry_the_token():
+    headers = PrometheusSource("http://p", bearer_token=SECRET, headers={"X-Scope-OrgID": "7"}).request_headers
+    assert (headers["Authorization"], headers["X-Scope-OrgID"]) == (f"Bearer {SECRET}", "7")
