@@ -18,9 +18,9 @@ help:  ## list the targets
 
 demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its recorded runs: no server, no torch
 	@rm -rf .demo && cp -R examples/quickstart .demo
-	@cd .demo && PATH="$(CURDIR)/$(BIN):$$PATH" && run() { printf '\n$$ %s\n' "$$*"; "$$@"; } && \
-	  run jpo suggest config.ini && run jpo explain && run jpo audit verify
-	@printf '\nThe changed file is .demo/config.ini; `diff examples/quickstart/config.ini .demo/config.ini` shows the edit.\n'
+	@cd .demo && cp config.ini before.ini && PATH="$(CURDIR)/$(BIN):$$PATH" && run() { printf '\n$$ %s\n' "$$*"; "$$@"; } && \
+	  run jpo suggest config.ini && { run diff before.ini config.ini || [[ $$? == 1 ]]; } && run jpo audit verify
+	@printf '\nAll of it lies in .demo; go on there with ../$(BIN)/jpo explain, or --help.\n'
 
 test: .venv/.dev services  ## all tests, a real Prometheus included; PYTEST="-k edit" for some
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST)
@@ -29,7 +29,7 @@ check: .venv/.dev  ## format, lint, types, import contracts, documentation
 	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ." >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest tests/test_docs.py
 
 bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md

@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-QUICKSTART = Path(__file__).parents[1] / "examples" / "quickstart"
+ROOT = Path(__file__).parents[1]
 YARDSTICK = 'python -c "import torch"'
 SUGGEST = "jpo suggest config.ini --dry-run --offline"
 MOST = 0.35  # of the yardstick's CPU time, promised in docs and README
@@ -53,15 +53,16 @@ def measure(named: Mapping[str, list[str]], runs: int) -> dict[str, float]:
     """Median CPU seconds of each command, the commands in turn, so that a slow moment of the machine meets all of them."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "quickstart"
-        shutil.copytree(QUICKSTART, folder, ignore=shutil.ignore_patterns(".jpo"))
+        shutil.copytree(ROOT / "examples" / "quickstart", folder, ignore=shutil.ignore_patterns(".jpo"))
         rounds = [{name: cpu_seconds(command, folder) for name, command in named.items()} for _ in range(runs + 1)]
     return {name: statistics.median(one[name] for one in rounds[1:]) for name in named}
 
 
 def cpu_seconds(command: list[str], folder: Path) -> float:
     """User and system time of one process and its children, as the kernel counts them."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with tempfile.TemporaryFile() as complaint:
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaint)
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=complaint)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)  # so that Popen does not wait for it again
         if process.returncode:

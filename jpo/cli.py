@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 WOULD_CHANGE = 10
+FORMS = {".json": "json", ".md": "markdown"}
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 
 FILE = click.Path(path_type=Path)
@@ -84,14 +85,14 @@ def cli() -> None:
 )
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
 @click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
-@click.option("--output-file", type=FILE, help="Write the result there instead of to stdout.")
+@click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json and .md choose their form.")
 @options(*network_options, toml_option, colour_option, verbose_option)
 def suggest(
     config: Path,
     toml: Path | None,
     chosen: Sequence[str],
     form: str,
-    output_file: Path | None,
+    files: Sequence[Path],
     *,
     dry_run: bool,
     check: bool,
@@ -113,10 +114,11 @@ def suggest(
     \b
     Examples:
       jpo suggest config.ini --dry-run                 look first
-      jpo suggest config.ini -o json --output-file suggestion.json
+      jpo suggest config.ini --output-file suggestion.json --output-file summary.md
       jpo suggest config.ini --prefer cost --explore off
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
     """
+    writable(files)
     from jpo.commands.suggest import Options
     from jpo.commands.suggest import suggest as command
 
@@ -139,7 +141,9 @@ def suggest(
         chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
     )
     report = command(config, settings(config, toml, flags), wanted)
-    put(rendered(report, form, no_color), output_file)
+    for file in files:
+        save(file, rendered(report, FORMS.get(file.suffix, form), no_color=True))
+    put(rendered(report, form, no_color))
     return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0
 
 
@@ -360,17 +364,25 @@ def rendered(report: Report, form: str, no_color: bool) -> str:
     return as_text(report, width=width(), colour=coloured(no_color))
 
 
-def put(text: str, output_file: Path | None = None) -> None:
-    """The result, and nothing else, to stdout or a file."""
-    if output_file is None:
-        click.echo(text, nl=False)
-        return
+def put(text: str) -> None:
+    """The result, and nothing else, to stdout."""
+    click.echo(text, nl=False)
+
+
+def writable(files: Sequence[Path]) -> None:
+    """Find out before anything is done that the result could not be kept."""
+    for file in files:
+        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise UsageError(str(file), "cannot be written", "name another --output-file", code="JPO-E307")
+
+
+def save(file: Path, text: str) -> None:
+    """The result to a file."""
     try:
-        output_file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(
-            str(output_file), f"cannot be written ({error.strerror})", "name another --output-file", code="JPO-E307"
-        ) from error
+        finding = f"cannot be written ({error.strerror})"
+        raise UsageError(str(file), finding, "name another --output-file", code="JPO-E307") from error
 
 
 def coloured(no_color: bool) -> bool:

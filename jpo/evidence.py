@@ -5,10 +5,8 @@ Here settings meet the parts that read: secrets are resolved, sources are asked,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from glob import glob
 from pathlib import Path
 
 import constraints
@@ -63,50 +61,47 @@ def refresh(store: Store, identity: Identity, loaded: Loaded, *, now: float, off
     A source that cannot be read is an error only if `strict`; otherwise the history goes without it, and the report says so.
     """
     fresh: list[Run] = []
-    notes: list[str] = []
-    codes: list[str] = []
     skipped: list[Skipped] = []
+    notes: list[str] = []
     requests, seconds = 0, 0.0
     for source in (CSV, PROMETHEUS):
         try:
             finished = look(source, store, identity, loaded, now=now, offline=offline)
-            if strict and not finished.complete:
-                finding = f"answered in part: {'; '.join(finished.warnings)}"
-                raise TelemetryError(source, finding, "ask again later", code="JPO-E110")
         except TelemetryError as error:
             if strict:
                 raise
-            notes.append(f"History not refreshed from {source}: {error} [{error.code}]")
-            codes.append("JPO-W111")
+            notes.append(f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]")
             continue
         fresh += store.record(finished, now=now, identity=identity, source=source)
-        notes += [f"{source}: {warning}" for warning in finished.warnings]
         skipped += finished.skipped
         requests, seconds = requests + finished.requests, seconds + finished.seconds
     evidence = Evidence(len(store.runs_of(identity)), tuple(skipped), requests, seconds, tuple(notes))
-    return Refreshed(tuple(fresh), evidence, tuple(codes))
+    return Refreshed(tuple(fresh), evidence, ("JPO-W113",) if notes else ())
+
+
+def age(store: Store, identity: Identity, now: float) -> str:
+    """How old the newest run on record is, in words."""
+    runs = store.runs_of(identity)
+    return f"newest run on record: {(now - runs[-1].ended_at) / 86400:.1f} days old" if runs else "no run on record"
 
 
 def look(source: str, store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool) -> Finished:
     """One source's finished runs; nothing when it is not configured, or needs the network and there shall be none."""
     settings = loaded.settings
     if source == CSV:
-        return telemetry.read_logs(list(logs_of(loaded)), identity, now=now)
+        return telemetry.read_logs([str(loaded.root / pattern) for pattern in settings.csv.logs], identity, now=now)
     if offline or not settings.prometheus.url:
         return Finished()
-    return telemetry.finished_runs(
+    found = telemetry.finished_runs(
         prometheus_of(loaded),
         identity,
         since=now - settings.prometheus.since,
         until=now,
         watermark=store.watermark(identity, PROMETHEUS),
     )
-
-
-def logs_of(loaded: Loaded) -> Iterator[Path]:
-    """The CSV logs which jpo.toml names, each once, in order."""
-    found = {name for pattern in loaded.settings.csv.logs for name in glob(pattern, root_dir=loaded.root, recursive=True)}  # noqa: PTH207 - it takes absolute patterns too
-    yield from (loaded.root / name for name in sorted(found))
+    if not found.complete:  # what is missing from a partial answer would be recorded as "did not happen"
+        raise TelemetryError(PROMETHEUS, f"answered in part: {'; '.join(found.warnings)}", "ask again later", code="JPO-E113")
+    return found
 
 
 def prometheus_of(loaded: Loaded) -> telemetry.PrometheusSource:

@@ -94,6 +94,7 @@ def catch_up(
         UsageError: JPO-E604, torch is not installed.
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
+    deadline = time.monotonic() + budget_seconds
     need_torch()
     import torch
 
@@ -104,7 +105,6 @@ def catch_up(
     saved = store.load_agent(f"agent {identity}")
     start = load_policy() if SHIPPED.exists() else None
     agent = load_checkpoint(saved[0]) if saved and not rebuild else new_agent(seed, start=start)
-    deadline = time.monotonic() + budget_seconds
     transitions = transitions_of(runs, wishes, seed=seed, first=agent.runs_learnt)
     taken = learn(agent, transitions, practise_with, out_of_time=lambda: time.monotonic() > deadline)
     if taken or rebuild:

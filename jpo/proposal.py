@@ -43,22 +43,28 @@ def wishes_of(workload: Workload, limits: Limits, loaded: Loaded) -> Wishes:
 
 def edits_of(workload: Workload, suggested: Values) -> tuple[Edit, ...]:
     """The places in config.ini where a new value must stand."""
-    return tuple(
-        Edit(p.key, p.line, p.text, config.format_value(p, suggested[p.name]))
-        for p in workload.parameters
-        if suggested[p.name] != p.value
-    )
+    wanted = ((p, config.format_value(p, suggested[p.name])) for p in workload.parameters if suggested[p.name] != p.value)
+    return tuple(Edit(p.key, p.line, p.text, text) for p, text in wanted if text != p.text)
+
+
+def executed(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]:
+    """The values that the job will read: new texts may be rounded, and what is learnt from is what was run."""
+    texts = {edit.key: edit.new_text for edit in edits}
+    return {p.name: number_in(p, texts[p.key]) if p.key in texts else p.value for p in workload.parameters}
+
+
+def number_in(parameter: Parameter, text: str) -> float:
+    """The number that a new text means, read as the guard reads it."""
+    value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
+    assert value is not None, "the old text was a number in the same unit"
+    return value
 
 
 def verdict_of(
     workload: Workload, advice: Advice, edits: Sequence[Edit], runs: Sequence[Run], limits: Limits, loaded: Loaded
 ) -> Guarded:
     """Ask the guard, and then the team's own checker, about the file as it would be."""
-    proposed = dict(workload.current)
-    for parameter, edit in ((p, e) for p in workload.parameters for e in edits if e.key == p.key):
-        option = edit.key.rpartition(".")[2]
-        proposed[parameter.name] = names.parse_value(parameter.name, option, edit.new_text) or 0.0
-    verdict = constraints.check(workload.current, proposed, limits, facts_of(workload, advice, runs))
+    verdict = constraints.check(workload.current, executed(workload, edits), limits, facts_of(workload, advice, runs))
     if not verdict.approved:
         allowed = {name: value for name, value in (verdict.parameters or {}).items() if value != workload.current[name]}
         hint = [f"allowed would be {', '.join(f'{n} = {v:g}' for n, v in allowed.items())}"] if allowed else []
@@ -120,7 +126,7 @@ def suggestion_of(
         status="changed" if edits else "kept",
         keys={p.name: p.key for p in workload.parameters},
         current=advice.current,
-        suggested=advice.suggested,
+        suggested=executed(workload, edits),
         changes=tuple(change(p, edit, advice, runs) for edit in edits for p in workload.parameters if p.key == edit.key),
         now=advice.now,
         next=advice.next,
@@ -139,7 +145,7 @@ def suggestion_of(
 
 def change(parameter: Parameter, edit: Edit, advice: Advice, runs: Sequence[Run]) -> Change:
     """One line of the suggestion."""
-    name, new = parameter.name, advice.suggested[parameter.name]
+    name, new = parameter.name, number_in(parameter, edit.new_text)
     reason = why(name, new, advice, runs)
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
 

@@ -252,7 +252,7 @@ class Decision:
         confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
         decided_by: "sac", "belief", "user" (a value was set by hand) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
-        codes: stable reason codes, e.g. "JPO-I401".
+        codes: stable reason codes, e.g. "JPO-I602".
     """
 
     choice: int

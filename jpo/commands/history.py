@@ -18,7 +18,6 @@ from jpo.layers import Loaded
 from jpo.records import PARAMETERS, Outcome, Suggestion
 from jpo.report import numbers
 
-
 SHORT = dict(zip(PARAMETERS, ("batch", "lr", "layers", "epochs", "gpus", "cpus", "GiB"), strict=True))
 """Column heads; the full names would not leave room for the values."""
 

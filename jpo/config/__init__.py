@@ -5,9 +5,9 @@ characters of a value, proves that nothing else changed, and otherwise leaves th
 value is.
 """
 
+from jpo.config.disk import write
 from jpo.config.edit import edited
 from jpo.config.read import read
 from jpo.config.values import format_value
-from jpo.config.write import write
 
 __all__ = ["edited", "format_value", "read", "write"]

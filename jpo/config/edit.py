@@ -42,8 +42,7 @@ def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
     wanted = _wanted(options, edits, place)
     lines = list(before.lines)
     for option, text in wanted.items():
-        line = lines[option.line - 1]
-        lines[option.line - 1] = line[: option.start] + text + line[option.end :]
+        lines[option.line - 1] = _written(lines[option.line - 1], option, text)
     result = encode(tuple(lines), before)
     _prove(original, before, options, result, wanted, place)
     return result
@@ -119,23 +118,30 @@ def _same_with_inline_comments(before: Source, after: Source, wanted: dict[Optio
 
 
 def _same_blocks(before: Source, after: Source, wanted: dict[Option, str]) -> bool:
-    """Whether an independent parser agrees; True when it cannot read the original (it takes indented comments for values)."""
+    """Whether an independent parser agrees. It has no say where it misreads the original (indented comments)."""
     if len(before.lines) > MOST_LINES_FOR_CONFIGUPDATER or (expected := _seen_by_configupdater(before)) is None:
         return True
+    if any((option.section, option.name) not in expected for option in wanted):
+        return True
     for option, text in wanted.items():
-        key = (option.section, option.name)
-        expected[key] = text + (expected[key] or "")[len(option.text) :]
+        _, *more = expected[option.section, option.name]
+        expected[option.section, option.name] = [_written(before.lines[option.line - 1], option, text), *more]
     return _seen_by_configupdater(after) == expected
 
 
-def _seen_by_configupdater(source: Source) -> dict[tuple[str, str], str | None] | None:
+def _seen_by_configupdater(source: Source) -> dict[tuple[str, str], list[str]] | None:
+    """Each option's lines (its `value` fails on a lone key that is continued), or None when it cannot read the file."""
     from configupdater import ConfigUpdater  # here: importing it takes 60 ms, and only an edit needs it
 
     updater = ConfigUpdater(allow_no_value=True)
     try:
-        updater.read_file((line.rstrip("\r\n") + "\n" for line in source.lines), "config.ini")
+        updater.read_file(source.lines, "config.ini")
     except configparser.Error:
         return None
     return {
-        (section.name, option.raw_key): option.value for section in updater.iter_sections() for option in section.iter_options()
+        (section.name, option.raw_key): option.lines for section in updater.iter_sections() for option in section.iter_options()
     }
+
+
+def _written(line: str, option: Option, text: str) -> str:
+    return line[: option.start] + text + line[option.end :]

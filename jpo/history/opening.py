@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,12 +38,11 @@ def open_copy(path: Path | None, place: str, timeout_seconds: float) -> sqlite3.
         exists = path is not None and path.exists()
     with reported(place):
         copy = _connect(":memory:", timeout_seconds)
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(copy.close)
             if path is not None and exists:
                 _fill(copy, path, timeout_seconds)
-        except BaseException:
-            copy.close()
-            raise
+            on_failure.pop_all()
         return _prepared(copy, place)
 
 
@@ -79,14 +78,13 @@ def _connect(database: str, timeout_seconds: float, *, uri: bool = False) -> sql
 
 
 def _prepared(connection: sqlite3.Connection, place: str) -> sqlite3.Connection:
-    try:
+    with ExitStack() as on_failure:
+        on_failure.callback(connection.close)
         migrate(connection, place)
         _use_wal(connection)
         connection.execute("PRAGMA synchronous = FULL")  # on record means on disk: config.ini is written after it
         connection.execute("PRAGMA foreign_keys = ON")
-    except BaseException:
-        connection.close()
-        raise
+        on_failure.pop_all()
     return connection
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from jpo.records import Interval
 
 UNKNOWN = "unknown"
@@ -9,7 +11,7 @@ UNKNOWN = "unknown"
 
 def duration(seconds: float) -> str:
     """3 h 52, 12 min 05 or 0.84 s."""
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.3g} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
@@ -18,7 +20,9 @@ def duration(seconds: float) -> str:
 
 
 def usd(amount: float) -> str:
-    return f"{amount:.2f} USD" if amount >= 1 else f"{amount:.2g} USD"
+    """7.10 USD; below a cent, two significant digits: 0.000068 USD."""
+    digits = 2 if amount >= 0.01 or amount <= 0 else 1 - math.floor(math.log10(amount))
+    return f"{amount:.{digits}f} USD"
 
 
 def plain(value: float) -> str:

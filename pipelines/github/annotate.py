@@ -3,15 +3,14 @@
     python annotate.py REPORT CONFIG
 
 REPORT is the folder with suggestion.json and config.before.ini, CONFIG the config.ini as it is now. Prints one `::notice` per
-changed key, at its line; appends a table to $GITHUB_STEP_SUMMARY and the step's outputs to $GITHUB_OUTPUT. Standard library only;
-decides nothing. Texts from config.ini are data: they can neither begin a workflow command nor Markdown.
+changed key, at its line; appends the step's outputs to $GITHUB_OUTPUT. Standard library only; decides nothing. Texts from
+config.ini are data: they cannot begin a workflow command.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
@@ -24,7 +23,6 @@ def main(report: Path, config: str) -> None:
     changed = changed_lines((report / "config.before.ini").read_bytes(), Path(config).read_bytes())
     outputs = {"status": suggestion["status"], "suggestion-id": suggestion["suggestion_id"], "report": str(report)}
     sys.stdout.writelines(f"{notice}\n" for notice in notices(suggestion["changes"], changed, config))
-    append("GITHUB_STEP_SUMMARY", summary(suggestion))
     append("GITHUB_OUTPUT", (line for name, value in outputs.items() for line in output(name, value)))
 
 
@@ -60,22 +58,6 @@ def in_message(text: str) -> str:
 
 def in_property(text: str) -> str:
     return in_message(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def summary(suggestion: Mapping[str, Any]) -> Iterator[str]:
-    """Markdown for the job's page: the changes as a table, then the reasons."""
-    yield f"### JPO: {in_markdown('/'.join(suggestion['workload'].values()))} {suggestion['status']}\n"
-    if suggestion["changes"]:
-        yield "| key | now | next | why |\n|---|---|---|---|"
-    for change in suggestion["changes"]:
-        yield "| {} |".format(" | ".join(in_markdown(change[field]) for field in ("key", "old_text", "new_text", "reason")))
-    yield ""
-    yield from (f"- {in_markdown(reason)}" for reason in suggestion["reasons"])
-
-
-def in_markdown(text: str) -> str:
-    """One line which Markdown and HTML leave as it is."""
-    return re.sub(r"([\\`*_\[\]<>|#!&~$])", r"\\\1", " ".join(text.split()))
 
 
 def output(name: str, value: str) -> tuple[str, str, str]:

@@ -49,6 +49,13 @@ def test_a_measured_better_candidate_is_taken_and_told_with_numbers(grid, belief
     assert found.confidence == 1.0
 
 
+def test_the_best_on_average_is_not_taken_if_it_is_not_admissible(grid, belief):
+    believed = belief([[0, HALF, 3 * HALF]])
+    assert ask(grid(), believed).choice == 2
+    assert ask(grid(admissible=[True, True, False]), believed).choice == 1
+    assert ask(grid(admissible=[True, False, False]), believed).choice == 0
+
+
 def test_off_uses_only_what_was_measured(grid, belief):
     believed = belief([[0, 0.2, -2.0]], runs=(1, 1, 0))
     assert ask(grid(), believed, explore="off").choice == 0

@@ -1,6 +1,6 @@
 """Config files as they turn up in practice: one template each, in which @ marks the value to edit.
 
-`EDITABLE`: batch_size in its section must change with no other byte. `REFUSED`: must be left alone; the text is part of the reason.
+`EDITABLE`: batch_size in its section must change with no other byte. `REFUSED`: is left alone; the text is part of the reason.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import pytest
 from jpo.config import edited
 from jpo.config.locate import locate
 from jpo.config.source import decode
-from jpo.errors import JpoError, UsageError
+from jpo.errors import EditError, UsageError
 from jpo.records import Edit, Workload
 
 OLD, NEW = b"32", b"1024"
 
-PLAIN = b"[workload]\ndataset = cifar10\nmodel = resnet18\nframework = pytorch\n\n[training]\nbatch_size = @\nlearning_rate = 0.1\n"
+PLAIN = (
+    b"[workload]\ndataset = cifar10\nmodel = resnet18\nframework = pytorch\n\n[training]\nbatch_size = @\nlearning_rate = 0.1\n"
+)
 
 EDITABLE: dict[str, bytes] = {
     "plain": PLAIN,
@@ -43,6 +45,7 @@ EDITABLE: dict[str, bytes] = {
     "indented key after header": b"[t]\n    batch_size = @\n    lr = 0.1\n\n    x = 2\n",
     "indented comment below": b"[t]\nbatch_size = @\n    # 32 fits on a T4\nlr = 0.1\n",
     "indented comment above": b"[t]\n    # 32 fits on a T4\nbatch_size = @\n",
+    "indented comment above a deeper key": b"[t]\n  # a = b\n    batch_size = @\n    lr = 0.1\n",
     "upper-case key": b"[t]\nBATCH_SIZE = @\nOther_Key = X\n",
     "upper-case section twin": b"[t]\nbatch_size = @\n[T]\nbatch = 32\n",
     "DEFAULT section": b"[DEFAULT]\nbatch_size = @\n[train]\nlr = 0.1\n",
@@ -54,7 +57,7 @@ EDITABLE: dict[str, bytes] = {
     "key without value": b"[t]\nverbose\nbatch_size = @\ndebug\n",
     "empty neighbours": b"[t]\na =\nbatch_size = @\nb:\n",
     "latin-1": "[t]\n# Größe\nname = Jürgen \xa0\nbatch_size = @ # für alle\n".encode("latin-1"),
-    "cp1252 quotes and euro": b"[t]\nnote = \x93x\x94 \x80\x85\nbatch_size = @\n",
+    "cp1252 quotes and euro": b"[t]\nnote = \x93x\x94 \x80\x81\x85\nbatch_size = @\n",
     "utf-8 everywhere": "[träining 🚀]\nバッチ = 32\nbatch_size = @  # größer\n".encode(),
     "U+2028 in a comment": "[t]\n# a\u2028batch_size = 32\u2028\nbatch_size = @\n".encode(),
     "U+0085 and U+2029 in a value": "[t]\nnote = a\u0085b\u2029c\nbatch_size = @\n".encode(),
@@ -69,11 +72,11 @@ EDITABLE: dict[str, bytes] = {
     "comments before the first section": b"# head\n; head = 32\n\n[t]\nbatch_size = @\n",
     "blank lines and trailing blanks": b"\n\n[t]   \n\n  \t\nbatch_size = @   \n\n\n   \n",
     "git-style inline hash without blank": b"[t]\ncolour=#32\nbatch_size = @\n",
-    "quotes around neighbours": b"[t]\nname = \"a # b\"\nbatch_size = @\n",
+    "quotes around neighbours": b'[t]\nname = "a # b"\nbatch_size = @\n',
     "escape sequences": b"[t]\nnote = \x1b[31m32\nbatch_size = @\n",
     "very long line": b"[t]\nvocabulary = " + b"word " * 40_000 + b"\nbatch_size = @\n# " + b"-" * 100_000 + b"\n",
-    "1 MB in one section": b"[t]\nbatch_size = @\n" + b"".join(b"option_%d = %d  # neighbour\n" % (n, n) for n in range(30_000)),
-    "1 MB in many sections": b"".join(b"[s%d]\nx = 1\n\n" % n for n in range(60_000)) + b"[t]\nbatch_size = @\n",
+    "1 MB in one section": b"[t]\nbatch_size = @\n" + b"".join(b"option_%d = 32 %s\n" % (n, b"x" * 230) for n in range(4_100)),
+    "1 MB in many sections": b"".join(b"[s%d]\n# %s\n" % (n, b"-" * 480) for n in range(2_050)) + b"[t]\nbatch_size = @\n",
 }
 
 REFUSED: dict[str, tuple[bytes, str]] = {
@@ -105,11 +108,13 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "lone key goes on": (b"[t]\nverbose\n  batch_size = 32\n", "3: continues an option which has no value; take"),
     "same option in two sections": (
         b"[train]\nbatch_size = 32\n[eval]\nbatch_size = 32\n",
-        "'train.batch_size' (line 2) and 'eval.batch_size' (line 4); say which in jpo.toml: "
-        '[parameters] batch_size = { key = "train.batch_size" }',
+        "(line 2) and 'eval.batch_size' (line 4); say which in jpo.toml: [parameters] batch_size = { key = ",
     ),
     "two names for one thing": (b"[t]\nbatch_size = 32\nbs = 32\n", "'t.batch_size' (line 2) and 't.bs' (line 3); say"),
-    "section with escape sequence": (b"[t\x1b[2J]\nbatch_size = 32\n", "2: 't\\x1b[2J.batch_size' has unprintable characters; write"),
+    "section with escape sequence": (
+        b"[t\x1b[2J]\nbatch_size = 32\n",
+        "2: 't\\x1b[2J.batch_size' has unprintable characters; write",
+    ),
     "NUL": (b"[t]\nbatch_size = 32\n\0\n", "3: holds a NUL byte; save it as UTF-8"),
     "UTF-16": ("[t]\nbatch_size = 32\n".encode("utf-16"), "is UTF-16 or UTF-32 text; save it as UTF-8"),
     "UTF-16 without BOM": ("[t]\nbatch_size = 32\n".encode("utf-16-le"), "1: holds a NUL byte; save"),
@@ -121,7 +126,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "JSON": (b'{"batch_size": 32}\n', "1: no [section] stands above this line; put"),
     "YAML": (b"training:\n  batch_size: 32\n", "1: no [section] stands above this line; put"),
     "too large": (b"[t]\nbatch_size = 32\n#" + b"x" * 3_000_000, "is larger than 2 MiB; name"),
-    "blanks on which configparser hangs": (b"[t]\nbatch_size = 32\na" + b" " * 100_000 + b"b\n", "3: holds more than 250 blanks in a row; take"),
+    "blanks on which configparser hangs": (
+        b"[t]\nbatch_size = 32\na" + b" " * 100_000 + b"b\n",
+        "3: holds more than 250 blanks in a row; take",
+    ),
     "misspelt pin": (b"[t]\nbatch_size = 32 # jpo: pni\n", "2: jpo: 'pni' is not understood; write # jpo: pin"),
     "pin apart from its option": (b"[t]\n# jpo: pin\n\nbatch_size = 32\n", "2: this jpo: comment belongs to no option; put"),
 }
@@ -154,10 +162,12 @@ def test_an_edit_changes_the_value_and_no_other_byte(template: bytes) -> None:
 
 @editable
 def test_training_code_that_strips_comments_reads_the_new_value_and_else_what_it_read_before(template: bytes) -> None:
-    before, after = (template.replace(b"@", value) for value in (OLD, NEW))
-    old, new = (seen(data, inline_comment_prefixes=("#", ";")) for data in (before, edited(before, "x", [batch_size_edit(before)])))
+    before = template.replace(b"@", OLD)
+    old, new = (
+        seen(data, inline_comment_prefixes=("#", ";")) for data in (before, edited(before, "x", [batch_size_edit(before)]))
+    )
     changed = {(was, now) for was, now in zip(old, new, strict=True) if was != now}
-    assert after and {(was[1:], now[1:]) for was, now in changed} == {(("batch_size", "32"), ("batch_size", "1024"))}
+    assert {(was[1:], now[1:]) for was, now in changed} == {(("batch_size", "32"), ("batch_size", "1024"))}
 
 
 @editable
@@ -180,16 +190,15 @@ def test_a_file_that_cannot_be_edited_safely_is_refused_with_line_and_remedy(
     with pytest.raises(UsageError) as refusal:
         read(data)
     message = str(refusal.value)
-    assert f"config.ini:{reason}" in message or f"config.ini: {reason}" in message or reason in message
-    assert ";" in message and "\n" not in message and message.isprintable()
+    assert reason in message
+    assert "; " in message
+    assert message.isprintable()
 
 
 @refused
 def test_the_editor_refuses_too_or_changes_only_the_value(data: bytes, reason: str) -> None:
-    edit = Edit("t.batch_size", 2, "32", "1024")
     try:
-        result = edited(data, "config.ini", [edit])
-    except JpoError as refusal:
-        assert refusal.exit_code in (2, 6), reason
-    else:
-        assert result == data.replace(b"batch_size = 32", b"batch_size = 1024", 1)
+        result = edited(data, "config.ini", [Edit("t.batch_size", 2, "32", "1024")])
+    except (UsageError, EditError):  # exit codes 2 and 6
+        return
+    assert result == data.replace(b"batch_size = 32", b"batch_size = 1024", 1), reason

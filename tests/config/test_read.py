@@ -30,7 +30,10 @@ def test_read_finds_identity_parameters_and_digest(read: Read, tmp_path: Path) -
     found = read(CONFIG)
     assert found.identity == Identity("cifar10", "resnet18", "pytorch")
     assert found.current == {"batch_size": 32, "learning_rate": 0.1, "cpus": 4, "memory_gib": 16}
-    assert [(p.key, p.text, p.line) for p in found.parameters[:2]] == [("training.batch_size", "32", 6), ("training.lr", "1e-1", 7)]
+    assert [(p.key, p.text, p.line) for p in found.parameters[:2]] == [
+        ("training.batch_size", "32", 6),
+        ("training.lr", "1e-1", 7),
+    ]
     assert (found.path, found.digest) == (tmp_path / "config.ini", hashlib.sha256(CONFIG).hexdigest())
 
 
@@ -78,7 +81,7 @@ def test_missing_identity_names_the_parts_and_both_remedies(read: Read) -> None:
 
 
 def test_identity_keys_point_anywhere_and_quotes_fall_away(read: Read) -> None:
-    data = CONFIG + b"[net]\nname = \"ResNet 18\"  # small\n"
+    data = CONFIG + b'[net]\nname = "ResNet 18"  # small\n'
     assert read(data, identity={"model": "net.name"}).identity.model == "ResNet 18"
     assert "workload.identity.model = 'net.title' is not in" in message(read, data, identity={"model": "net.title"})
 
@@ -126,6 +129,7 @@ def test_missing_files_directories_and_pipes_are_refused(read: Read, tmp_path: P
         (b"batch_size = 32 # jpo: ignore until 2026-05-05", "ignored until 2026-05-05 in config.ini"),
         (b"batch_size = 32 # jpo: ignore until 2026-05-04", None),
         (b"; jpo: ignore until 2026-01-01.\nbatch_size = 32", None),
+        (b"    # jpo: pin\nbatch_size = 32", "pinned in config.ini"),
         (b"batch_size = 32 # pin", None),
         (b"batch_size = 32\n# jpo: pin\nlr = 1", None),
         (b"batch_size = 32 # see jpo: pin", None),
@@ -135,7 +139,9 @@ def test_pins_stand_behind_the_value_or_directly_above(read: Read, line: bytes, 
     assert read(JOB + line + b"\n").parameter("batch_size").held == held
 
 
-@pytest.mark.parametrize("words", [b"pinned", b"ignore", b"ignore until tomorrow", b"ignore until 2027-02-30", b"ignore until 2027-1-1", b""])
+@pytest.mark.parametrize(
+    "words", [b"pinned", b"ignore", b"ignore until tomorrow", b"ignore until 2027-02-30", b"ignore until 2027-1-1", b""]
+)
 def test_a_pin_that_is_not_understood_is_an_error(read: Read, words: bytes) -> None:
     said = message(read, JOB + b"batch_size = 32 # jpo: " + words + b"\n")
     assert said.endswith("is not understood; write # jpo: pin or # jpo: ignore until 2027-01-01")
@@ -143,7 +149,11 @@ def test_a_pin_that_is_not_understood_is_an_error(read: Read, words: bytes) -> N
 
 
 def test_what_is_pinned_and_no_number_is_no_parameter(read: Read) -> None:
-    assert read(CONFIG.replace(b"cpus = 4", b"cpus = auto  # jpo: pin")).current.keys() == {"batch_size", "learning_rate", "memory_gib"}
+    assert read(CONFIG.replace(b"cpus = 4", b"cpus = auto  # jpo: pin")).current.keys() == {
+        "batch_size",
+        "learning_rate",
+        "memory_gib",
+    }
 
 
 def test_frozen_parameters_are_held(read: Read) -> None:

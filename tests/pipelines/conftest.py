@@ -54,7 +54,8 @@ class Machine:
 @pytest.fixture
 def machine(repository: Path, tools: Path, tmp_path: Path) -> Machine:
     path = f"{tools}{os.pathsep}/usr/local/bin:/usr/bin:/bin"
-    return Machine(repository, {"PATH": path, "HOME": str(tmp_path), "CI": "true", "LC_ALL": "C.UTF-8"})
+    environment = {"PATH": path, "HOME": str(tmp_path), "CI": "true", "LC_ALL": "C.UTF-8"}
+    return Machine(repository, {**environment, "JPO_AGENT__LEARN_BUDGET": "0"})  # nothing is learnt, as in the slim image
 
 
 @dataclass

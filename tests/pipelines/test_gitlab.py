@@ -129,6 +129,7 @@ def test_the_guard_rejects_what_breaks_the_limits_of_the_teams_settings(machine:
 def test_a_package_called_constraints_in_the_project_does_not_replace_the_guard(machine: Any) -> None:
     tamper(machine)
     (machine.repository / "constraints").mkdir()
+    (machine.repository / "constraints" / "__init__.py").touch()
     (machine.repository / "constraints" / "__main__.py").write_text("print('approved: all of it')\n")
     assert run_job(machine, jobs()["jpo-guard"]).returncode == 1
 

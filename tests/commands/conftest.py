@@ -1,0 +1,93 @@
+"""A project as a user has it: config.ini, jpo.toml and the CSV logs of earlier runs, with a clear best batch size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from jpo.__main__ import run
+
+CONFIG = """\
+[workload]
+dataset = digits
+model = cnn
+framework = pytorch
+
+[training]
+batch_size = 16      # from the tutorial
+learning_rate = 0.01
+epochs = 40
+
+[resources]
+cpus = 2
+"""
+TOML = """\
+[csv]
+logs = ["runs/*.csv"]
+[parameters]
+epochs = { key = "training.epochs", freeze = true }
+[prices]
+usd_per_cpu_hour = 0.04
+"""
+RUNS = [(16, 100.0), (16, 104.0), (64, 40.0), (16, 98.0), (64, 42.0), (64, 41.0), (32, 70.0)]
+"""(batch size, seconds): 64 is clearly better than today's 16."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with a config.ini, and `jpo` run in it."""
+
+    folder: Path
+    jpo: Callable[..., Answer]
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "config.ini"
+
+    def log(self, number: int, batch_size: int, seconds: float, *, status: str = "succeeded") -> Path:
+        """Write the CSV log of a run that took so long."""
+        start = 1_700_000_000 + 1000 * number
+        path = self.folder / "runs" / f"run-{number}.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            f"# run_id=run-{number}\n# dataset=digits\n# model=cnn\n# framework=pytorch\n# batch_size={batch_size}\n"
+            f"# learning_rate=0.01\n# epochs=40\n# cpus=2\n# start={start}\ntime,epoch,samples,train_loss,val_loss\n"
+            f"{start + seconds},1,1500,0.2,0.1\n# end={start + seconds}\n# status={status}\n"
+        )
+        return path
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Project:
+    """config.ini and jpo.toml, no runs."""
+    for name in ("PROMETHEUS_URL", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "config.ini").write_text(CONFIG)
+    (tmp_path / "jpo.toml").write_text(TOML)
+    monkeypatch.chdir(tmp_path)
+
+    def jpo(*arguments: str) -> Answer:
+        capsys.readouterr()
+        code = run(list(arguments))
+        out, err = capsys.readouterr()
+        return Answer(code, out, err)
+
+    return Project(tmp_path, jpo)
+
+
+@pytest.fixture
+def project(empty: Project) -> Project:
+    """The same with the logs of RUNS."""
+    for number, (batch_size, seconds) in enumerate(RUNS):
+        empty.log(number, batch_size, seconds)
+    return empty

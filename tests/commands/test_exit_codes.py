@@ -1,0 +1,154 @@
+"""One test per row of the table of exit codes (docs/exit-codes.md): the code, one line on stderr, config.ini as promised."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+import jpo.commands.suggest as story
+
+if TYPE_CHECKING:
+    from conftest import Answer, Project
+
+
+def one_line(answer: Answer) -> str:
+    assert answer.out == ""
+    assert answer.err.startswith("jpo: ")
+    assert answer.err.count("\n") == 1
+    assert "Traceback" not in answer.err
+    return answer.err
+
+
+def test_0_changed(project: Project) -> None:
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert answer.code == 0
+    assert "batch_size = 64      # from the tutorial\n" in project.config.read_text()
+
+
+def test_0_kept_without_evidence(empty: Project) -> None:
+    before = empty.config.read_bytes()
+    answer = empty.jpo("suggest", "config.ini")
+    assert (answer.code, empty.config.read_bytes()) == (0, before)
+    assert "one run with today's values is needed as reference" in " ".join(answer.out.split())
+
+
+def test_0_telemetry_unreachable_without_strict(project: Project) -> None:
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--prometheus-url", "http://127.0.0.1:9", "--timeout", "1s")
+    assert answer.code == 0
+    assert "History not refreshed from prometheus" in answer.out
+
+
+def test_1_internal_error_names_a_log_and_shows_no_traceback(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = project.config.read_bytes()
+    monkeypatch.setattr(story, "advise", lambda *_, **__: 1 / 0)
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert (answer.code, project.config.read_bytes()) == (1, before)
+    assert "jpo-" in one_line(answer)
+
+
+def test_2_usage(project: Project) -> None:
+    answer = project.jpo("suggest", "config.ini", "--explore", "wildly")
+    assert answer.code == 2
+    assert "'wildly' is not one of" in answer.err
+
+
+def test_2_config_ini_invalid(project: Project) -> None:
+    project.config.write_text(project.config.read_text().replace("= 16 ", "= auto "))
+    answer = project.jpo("suggest", "config.ini")
+    assert answer.code == 2
+    assert "config.ini:7: batch_size = 'auto' is not a whole number" in one_line(answer)
+
+
+def test_2_jpo_toml_invalid(project: Project) -> None:
+    (project.folder / "jpo.toml").write_text("[agnet]\nexplore = 'on'\n")
+    answer = project.jpo("suggest", "config.ini")
+    assert answer.code == 2
+    assert "jpo.toml:1: unknown section [agnet]; did you mean agent?" in one_line(answer)
+
+
+def test_3_value_out_of_limits(project: Project) -> None:
+    before = project.config.read_bytes()
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--set", "learning_rate=5")
+    assert (answer.code, project.config.read_bytes()) == (3, before)
+    assert "learning_rate" in one_line(answer)
+
+
+def test_3_sla_cannot_be_met(project: Project) -> None:
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[sla]\ntime_max = "1s"\n')
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert answer.code == 3
+    assert "[sla] time_max" in one_line(answer)
+
+
+def test_3_rejected_by_the_teams_checker(project: Project) -> None:
+    before = project.config.read_bytes()
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[check]\ncommand = ["sh", "-c", "echo too big for node 7; exit 1", "{config}"]\n')
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert (answer.code, project.config.read_bytes()) == (3, before)
+    assert "too big for node 7" in one_line(answer)
+
+
+def test_4_telemetry_unreachable_with_strict(project: Project) -> None:
+    before = project.config.read_bytes()
+    answer = project.jpo("suggest", "config.ini", "--strict", "--prometheus-url", "http://127.0.0.1:9", "--timeout", "1s")
+    assert (answer.code, project.config.read_bytes()) == (4, before)
+    assert "http://127.0.0.1:9" in one_line(answer)
+
+
+def test_5_store_corrupted(project: Project) -> None:
+    before = project.config.read_bytes()
+    (project.folder / ".jpo").mkdir()
+    (project.folder / ".jpo/jpo.db").write_bytes(b"no database" * 1000)
+    answer = project.jpo("suggest", "config.ini")
+    assert (answer.code, project.config.read_bytes()) == (5, before)
+    assert "jpo.db" in one_line(answer)
+
+
+def test_5_audit_chain_broken(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    with sqlite3.connect(project.folder / ".jpo/jpo.db") as database:
+        for (trigger,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f"DROP TRIGGER {trigger}")
+        database.execute("UPDATE audit SET data = replace(data, 'succeeded', 'failed') WHERE number = 3")
+    database.close()
+    answer = project.jpo("audit", "verify")
+    assert answer.code == 5
+    assert "record 3 was changed" in one_line(answer)
+
+
+def test_6_changed_by_someone_else_meanwhile(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    advise = story.advise
+
+    def while_someone_edits(*arguments: object, **options: object) -> object:
+        project.config.write_text(project.config.read_text().replace("cpus = 2", "cpus = 3"))
+        return advise(*arguments, **options)
+
+    monkeypatch.setattr(story, "advise", while_someone_edits)
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert answer.code == 6
+    one_line(answer)
+    assert "batch_size = 16" in project.config.read_text()
+    assert "conflict" in project.jpo("audit", "show").out
+
+
+def test_10_check_proposes_a_change_and_writes_nothing(project: Project) -> None:
+    before = project.config.read_bytes()
+    answer = project.jpo("suggest", "config.ini", "--check")
+    assert (answer.code, project.config.read_bytes()) == (10, before)
+    assert not (project.folder / ".jpo").exists()
+
+
+def test_130_interrupted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = project.config.read_bytes()
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(story, "advise", interrupted)
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert (answer.code, project.config.read_bytes()) == (130, before)
+    assert answer.err.strip() == "jpo: interrupted; config.ini is the old file or the new one, whole"

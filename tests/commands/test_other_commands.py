@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+
+def test_observe_a_log_twice_records_it_once(empty: Project) -> None:
+    log = str(empty.log(1, 16, 100.0))
+    assert "recorded run-1: digits/cnn/pytorch, succeeded" in empty.jpo("observe", "--csv", log).out
+    assert "nothing new" in empty.jpo("observe", "--csv", log).out
+
+
+def test_observe_without_arguments_reads_the_configured_logs(project: Project) -> None:
+    assert project.jpo("observe").out.count("recorded run-") == 7
+
+
+def test_observe_by_hand_takes_the_values_of_config_ini(empty: Project) -> None:
+    assert empty.jpo("observe", "r1", "--metric", "duration_seconds=60", "--metric", "val_loss=0.3").code == 0
+    (run,) = json.loads(empty.jpo("history", "--format", "json").out)["runs"]
+    assert run["parameters"]["batch_size"] == 16
+    assert (run["outcome"]["duration_seconds"], run["outcome"]["val_loss"], run["outcome"]["cost_usd"]) == (60, 0.3, None)
+
+
+def test_observe_refuses_what_is_no_metric_or_no_number(empty: Project) -> None:
+    for metric, message in (
+        ("speed=3", "speed is not a metric"),
+        ("val_loss=x", "is not a number"),
+        ("duration_seconds=-1", "negative"),
+    ):
+        answer = empty.jpo("observe", "r1", "--metric", metric)
+        assert answer.code == 2
+        assert message in answer.err
+
+
+def test_observe_names_a_log_that_cannot_be_read(empty: Project) -> None:
+    answer = empty.jpo("observe", "--csv", "gone.csv")
+    assert answer.code == 4
+    assert "gone.csv" in answer.err
+
+
+def test_check_tells_what_it_understood(project: Project) -> None:
+    out = project.jpo("check", "config.ini").out
+    assert "line 7: training.batch_size = 16  (batch_size 16)" in out
+    assert "epochs 40, frozen in jpo.toml" in out
+
+
+def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:
+    project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", "learning_rate = 0.5"))
+    answer = project.jpo("check", "config.ini")
+    assert answer.code == 3
+    assert "learning_rate = 0.5 is above 0.1" in answer.err
+
+
+def test_explain_retells_the_newest_suggestion_and_what_came_of_it(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    project.jpo("observe", "--csv", str(project.log(200_000, 64, 41.0)))  # starts after the suggestion, in 2033
+    out = project.jpo("explain").out
+    assert "guard: approved" in out
+    assert "followed by run run-200000: succeeded, took 41 s" in out
+
+
+def test_explain_of_nothing_says_what_to_do(empty: Project) -> None:
+    answer = empty.jpo("explain")
+    assert answer.code == 2
+    assert "run `jpo suggest config.ini` first" in answer.err
+
+
+def test_history_as_table_json_and_csv_agree(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    runs = json.loads(project.jpo("history", "--format", "json").out)["runs"]
+    rows = list(csv.DictReader(StringIO(project.jpo("history", "--format", "csv").out)))
+    assert [row["run_id"] for row in rows] == [run["run_id"] for run in runs] == [f"run-{n}" for n in range(7)]
+    table = project.jpo("history").out
+    assert all(f"run-{n} " in table for n in range(7))
+    assert "batch 16 → 64" in table
+
+
+def test_history_limit_keeps_the_newest(project: Project) -> None:
+    project.jpo("observe")
+    runs = json.loads(project.jpo("history", "--format", "json", "--limit", "2").out)["runs"]
+    assert [run["run_id"] for run in runs] == ["run-5", "run-6"]
+
+
+def test_audit_tells_intention_before_deed_and_verifies(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    assert kinds == ["observed"] * 7 + ["suggested", "written"]
+    assert "9 records, chain intact" in project.jpo("audit", "verify").out
+
+
+def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:
+    project.jpo("observe")
+    answer = project.jpo("audit", "verify", "--head", "ab" * 32)
+    assert answer.code == 5
+    assert "records are missing at its end, or it was rewritten" in answer.err
+
+
+def test_config_show_names_values_and_origins_but_no_secret(project: Project, monkeypatch: object) -> None:
+    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TYPE", "bearer")  # type: ignore[attr-defined]
+    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", "hunter2")  # type: ignore[attr-defined]
+    out = project.jpo("config", "show").out
+    assert 'agent.explore = "safe"  # built in' in out
+    assert "prices.usd_per_cpu_hour = 0.04  # jpo.toml" in out
+    assert "hunter2" not in out
+
+
+def test_config_check_finds_what_only_the_guard_refuses(project: Project) -> None:
+    assert project.jpo("config", "check").out == "jpo.toml: valid\n"
+    (project.folder / "jpo.toml").write_text("[quota]\nusd_per_hour = 3.0\n")
+    answer = project.jpo("config", "check")
+    assert answer.code == 2
+    assert "[quota] usd_per_hour" in answer.err
+
+
+def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(project: Project) -> None:
+    project.jpo("observe")
+    first = project.jpo("learn", "config.ini", "--budget", "60s").out
+    assert "6 runs learnt, 6 altogether, 48 updates" in first
+    assert "0 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini").out
+    assert "6 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini", "--rebuild", "--budget", "60s").out
+    kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    assert kinds[-2:] == ["learnt", "learnt"]
+
+
+def test_help_of_every_command_has_a_text_and_an_example(empty: Project) -> None:
+    for command in ("suggest", "observe", "learn", "check", "explain", "history"):
+        out = empty.jpo(command, "--help").out
+        assert f"jpo {command}" in out.split("Options:")[0].replace(f"Usage: jpo {command}", "")

@@ -1,0 +1,107 @@
+"""What happens at 3 a.m.: killed, twice at once, disk full, folder read-only. Files are old or new, and whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conftest import Project
+
+SUGGEST = [sys.executable, "-m", "jpo", "suggest", "config.ini", "--no-learn"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def start(project: Project, command: Sequence[str] = SUGGEST) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command, cwd=project.folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_killed_at_any_instant_config_ini_is_old_or_new_and_the_chain_holds(project: Project) -> None:
+    old = project.config.read_bytes()
+    new = old.replace(b"batch_size = 16 ", b"batch_size = 64 ")
+    chance = random.Random(7)
+    for _ in range(12):
+        project.config.write_bytes(old)
+        process = start(project)
+        time.sleep(chance.uniform(0.2, 1.0))
+        process.kill()
+        process.communicate()
+        assert project.config.read_bytes() in (old, new)
+        assert project.jpo("audit", "verify").code == 0
+    project.config.write_bytes(old)
+    assert project.jpo("suggest", "config.ini", "--no-learn").code == 0
+    assert project.config.read_bytes() == new
+    assert not list(project.folder.glob(".*jpo*tmp*"))
+
+
+def test_two_at_once_both_end_cleanly_and_nothing_is_lost(project: Project) -> None:
+    processes = [start(project) for _ in range(2)]
+    ends = [(process.communicate(timeout=60), process.returncode) for process in processes]
+    assert {code for _, code in ends} <= {0, 6}, ends
+    assert "batch_size = 64 " in project.config.read_text()
+    assert project.jpo("audit", "verify").code == 0
+    known = json.loads(project.jpo("history", "--format", "json").out)
+    assert len(known["runs"]) == 7
+    assert len(known["suggestions"]) == 2
+    kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    assert kinds.count("written") + kinds.count("kept") + kinds.count("conflict") == 2
+    assert kinds.count("written") >= 1
+
+
+def test_full_disk_leaves_config_ini_alone_and_says_so(project: Project) -> None:
+    before = project.config.read_bytes()
+    process = subprocess.run(
+        SUGGEST,
+        cwd=project.folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+        check=False,
+    )
+    assert (process.returncode, project.config.read_bytes()) == (5, before), process.stderr
+    assert process.stderr.startswith("jpo: ")
+    assert process.stderr.count("\n") == 1
+
+
+def test_read_only_folder_leaves_config_ini_alone_and_says_so(project: Project) -> None:
+    before = project.config.read_bytes()
+    project.jpo("suggest", "config.ini", "--dry-run")
+    project.folder.chmod(0o555)
+    without_root_power = ["setpriv", "--bounding-set=-dac_override,-fowner"] if os.geteuid() == 0 else []
+    if without_root_power and shutil.which("setpriv") is None:
+        pytest.skip("setpriv not found: apt-get install util-linux")
+    process = start(project, [*without_root_power, *SUGGEST])
+    _, error = process.communicate()
+    project.folder.chmod(0o755)
+    assert (process.returncode, project.config.read_bytes()) == (5, before), error
+    assert error.count("\n") == 1
+
+
+def test_read_only_config_folder_with_the_store_elsewhere_ends_with_6(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    before = project.config.read_bytes()
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write(f'[store]\nurl = "sqlite:///{tmp_path_factory.mktemp("store")}/jpo.db"\n')
+    project.folder.chmod(0o555)
+    without_root_power = ["setpriv", "--bounding-set=-dac_override,-fowner"] if os.geteuid() == 0 else []
+    process = start(project, [*without_root_power, *SUGGEST])
+    _, error = process.communicate()
+    project.folder.chmod(0o755)
+    assert (process.returncode, project.config.read_bytes()) == (6, before), error
+    assert error.count("\n") == 1

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from jpo.records import (
+    Change,
+    Evidence,
+    Forecast,
+    Guarded,
+    Identity,
+    Interval,
+    Preference,
+    Skipped,
+    SlaCheck,
+    Suggestion,
+    TrackRecord,
+)
+from jpo.report import Report, as_json, markdown, numbers, terminal
+
+SUGGESTION = Suggestion(
+    suggestion_id="20261121-120000-abcdef",
+    identity=Identity("cifar10", "resnet18", "pytorch"),
+    status="changed",
+    keys={"batch_size": "training.batch_size", "gpus": "resources.gpus"},
+    current={"batch_size": 64.0, "gpus": 2.0},
+    suggested={"batch_size": 128.0, "gpus": 2.0},
+    changes=(Change("batch_size", "training.batch_size", 64, 128, "64", "128", "6 runs at 128", 0.95),),
+    now=Forecast(Interval(13920, 13000, 15000)),
+    next=Forecast(Interval(10680, 9660, 12000)),
+    guard=Guarded(True),
+    evidence=Evidence(18, (Skipped("r9", "no end"),), requests=11, seconds=0.1, notes=("the history is old",)),
+    decided_by="belief",
+    confidence=0.95,
+    reasons=("batch_size 128 was run 6 times",),
+    codes=("JPO-I603",),
+    created_at=1_795_000_000.0,
+    preference=Preference(),
+    seed=0,
+    sla=(SlaCheck("time_max", 21600, "ok"), SlaCheck("gpu_util_min", 0.5, "unknown")),
+)
+REPORT = Report(SUGGESTION, Path("config.ini"), written=True, track=TrackRecord(10, 0.06, 9), diff="--- a\n+++ b")
+
+
+def test_the_terminal_shows_the_form_of_the_user_guide() -> None:
+    lines = [" ".join(line.split()) for line in terminal.render(REPORT).split("\n")]
+    assert "Workload cifar10/resnet18/pytorch 18 finished runs used, 1 skipped (no end) Prometheus 0.1 s" in lines
+    assert "training.batch_size 64 → 128 6 runs at 128; confidence high (95 %)" in lines
+    assert "resources.gpus 2 2" in lines
+    assert "duration 3 h 52 2 h 58 (2 h 41 to 3 h 20) ≤ 6 h 00 ok" in lines
+    assert "cost unknown unknown" in lines
+    assert "Last 10 forecasts: duration off by 6 % (median), 9 of 10 inside the interval." in lines
+    assert "Note: the history is old" in lines
+
+
+def test_the_terminal_colours_only_when_asked() -> None:
+    assert "\x1b[" not in terminal.render(REPORT)
+    assert "\x1b[" in terminal.render(REPORT, colour=True)
+
+
+def test_brackets_in_names_are_shown_and_not_taken_for_markup() -> None:
+    hostile = replace(SUGGESTION, identity=Identity("[red]x", "m", "f"), reasons=("[bold]y",))
+    text = terminal.render(replace(REPORT, suggestion=hostile))
+    assert "[red]x/m/f" in text
+    assert "[bold]y" in text
+
+
+def test_a_narrow_terminal_loses_no_value() -> None:
+    text = "".join(terminal.render(REPORT, width=50).split())
+    assert "128" in text
+    assert "(95%)" in text
+
+
+def test_json_is_valid_against_its_schema_and_unknown_is_null() -> None:
+    document = json.loads(as_json.render(REPORT))
+    jsonschema.validate(document, json.loads(as_json.schema()))
+    assert document["forecast"]["duration_seconds"]["next"] == {"mean": 10680, "low": 9660, "high": 12000}
+    assert document["forecast"]["cost_usd"] == {"now": None, "next": None}
+    assert document["reason_codes"] == ["JPO-I603"]
+
+
+def test_markdown_cannot_be_broken_out_of() -> None:
+    change = replace(SUGGESTION.changes[0], key="a`|b", new_text="<script>|")
+    text = markdown.render(replace(REPORT, suggestion=replace(SUGGESTION, changes=(change,)), diff="```\nx"))
+    assert "<script>" not in text
+    assert "| `a'\\|b` |" in text
+    assert "````diff" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.8412, "0.841 s"), (59.4, "59.4 s"), (65, "1 min 05"), (13920, "3 h 52"), (3599.9, "1 h 00"), (59.99, "1 min 00")],
+)
+def test_durations_read_as_people_write_them(seconds: float, text: str) -> None:
+    assert numbers.duration(seconds) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (1e16, "1e+16")])
+def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None:
+    assert numbers.plain(value) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"), [(7.1, "7.10 USD"), (0.25, "0.25 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")]
+)
+def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
+    assert numbers.usd(amount) == text
+
+
+def test_confidence_is_a_word_and_a_number_and_never_certainty() -> None:
+    assert numbers.confidence(1.0) == "confidence high (> 99 %)"
+    assert numbers.confidence(0.75) == "confidence medium (75 %)"
+    assert numbers.confidence(0.3) == "confidence low (30 %)"
+    assert numbers.confidence(None) == "no confidence stated"

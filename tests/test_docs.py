@@ -1,0 +1,119 @@
+"""The documentation says what is true: commands parse, codes and commands are all there, links lead somewhere, TOML is valid."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from jpo.cli import cli
+from jpo.errors import ConflictError, EditError, JpoError, NothingAdmissible, StoreError, TelemetryError, UsageError
+from jpo.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").rglob("README.md")),
+]
+CODE = re.compile(r"JPO-[EWI]\d{3}")
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """`jpo ...` in code blocks at the start of a line, and in backticks."""
+    for line in text.split("\n"):
+        if found := re.match(r"\s*(?:\$ |- )?(jpo [a-z].*)", line):
+            yield found[1]
+    yield from (found[1].replace("\n", " ") for found in re.finditer(r"(?<!`)`(jpo [a-z][^`]*)`(?!`)", text))
+
+
+def all_commands() -> list[tuple[str, str]]:
+    texts = {page: page.read_text() for page in PAGES}
+    return [(str(page.relative_to(ROOT)), command) for page, text in texts.items() for command in commands_in(text)]
+
+
+def leaves(group: click.Group, prefix: str = "jpo") -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from leaves(command, f"{prefix} {name}")
+        else:
+            yield f"{prefix} {name}", command
+
+
+@pytest.mark.parametrize(("page", "line"), all_commands())
+def test_every_command_in_the_documentation_parses(page: str, line: str) -> None:
+    words = shlex.split(line, comments=True)[1:]
+    command: click.Command = cli
+    context = click.Context(cli, info_name="jpo")
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        assert words[0] in command.commands, f"{page}: {line}"
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(line, words, parent=context, resilient_parsing="..." in line)
+
+
+def test_every_command_is_in_the_readme_or_the_guide() -> None:
+    text = (ROOT / "README.md").read_text() + (ROOT / "docs/guide.md").read_text()
+    assert [name for name, _ in leaves(cli) if name not in text] == []
+
+
+def test_every_command_and_option_has_help() -> None:
+    silent = [
+        f"{name} {parameter.opts[0]}"
+        for name, command in leaves(cli)
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not (parameter.help or isinstance(parameter.type, click.Choice))
+    ]
+    assert [name for name, command in leaves(cli) if not command.help] + silent == []
+
+
+def test_the_page_of_reason_codes_has_exactly_the_codes_of_the_program() -> None:
+    sources = [*(ROOT / "jpo").rglob("*.py"), *(ROOT / "constraints").rglob("*.py")]
+    used = {code for source in sources for code in CODE.findall(source.read_text())}
+    told = re.findall(r"^\| (JPO-[EWI]\d{3}) \|", (ROOT / "docs/codes.md").read_text(), re.MULTILINE)
+    assert sorted(told) == sorted(used), "each code once, and none that is not used"
+
+
+def test_the_page_of_exit_codes_has_the_codes_of_the_errors() -> None:
+    told = {int(number) for number in re.findall(r"^\| (\d+) \|", (ROOT / "docs/exit-codes.md").read_text(), re.MULTILINE)}
+    kinds = (JpoError, UsageError, NothingAdmissible, TelemetryError, StoreError, EditError, ConflictError)
+    assert told == {0, 10, 130} | {kind.exit_code for kind in kinds}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text()
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        assert target.startswith("http") or (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_links_to_headings_lead_to_one() -> None:
+    headings = re.findall(r"^#+ (.*)$", (ROOT / "docs/guide.md").read_text(), re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+    used = {anchor for page in PAGES for anchor in re.findall(r"guide\.md#([\w-]+)\)", page.read_text())}
+    assert used <= anchors
+
+
+def test_the_jpo_toml_of_the_guide_is_valid() -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+    settings = Settings.model_validate(tomllib.loads(block))
+    assert set(Settings.model_fields) - set(settings.model_fields_set) == set(), "the guide shows every section"
+
+
+def test_the_csv_log_of_the_guide_can_be_read(tmp_path: Path) -> None:
+    from jpo.telemetry import read_log
+
+    (block,) = re.findall(r"```text\n(# run_id=.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+    (tmp_path / "log.csv").write_text(block)
+    run = read_log(tmp_path / "log.csv")
+    assert (run.run_id, run.parameters["batch_size"], run.outcome.converged) == ("nightly-17", 64, True)
+
+
+def test_every_decision_is_short() -> None:
+    long = [page.name for page in (ROOT / "docs/decisions").glob("*.md") if len(page.read_text().split("\n")) > 20]
+    assert long == []

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jpo.errors import UsageError
+from jpo.layers import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jpo.layers import Loaded
+
+
+def loaded(
+    folder: Path, toml: str = "", environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None
+) -> Loaded:
+    (folder / "jpo.toml").write_text(toml)
+    return load(folder / "config.ini", None, environ or {}, flags or {})
+
+
+def refused(folder: Path, toml: str = "", environ: Mapping[str, str] | None = None) -> str:
+    with pytest.raises(UsageError) as caught:
+        loaded(folder, toml, environ)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_everything_has_a_default_without_any_file(tmp_path: Path) -> None:
+    found = load(tmp_path / "config.ini", None, {}, {})
+    assert (found.settings.agent.explore, found.toml, found.settings.prometheus.url) == ("safe", None, None)
+    assert found.store_url == f"sqlite:///{tmp_path}/.jpo/jpo.db"
+
+
+def test_flag_beats_environment_beats_jpo_toml_beats_pyproject(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.jpo.agent]\nexplore = "off"\nconfidence = 0.6\nlearn_budget = "1s"\n')
+    toml, environ = '[agent]\nexplore = "on"\nconfidence = 0.7\n', {"JPO_AGENT__EXPLORE": "off"}
+    agent = loaded(tmp_path, toml, environ, {"agent": {"explore": "safe"}}).settings.agent
+    assert (agent.explore, agent.confidence, agent.learn_budget) == ("safe", 0.7, 1.0)
+    assert loaded(tmp_path, toml, environ).settings.agent.explore == "off"
+    assert loaded(tmp_path, toml).settings.agent.explore == "on"
+
+
+def test_origins_name_the_place_of_each_value(tmp_path: Path) -> None:
+    found = loaded(tmp_path, '[agent]\nexplore = "on"\n', {"PROMETHEUS_URL": "http://a"})
+    assert found.origins["agent.explore"] == str(tmp_path / "jpo.toml")
+    assert found.origins["prometheus.url"] == "environment PROMETHEUS_URL"
+
+
+def test_a_new_preference_replaces_the_old_weights_together(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "[preference]\ntime = 0.4\ncost = 0.6\n", flags={"preference": "time=0.9,cost=0.1"})
+    assert (found.settings.preference.time, found.settings.preference.cost) == (0.9, 0.1)
+
+
+def test_named_preferences_are_understood(tmp_path: Path) -> None:
+    assert loaded(tmp_path, flags={"preference": "cost"}).settings.preference.cost == 1.0
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("[agnet]\n", "jpo.toml:1: unknown section [agnet]; did you mean agent?"),
+        ("[agent]\n\nexplor = 'on'\n", "jpo.toml:3: unknown key [agent] explor; did you mean explore?"),
+        ("[parameters]\nbatchsize = { min = 1 }\n", "jpo.toml:2: unknown key [parameters] batchsize; did you mean batch_size?"),
+        ("[parameters.epochs]\nmim = 1\n", "jpo.toml:2: unknown key [parameters] epochs.mim; did you mean min?"),
+        ("[agent]\nexplore = 'wild'\n", "jpo.toml:2: agent.explore: "),
+        ("[parameters]\nepochs = { min = 9, max = 3 }\n", "jpo.toml:2: parameters.epochs: min = 9 is above max = 3"),
+        ("[preference]\ntime = 0.7\ncost = 0.4\n", "weights sum to 1.1; they must sum to 1"),
+        ("[prometheus]\ntimeout = '10x'\n", "'10x' is not a duration; write e.g. '10s'"),
+        ("[prometheus.auth]\ntype = 'bearer'\n", "bearer needs token_file"),
+        ("agent = 3\n", "jpo.toml:1: agent: "),
+        ("x = [\n", "is not TOML"),
+    ],
+)
+def test_what_is_wrong_in_jpo_toml_is_named_with_place_and_remedy(tmp_path: Path, toml: str, message: str) -> None:
+    assert message in refused(tmp_path, toml)
+
+
+def test_an_unknown_section_in_the_environment_is_named(tmp_path: Path) -> None:
+    assert "environment JPO_AGNT__EXPLORE: unknown section [agnt]" in refused(tmp_path, environ={"JPO_AGNT__EXPLORE": "on"})
+
+
+def test_environment_variables_without_a_section_are_not_settings(tmp_path: Path) -> None:
+    loaded(tmp_path, environ={"JPO_RUN_ID": "17", "JPO": "x"})
+
+
+@pytest.mark.parametrize("name", ["token", "password"])
+def test_secrets_in_jpo_toml_are_refused_and_not_repeated(tmp_path: Path, name: str) -> None:
+    told = refused(tmp_path, f'[prometheus.auth]\ntype = "bearer"\n{name} = "hunter2"\n')
+    assert f"JPO_PROMETHEUS__AUTH__{name.upper()}" in told
+    assert "hunter2" not in told
+
+
+def test_a_wrong_value_beside_a_secret_does_not_show_the_secret(tmp_path: Path) -> None:
+    environ = {"JPO_PROMETHEUS__AUTH__TOKEN": "hunter2", "JPO_PROMETHEUS__AUTH__TYPE": "basic"}
+    assert "hunter2" not in refused(tmp_path, environ=environ)
+
+
+def test_no_secret_is_kept_in_the_tables_which_the_guard_reads(tmp_path: Path) -> None:
+    found = loaded(tmp_path, environ={"JPO_PROMETHEUS__AUTH__TOKEN": "hunter2", "JPO_PROMETHEUS__AUTH__TYPE": "bearer"})
+    assert found.settings.prometheus.auth.token is not None
+    assert "hunter2" not in repr(found)
+
+
+def test_a_list_in_the_environment_is_a_toml_value(tmp_path: Path) -> None:
+    assert loaded(tmp_path, environ={"JPO_CSV__LOGS": '["a", "b"]'}).settings.csv.logs == ("a", "b")
+    assert "is not a TOML value" in refused(tmp_path, environ={"JPO_CSV__LOGS": "[a"})
+
+
+def test_files_that_are_missing_too_large_or_not_utf8_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"gone\.toml: cannot be read \(No such file"):
+        load(None, tmp_path / "gone.toml", {}, {})
+    (tmp_path / "latin.toml").write_bytes(b"# \xe9\n")
+    with pytest.raises(UsageError, match="is not UTF-8"):
+        load(None, tmp_path / "latin.toml", {}, {})
+    (tmp_path / "large.toml").write_bytes(b"#" * (1 << 20) + b"\n")
+    with pytest.raises(UsageError, match="larger than 1 MiB"):
+        load(None, tmp_path / "large.toml", {}, {})
+
+
+def test_a_relative_store_starts_at_jpo_toml(tmp_path: Path) -> None:
+    found = loaded(tmp_path, '[store]\nurl = "sqlite:///deep/down.db"\n')
+    assert found.store_url == f"sqlite:///{tmp_path}/deep/down.db"
+    assert loaded(tmp_path, '[store]\nurl = "sqlite:////abs.db"\n').store_url == "sqlite:////abs.db"
