@@ -100,7 +100,6 @@ def advise(
         explore=wishes.explore,
         confidence=wishes.confidence,
         policy=policy,
-        rng=np.random.default_rng(seed),
         runs_finished=len(runs),
         recent=relative_costs(runs, candidates, wishes.preference, suggested_runs),
     )

@@ -4,7 +4,8 @@
     safe    also what is hardly worse than the incumbent with the stated confidence, or is best on the belief's mean
     on      anything admissible
 
-Among what may be tried, a released policy decides, else the belief rule; the answer says who.
+Among what may be tried, a released policy decides, else the belief rule; the answer says who. Nothing is drawn: the same
+arguments give the same answer, and what a draw tries beside the actor's favourite was measured to cost more than it teaches.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ def decide(
     explore: Explore,
     confidence: float,
     policy: Policy | None,
-    rng: np.random.Generator,
     runs_finished: int,
     recent: Sequence[float] = (),
 ) -> Decision:
@@ -48,7 +48,6 @@ def decide(
         explore: see the module.
         confidence: probability, in 0..1, with which a tried candidate must not be worse than the incumbent by more than a tenth.
         policy: decides if it was released; None = the belief rule.
-        rng: only `explore = "on"` with a released policy draws from it.
         runs_finished: finished runs of this workload; without any the answer is keep.
         recent: cost of the last runs under the preference in multiples of the reference run, oldest first; beyond the budget
             the answer only uses what was measured.
@@ -68,7 +67,7 @@ def decide(
     else:
         decided_by = "sac"
         allowed = may_try(promise, candidates, explore, confidence)
-        choice = by_policy(policy, belief, candidates, preference, promise, allowed, rng if explore == "on" else None)
+        choice = by_policy(policy, belief, candidates, preference, promise, allowed)
     told = reasons.tell(choice, candidates, belief, promise, explore=explore, confidence=confidence, spent=spent, by=decided_by)
     return Decision(choice, 1 - float(promise.p_worse_today[choice]), decided_by, *told)
 
@@ -106,8 +105,8 @@ def by_policy(
     preference: Preference,
     promise: Prospects,
     allowed: Bools,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator | None = None,
 ) -> int:
-    """The actor's choice among the shortlisted rows."""
+    """The actor's choice among the shortlisted rows: the one it likes best, as it was tested; drawn only to practise (`rng`)."""
     seen = observe(belief, candidates, preference, promise, allowed)
     return int(seen.rows[policy.pick(seen.features, seen.allowed, rng)])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import http.server
 import sqlite3
+import threading
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 import jpo.commands.suggest as story
+from jpo.agent.policy import SHIPPED
+from jpo.history import open_store
 
 if TYPE_CHECKING:
     from conftest import Answer, Project
@@ -152,3 +157,56 @@ def test_130_interrupted(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
     answer = project.jpo("suggest", "config.ini", "--no-learn")
     assert (answer.code, project.config.read_bytes()) == (130, before)
     assert answer.err.strip() == "jpo: interrupted; config.ini is the old file or the new one, whole"
+
+
+@pytest.fixture
+def lying() -> Iterator[Callable[[str, str], str]]:
+    """`lying(content_type, body) -> url`: a server that answers everything with 200 and this."""
+    said = {"type": "", "body": ""}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", said["type"])
+            self.end_headers()
+            self.wfile.write(said["body"].encode())
+
+        do_POST = do_GET  # noqa: N815 - the name http.server looks for
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    def start(content_type: str, body: str) -> str:
+        said.update(type=content_type, body=body)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield start
+        server.shutdown()
+
+
+def test_4_a_sign_in_page_is_not_prometheus(project: Project, lying: Callable[[str, str], str]) -> None:
+    url = lying("text/html", "<html>Please sign in</html>")
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--strict", "--prometheus-url", url)
+    assert answer.code == 4
+    assert "JPO-E104" in one_line(answer)
+
+
+def test_4_a_partial_answer_is_not_recorded(project: Project, lying: Callable[[str, str], str]) -> None:
+    partial = '{"status": "success", "data": {"resultType": "vector", "result": []}, "warnings": ["store 3 is down"]}'
+    url = lying("application/json", partial)
+    tolerant = project.jpo("suggest", "config.ini", "--no-learn", "--dry-run", "--prometheus-url", url)
+    assert "answered in part: store 3 is down" in " ".join(tolerant.out.split())
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--strict", "--prometheus-url", url)
+    assert answer.code == 4
+    assert "JPO-E113" in one_line(answer)
+
+
+def test_5_truncated_weights_are_named(project: Project) -> None:
+    before = project.config.read_bytes()
+    with open_store("sqlite:///.jpo/jpo.db") as store:
+        store.save_agent("policy digits/cnn/pytorch", SHIPPED.read_bytes()[:-100], expected_version=0)
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert (answer.code, project.config.read_bytes()) == (5, before)
+    assert "JPO-E601" in one_line(answer)

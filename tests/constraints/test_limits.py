@@ -119,7 +119,7 @@ def test_holding_names_the_reason_and_leaves_the_rest():
     [
         (Limit(), 8, (-math.inf, math.inf)),
         (Limit(max_change=4), 8, (2, 32)),
-        (Limit(max_change=4), 0, (0.25, 4)),
+        (Limit(max_change=4), 0, (0, 4)),
         (Limit(low=1, high=4096, max_change=4), 100_000, (4096, 400_000)),
         (Limit(low=64, max_change=2), 1, (0.5, 64)),
         (Limit(choices=(8, 16), max_change=2), 1, (0.5, 8)),

@@ -63,6 +63,7 @@ def a_suggestion(suggestion_id: str = "s1", created_at: float = 100.0, **changes
         suggestion_id=suggestion_id,
         identity=DIGITS,
         status="changed",
+        keys={"batch_size": "training.batch_size"},
         current={"batch_size": 32.0, "learning_rate": 0.1},
         suggested={"batch_size": 64.0, "learning_rate": 0.1},
         changes=(Change("batch_size", "training.batch_size", 32, 64, "32", "64", "fewer steps – naïve", 0.9, "step"),),

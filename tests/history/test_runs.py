@@ -11,6 +11,7 @@ SUGGESTION = Suggestion(
     suggestion_id="s1",
     identity=DIGITS,
     status="changed",
+    keys={"batch_size": "training.batch_size"},
     current={"batch_size": 32.0, "memory_gib": 1.5},
     suggested={"batch_size": 64.0, "memory_gib": 1.5},
     changes=(Change("batch_size", "training.batch_size", 32, 64, "32", "64", "", None),),
