@@ -82,7 +82,7 @@ def advise(
     Args:
         current: today's values by parameter name.
         runs: finished runs of this workload, oldest first.
-        policy: the trained agent; None or one that is not released leaves the choice to the belief rule.
+        policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
         suggested_runs: ids of runs that followed a suggestion; only they count against the budget for exploring.
         chosen: values which the user sets by hand; they replace the agent's, whatever the guard will say of them.
 

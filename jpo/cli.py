@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -191,11 +191,19 @@ def observe(
 @click.option("--rebuild", is_flag=True, help="Forget what was learnt and learn the whole history anew.")
 @click.option("--budget", metavar="DURATION", default="30s", show_default=True, help="How long to learn at most.")
 @click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
-@click.option("--updates", type=click.IntRange(1), default=2000, show_default=True, help="With --pretrain: gradient steps.")
+@click.option("--updates", type=click.IntRange(1), help="With --pretrain: gradient steps; default: as the shipped policy got.")
 @seed_option
 @options(toml_option, verbose_option)
 def learn(
-    config: Path, toml: Path | None, *, rebuild: bool, budget: str, pretrain: Path | None, updates: int, seed: int, verbose: bool
+    config: Path,
+    toml: Path | None,
+    *,
+    rebuild: bool,
+    budget: str,
+    pretrain: Path | None,
+    updates: int | None,
+    seed: int,
+    verbose: bool,
 ) -> None:
     """Update the agent from the history (needs jpo[learn]).
 
@@ -203,15 +211,15 @@ def learn(
     Examples:
       jpo learn config.ini
       jpo learn config.ini --rebuild --budget 2m
-      jpo learn --pretrain policy.safetensors --updates 2000 --seed 1
+      jpo learn --pretrain policy.safetensors
     """
     from jpo.commands import learn as command
 
     if pretrain:
-        put(command.pretrain(pretrain, updates=updates, seed=seed))
+        put(command.pretrain(pretrain, updates=updates, seed=seed, track=track))
     else:
         loaded = settings(config, toml, {"agent": {"learn_budget": budget}})
-        put(command.learn(config, loaded, rebuild=rebuild, seed=seed, now=time.time()))
+        put(command.learn(config, loaded, rebuild=rebuild, seed=seed, now=time.time(), track=track))
 
 
 @cli.command()
@@ -383,6 +391,16 @@ def save(file: Path, text: str) -> None:
     except OSError as error:
         finding = f"cannot be written ({error.strerror})"
         raise UsageError(str(file), finding, "name another --output-file", code="JPO-E307") from error
+
+
+def track(numbers: Sequence[int], what: str) -> Iterable[int]:
+    """A progress bar on stderr, for people only."""
+    if not sys.stderr.isatty():
+        return numbers
+    from rich.console import Console
+    from rich.progress import track as with_bar
+
+    return with_bar(numbers, description=what, console=Console(stderr=True), transient=True)
 
 
 def coloured(no_color: bool) -> bool:

@@ -26,7 +26,7 @@ from jpo.agent.state import Observation, observe
 from jpo.errors import UsageError
 from jpo.forecast import posterior
 from jpo.history import AuditEvent, Store
-from jpo.practice import TEST_SEED, practise_with, release_test
+from jpo.practice import TEST_SEED, Track, practise_with, release_test
 from jpo.records import Candidates, Identity, Run, RunStatus
 from jpo.simulate import draw_jobs
 
@@ -112,8 +112,8 @@ def catch_up(
     return Learnt(taken, agent.runs_learnt, agent.learner.updates)
 
 
-def release(store: Store, identity: Identity) -> dict[Explore, Release]:
-    """Put the saved agent's policy to the release test; if it passes everywhere, it decides from now on.
+def release(store: Store, identity: Identity, track: Track) -> dict[Explore, Release]:
+    """Put the saved agent's policy to the release test; where it passes, it decides from now on.
 
     Raises:
         StoreError: there is no agent, or another process released one meanwhile.
@@ -124,10 +124,11 @@ def release(store: Store, identity: Identity) -> dict[Explore, Release]:
     saved, known = store.load_agent(f"agent {identity}"), store.load_agent(f"policy {identity}")
     assert saved is not None
     policy = policy_of(load_checkpoint(saved[0]))
-    results = release_test(policy, range(TEST_SEED, TEST_SEED + RELEASE_JOBS))
-    if all(result.passed for result in results.values()):
+    results = release_test(policy, track(range(TEST_SEED, TEST_SEED + RELEASE_JOBS), "release test"))
+    passed = [explore for explore, result in results.items() if result.passed]
+    if passed:
         card = {explore: asdict(result) for explore, result in results.items()}
-        file = save_policy(policy.weights, released=True, card={"release_test": card})
+        file = save_policy(policy.weights, released=passed, card={"release_test": card})
         store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0)
     return results
 

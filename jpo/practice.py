@@ -7,7 +7,7 @@ would bring, through the same belief, state and safety screen, and the simulator
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     Choose = Callable[[Belief, Candidates, Preference, Prospects, Bools], int]
     """Answers with a row of the candidates."""
 
+Track = Callable[[Sequence[int], str], Iterable[int]]
+"""Goes through numbers and shows how far it is: `track(range(10), "practice")`."""
+
 SIMULATED = Identity("simulated", "job", "simulated")
 PARTICLES = 256
 """Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3 %."""
@@ -47,6 +50,11 @@ ANYTHING = 0.1
 """Share of practice runs in which any allowed candidate is run."""
 TEST_SEED = 9_000_000
 """Jobs of the release test are drawn from here on; training draws from one stream that starts at its own small seed."""
+
+
+def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
+    """No progress shown."""
+    return numbers
 
 
 @dataclass(eq=False, slots=True)
@@ -161,7 +169,7 @@ def practise_with(policy: Policy, rng: np.random.Generator) -> list[Transition]:
     return play(new_job(rng), choose)
 
 
-def release_test(policy: Policy, seeds: range) -> dict[Explore, Release]:
+def release_test(policy: Policy, seeds: Iterable[int]) -> dict[Explore, Release]:
     """Play the same fresh jobs, one per seed, with the policy and with the belief rule, by the job's own setting of `explore`."""
     costs: dict[Explore, list[tuple[float, float]]] = {"safe": [], "on": []}
     for seed in seeds:
@@ -172,16 +180,18 @@ def release_test(policy: Policy, seeds: range) -> dict[Explore, Release]:
     return {explore: compare(*zip(*pairs, strict=True)) for explore, pairs in costs.items()}
 
 
-def pretrain(*, updates: int = UPDATES, seed: int = 0, test_jobs: int = 600, command: str = "") -> tuple[bytes, dict[str, Any]]:
+def pretrain(
+    *, updates: int | None = None, seed: int = 0, test_jobs: int = 600, track: Track = silently
+) -> tuple[bytes, dict[Explore, Release]]:
     """Train a policy on simulated jobs and put it to the release test. Uses one thread of torch.
 
     Args:
-        updates: gradient steps, one per simulated job.
+        updates: gradient steps, one per simulated job; None: as many as the shipped policy got.
         test_jobs: fresh jobs for the release test, none of them trained on; about half of them for each setting of `explore`.
-        command: how it was called, for the model card.
+        track: shows progress.
 
     Returns:
-        The policy file, and its card: command, seed, updates and the figures of the release test. Same arguments, same file.
+        The policy file with its card (command, seed, updates, figures), and the release test. Same arguments, same file.
     """
     import torch  # only when something is learnt
 
@@ -189,18 +199,18 @@ def pretrain(*, updates: int = UPDATES, seed: int = 0, test_jobs: int = 600, com
     from jpo.agent.policy import mean_policy, save_policy
 
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
+    updates = updates or UPDATES
     agent = new_agent(seed, simulated_capacity=REPLAY_TRANSITIONS)
     stages = []
-    for part in np.array_split(np.arange(updates), STAGES):
-        practise(agent, practise_with, updates=len(part))
+    for stage in track(range(STAGES), "practice"):
+        practise(agent, practise_with, updates=updates * (stage + 1) // STAGES - updates * stage // STAGES)
         stages.append(policy_of(agent))
     policy = mean_policy(stages[STAGES // 2 :])
-    results = release_test(policy, range(TEST_SEED, TEST_SEED + test_jobs))
+    results = release_test(policy, track(range(TEST_SEED, TEST_SEED + test_jobs), "release test"))
     card: dict[str, Any] = {
-        "command": command,
-        "seed": seed,
-        "updates": agent.learner.updates,
+        "command": f"jpo learn --pretrain policy.safetensors --updates {updates} --seed {seed}",
         "runs_per_job": PRACTICE_RUNS,
         "release_test": {explore: asdict(result) for explore, result in results.items()},
     }
-    return save_policy(policy.weights, released=all(result.passed for result in results.values()), card=card), card
+    released = [explore for explore, result in results.items() if result.passed]
+    return save_policy(policy.weights, released=released, card=card), results

@@ -47,7 +47,7 @@ def decide(
     Args:
         explore: see the module.
         confidence: probability, in 0..1, with which a tried candidate must not be worse than the incumbent by more than a tenth.
-        policy: decides if it was released; None = the belief rule.
+        policy: decides if it was released for this `explore`; None = the belief rule.
         runs_finished: finished runs of this workload; without any the answer is keep.
         recent: cost of the last runs under the preference in multiples of the reference run, oldest first; beyond the budget
             the answer only uses what was measured.
@@ -62,7 +62,7 @@ def decide(
     decided_by: Literal["sac", "belief"] = "belief"
     if explore == "off" or spent:
         choice = known_best(promise, belief, candidates)
-    elif policy is None or not policy.released:
+    elif policy is None or explore not in policy.released:
         choice = by_rule(promise, may_try(promise, candidates, explore, confidence))
     else:
         decided_by = "sac"

@@ -83,7 +83,7 @@ def practise(state: AgentState, practice: Practice, *, updates: int, batch: int 
 def policy_of(state: AgentState) -> Policy:
     """The present networks for numpy, not released: only the release test may say so."""
     tensors = {**state.learner.actor, **state.learner.critics}
-    return Policy({name: tensor.detach().numpy().copy() for name, tensor in tensors.items()}, released=False, card={})
+    return Policy({name: tensor.detach().numpy().copy() for name, tensor in tensors.items()}, released=(), card={})
 
 
 def _practise_once(state: AgentState, practice: Practice, updates: int, batch: int) -> None:

@@ -45,12 +45,12 @@ class Policy:
 
     Attributes:
         weights: tensors named and shaped as SHAPES says.
-        released: it passed the release test.
+        released: settings of `explore` under which it passed the release test, and may decide.
         card: how it was made: command, seed and figures, for reports.
     """
 
     weights: Weights
-    released: bool
+    released: tuple[str, ...]
     card: Mapping[str, Any]
 
     def logits(self, features: Features) -> Floats:
@@ -85,12 +85,12 @@ def mean_policy(policies: Sequence[Policy]) -> Policy:
     Source: Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization", UAI 2018.
     """
     mean = {name: np.stack([policy.weights[name] for policy in policies]).mean(axis=0) for name in SHAPES}
-    return Policy(mean, released=False, card={})
+    return Policy(mean, released=(), card={})
 
 
-def save_policy(weights: Weights, *, released: bool, card: Mapping[str, Any]) -> bytes:
+def save_policy(weights: Weights, *, released: Sequence[str], card: Mapping[str, Any]) -> bytes:
     """The file which `load_policy` reads; `card` must be JSON."""
-    header = {"format": FORMAT, "schema": SCHEMA, "released": released, "card": dict(card)}
+    header = {"format": FORMAT, "schema": SCHEMA, "released": list(released), "card": dict(card)}
     return seal({name: np.ascontiguousarray(weights[name], dtype=np.float32) for name in SHAPES}, header)
 
 
@@ -112,4 +112,5 @@ def load_policy(source: bytes | Path = SHIPPED) -> Policy:
     weights = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
     if not all(np.isfinite(tensor).all() for tensor in weights.values()):
         raise StoreError(place, "holds weights that are not finite", REMEDY, code="JPO-E602")
-    return Policy(weights, released=header.get("released") is True, card=header.get("card", {}))
+    released = header.get("released")
+    return Policy(weights, tuple(map(str, released)) if isinstance(released, list) else (), card=header.get("card", {}))

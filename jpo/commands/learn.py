@@ -9,12 +9,13 @@ from jpo import learning
 from jpo.agent.release import Release
 from jpo.errors import UsageError
 from jpo.evidence import limits_of, workload_of
-from jpo.history import AuditEvent, open_store
+from jpo.history import AuditEvent, Json, open_store
 from jpo.layers import Loaded
+from jpo.practice import Track
 from jpo.proposal import wishes_of
 
 
-def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float) -> str:
+def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     workload = workload_of(path, loaded, today=datetime.fromtimestamp(now, UTC).date())
     wishes = wishes_of(workload, limits_of(workload, loaded), loaded)
@@ -26,32 +27,28 @@ def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float) -
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         told += [f"{left} runs are left for the next time; give a larger --budget"] if left else []
         if learnt.runs or rebuild:
-            results = learning.release(store, identity)
-            released = all(result.passed for result in results.values())
+            results = learning.release(store, identity, track)
+            released = [explore for explore, result in results.items() if result.passed]
             told += [verdict(explore, result) for explore, result in results.items()]
-            told.append(
-                "released: the policy decides from now on" if released else "not released: who decided so far still decides"
-            )
-            data = {"runs": learnt.runs, "updates": learnt.updates, "released": released}
+            data: dict[str, Json] = {"runs": learnt.runs, "updates": learnt.updates, "released": released}
             store.audit(AuditEvent("learnt", now, identity, data))
     return "\n".join(told) + "\n"
 
 
 def verdict(explore: str, result: Release) -> str:
     """One line about a release test: mean cost per run in multiples of the optimum's, of both on the same jobs."""
-    word = "passed" if result.passed else "failed"
+    word = "passed, the policy decides" if result.passed else "not passed, the belief rule decides"
     costs = f"cost {result.policy:.3f}, of the belief rule {result.rule:.3f}"
     ratio = f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
-    return f"release test, explore {explore}: {word} on {result.jobs} simulated jobs; {costs}, {ratio}"
+    return f"release test, explore {explore}: {word}; on {result.jobs} simulated jobs; {costs}, {ratio}"
 
 
-def pretrain(path: Path, *, updates: int, seed: int) -> str:
+def pretrain(path: Path, *, updates: int | None, seed: int, track: Track) -> str:
     """Train a policy in the simulator and write it to `path`; says how its release test ended."""
     learning.need_torch()
     from jpo.practice import pretrain as train
 
-    command = f"jpo learn --pretrain {path.name} --updates {updates} --seed {seed}"
-    policy, results = train(updates=updates, seed=seed, command=command)
+    policy, results = train(updates=updates, seed=seed, track=track)
     try:
         path.write_bytes(policy)
     except OSError as error:

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ def ask(candidates, believed, preference=TIME, *, explore="safe", confidence=0.9
 
 
 def random_policy(released, seed=0):
+    released = ("safe", "on") if released else ()
     rng = np.random.default_rng(seed)
     return Policy({name: rng.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()}, released, {})
 
@@ -91,6 +93,7 @@ def test_an_exhausted_budget_stops_exploring(grid, belief):
 
 def test_only_a_released_policy_decides(grid, belief):
     assert ask(grid(), belief(RISKY), policy=random_policy(False)).decided_by == "belief"
+    assert ask(grid(), belief(RISKY), policy=replace(random_policy(True), released=("on",))).decided_by == "belief"
     assert ask(grid(), belief(RISKY), policy=random_policy(True)).decided_by == "sac"
     assert ask(grid(), belief(RISKY), policy=random_policy(True), explore="off").decided_by == "belief"
 

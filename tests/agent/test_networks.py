@@ -15,7 +15,7 @@ def parameters(seed=0):
 
 def test_numpy_gives_what_torch_gives():
     torch_weights = parameters()
-    policy = load_policy(save_policy({n: t.numpy() for n, t in torch_weights.items()}, released=False, card={}))
+    policy = load_policy(save_policy({n: t.numpy() for n, t in torch_weights.items()}, released=(), card={}))
     features = np.random.default_rng(0).uniform(-5, 5, (40, WIDTH)).astype(np.float32)
     actor = score(torch_weights, "actor", torch.from_numpy(features)[None])[0]
     critics = score(torch_weights, "critics", torch.from_numpy(features)[None])[:, 0]
@@ -27,6 +27,6 @@ def test_a_fresh_actor_is_nearly_indifferent_and_its_twins_differ():
     weights = parameters()
     assert {name: tuple(t.shape) for name, t in weights.items()} == dict(SHAPES)
     features = np.random.default_rng(1).normal(size=(10, WIDTH)).astype(np.float32)
-    logits = Policy({n: t.numpy() for n, t in weights.items()}, released=False, card={}).logits(features)
+    logits = Policy({n: t.numpy() for n, t in weights.items()}, released=(), card={}).logits(features)
     assert np.ptp(logits) < 0.02
     assert not torch.equal(weights["critics.w0"][0], weights["critics.w0"][1])
