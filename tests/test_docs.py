@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
+from jpo.__main__ import run
 from jpo.cli import cli
 from jpo.errors import ConflictError, EditError, JpoError, NothingAdmissible, StoreError, TelemetryError, UsageError
 from jpo.settings import Settings
@@ -112,6 +114,21 @@ def test_the_csv_log_of_the_guide_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(block)
     run = read_log(tmp_path / "log.csv")
     assert (run.run_id, run.parameters["batch_size"], run.outcome.converged) == ("nightly-17", 64, True)
+
+
+def test_the_capture_in_the_readme_is_what_the_demo_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (capture,) = re.findall(r"<!-- capture: make demo -->\n```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    shutil.copytree(ROOT / "examples" / "quickstart", tmp_path / "demo")
+    monkeypatch.chdir(tmp_path / "demo")
+    assert run(["suggest", "config.ini", "--no-learn"]) == 0
+    printed = capsys.readouterr().out
+    without_id = [
+        re.sub(r"Suggestion \S+", "Suggestion ID", text).strip()
+        for text in (capture.removeprefix("$ jpo suggest config.ini\n"), printed)
+    ]
+    assert without_id[0] == without_id[1]
 
 
 def test_every_decision_is_short() -> None:

@@ -28,10 +28,10 @@ def changes(suggestion: Suggestion) -> list[str]:
     """A table of what changes; nothing when all is kept."""
     rows = [
         f"| `{code(change.key)}` | {escape(change.old_text)} | **{escape(change.new_text)}** | "
-        f"{escape(change.reason)}; {numbers.confidence(change.confidence)} |"
+        f"{escape(change.reason)} | {numbers.confidence(change.confidence)} |"
         for change in suggestion.changes
     ]
-    return ["| key | now | next | why |", "|---|---|---|---|", *rows, ""] if rows else []
+    return ["| key | now | next | why | confidence |", "|---|---|---|---|---|", *rows, ""] if rows else []
 
 
 def forecasts(suggestion: Suggestion) -> list[str]:

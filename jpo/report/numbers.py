@@ -49,6 +49,6 @@ def expected(name: str, interval: Interval | None, *, bounds: bool) -> str:
 def confidence(probability: float | None) -> str:
     """A probability in a word and as a number."""
     if probability is None:
-        return "no confidence stated"
+        return "not stated"
     word = "high" if probability >= 0.9 else "medium" if probability >= 0.7 else "low"
-    return f"confidence {word} ({'> 99 %' if probability > 0.99 else percent(probability)})"
+    return f"{word} ({'> 99 %' if probability > 0.99 else percent(probability)})"

@@ -59,17 +59,19 @@ def headline(suggestion: Suggestion) -> Text:
 def changes(suggestion: Suggestion) -> Table:
     """Every parameter with its value now and next."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("key", "now", "", "next", "why"):
+    for name in ("key", "now", "", "next", "why", "confidence"):
         table.add_column(name, overflow="fold")
     changed = {change.parameter: change for change in suggestion.changes}
     for name, value in sorted(suggestion.current.items(), key=lambda pair: PARAMETERS.index(pair[0])):
         change = changed.get(name)
         if change:
             capped = f"; capped by {change.capped_by}" if change.capped_by else ""
-            why = f"{change.reason}{capped}; {numbers.confidence(change.confidence)}"
-            table.add_row(change.key, change.old_text, "→", Text(change.new_text, style="bold green"), why)
+            sure = numbers.confidence(change.confidence)
+            table.add_row(
+                change.key, change.old_text, "→", Text(change.new_text, style="bold green"), change.reason + capped, sure
+            )
         else:
-            table.add_row(suggestion.keys[name], numbers.plain(value), "", numbers.plain(suggestion.suggested[name]), "")
+            table.add_row(suggestion.keys[name], numbers.plain(value), "", numbers.plain(suggestion.suggested[name]), "", "")
     return table
 
 
