@@ -79,7 +79,7 @@ def forecasts(suggestion: Suggestion) -> Table:
     """What is expected today and next, and what was promised."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("forecast", "now", "next (90 % interval)", "SLA", ""):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     checks = {check.name: check for check in suggestion.sla}
     for field, (label, promise) in FORECASTS.items():
         now, then = _interval(suggestion.now, field, bounds=False), _interval(suggestion.next, field, bounds=True)
