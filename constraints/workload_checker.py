@@ -22,6 +22,8 @@ from constraints.limits import seconds, table_of
 from constraints.verdict import printable
 
 TAIL_BYTES, TAIL_LINES, LINE_CHARACTERS = 8192, 5, 200
+SECRET = re.compile(r"^JPO_|TOKEN|PASSWORD|SECRET|CREDENTIAL|_KEY", re.IGNORECASE)
+"""Environment variables that a checker does not get: its command comes from the branch under review, and its output is shown."""
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 POLL_SECONDS = 0.02
 
@@ -79,7 +81,13 @@ def run_checker(command: Sequence[str], proposed: bytes, name: str, timeout_seco
 
 def _start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - the team's own command; without a shell nothing in it is interpreted
-        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, bufsize=0
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        bufsize=0,
+        env={name: value for name, value in os.environ.items() if not SECRET.search(name)},
     )
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
+import signal
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 
 import click
 
@@ -18,7 +22,15 @@ INTERRUPTED = 130
 def main() -> None:
     """Entry point of `jpo` and `python -m jpo`."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: on arrays this small a second thread only spins
+    signal.signal(signal.SIGTERM, interrupt)  # CI cancels with it; what was begun is cleaned up as after Ctrl-C
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an arrow on a terminal without arrows is no reason to fail
     sys.exit(run(sys.argv[1:]))
+
+
+def interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def run(arguments: list[str]) -> int:
@@ -37,7 +49,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
         return 0
     except Exception as error:  # noqa: BLE001 - the one place that answers for bugs
-        return bug(error, verbose="-v" in arguments or "--verbose" in arguments)
+        return bug(error, verbose=any(re.fullmatch("--verbose|-[a-z]*v[a-z]*", word) for word in arguments))
 
 
 def own_guard() -> None:
@@ -54,9 +66,11 @@ def bug(error: Exception, *, verbose: bool) -> int:
     trace = "".join(traceback.format_exception(error))
     if verbose:
         sys.stderr.write(trace)
-    with tempfile.NamedTemporaryFile("w", prefix="jpo-", suffix=".log", delete=False) as log:
+    place = "-v"
+    with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="jpo-", suffix=".log", delete=False) as log:
         log.write(trace)
-    return told(f"internal error ({type(error).__name__}); please report it with {log.name} [JPO-E001]", 1)
+        place = log.name
+    return told(f"internal error ({type(error).__name__}); please report it with {place} [JPO-E001]", 1)
 
 
 def told(message: str, exit_code: int) -> int:

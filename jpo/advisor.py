@@ -8,23 +8,30 @@ advice, in every process.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.agent.action import propose_candidates
+from jpo.agent.action import followed, propose_candidates
 from jpo.agent.decide import decide
 from jpo.agent.policy import Policy
+from jpo.agent.preference import FAILURE_CHARGE
+from jpo.agent.reward import objective, reward_vector
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.forecast import posterior, predict
-from jpo.records import Belief, Candidates, Decision, Forecast, Preference, Run, RunStatus
+from jpo.records import Belief, Candidates, Decision, Forecast, Preference, Run
 from jpo.simulate import draw_jobs
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
 
 Values = Mapping[str, float]
 
+SAME = 1e-6
+"""Relative; values travel through texts and units (bytes, GiB) before they come back as a run."""
 PARTICLES = 1000
 """Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3 %."""
 
@@ -36,7 +43,7 @@ class Wishes:
     Attributes:
         free: parameters that may change.
         admissible: the guard's word on (today's, proposed) values.
-        choices, follow: see `propose_candidates`.
+        choices, scales, follow: see `propose_candidates`.
         time_max_seconds, cost_max_usd, val_loss_max: promises of the SLA, None where nothing was promised.
         explore, confidence: see `decide`.
     """
@@ -46,6 +53,7 @@ class Wishes:
     preference: Preference
     prices: Prices = field(default_factory=Prices)
     choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
     time_max_seconds: float | None = None
     cost_max_usd: float | None = None
@@ -74,8 +82,9 @@ def advise(
     *,
     policy: Policy | None,
     seed: int,
-    suggested_runs: Collection[str] = (),
+    followed_up: Sequence[tuple[Run, Values]] = (),
     chosen: Values | None = None,
+    waiting_for: str | None = None,
 ) -> Advice:
     """Choose the next configuration.
 
@@ -83,15 +92,39 @@ def advise(
         current: today's values by parameter name.
         runs: finished runs of this workload, oldest first.
         policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
-        suggested_runs: ids of runs that followed a suggestion; only they count against the budget for exploring.
-        chosen: values which the user sets by hand; they replace the agent's, whatever the guard will say of them.
+        followed_up: runs that followed a suggestion of the agent, with the values it replaced: what exploring has cost so far.
+        chosen: values which the user sets by hand; nothing else changes then but what follows them.
+        waiting_for: id of a suggestion that is in force and untried: without its outcome nothing new is known, so keep.
 
     Raises:
         NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
-    candidates = collect(current, runs, wishes, also=chosen)
+    candidates = collect(current, runs, wishes)
+    if chosen:
+        candidates, row = with_chosen(candidates, chosen, wishes)
     draws = draw_jobs(candidates, PARTICLES, np.random.default_rng(seed))
     belief = posterior(draws, candidates, runs)
+    if chosen:
+        told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
+        decision = Decision(row, None, "user", (told,))
+    elif waiting_for:
+        told = f"suggestion {waiting_for} is in force and no run has finished since; its outcome comes first"
+        decision = Decision(candidates.current, None, "no evidence", (told,), ("JPO-I611",))
+    else:
+        decision = choose(candidates, belief, runs, wishes, policy, followed_up)
+    now, then = (_forecast(belief, candidates, one, wishes) for one in (candidates.current, decision.choice))
+    return Advice(decision, current, candidates.parameters(decision.choice), now, then, tuple(chosen or ()))
+
+
+def choose(
+    candidates: Candidates,
+    belief: Belief,
+    runs: Sequence[Run],
+    wishes: Wishes,
+    policy: Policy | None,
+    followed_up: Sequence[tuple[Run, Values]],
+) -> Decision:
+    """The agent's decision among what is expected to keep the SLA."""
     candidates = within_sla(candidates, belief, wishes)
     decision = decide(
         candidates,
@@ -101,21 +134,16 @@ def advise(
         confidence=wishes.confidence,
         policy=policy,
         runs_finished=len(runs),
-        recent=relative_costs(runs, candidates, wishes.preference, suggested_runs),
+        recent=relative_costs(followed_up, runs, candidates, wishes.preference),
     )
-    decision = escape(decision, candidates, belief)
-    row = decision.choice
-    if chosen:
-        row = row_of(candidates, {**candidates.parameters(row), **chosen})
-        by_hand = ", ".join(f"{name} = {value:g}" for name, value in chosen.items())
-        decision = replace(decision, choice=row, decided_by="user", confidence=None, reasons=(f"{by_hand} was set by hand",))
-    now, then = (_forecast(belief, candidates, one, wishes) for one in (candidates.current, row))
-    return Advice(decision, current, candidates.parameters(row), now, then, tuple(chosen or ()))
+    if not candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
+        finding = "no configuration that was measured keeps it, and only measured ones may be used now"
+        raise NothingAdmissible("[sla]", finding, "relax it, or use explore = safe", code="JPO-E402")
+    return decision
 
 
-def collect(current: Values, runs: Sequence[Run], wishes: Wishes, *, also: Values | None) -> Candidates:
-    """The candidate set; every configuration with the user's own values beside the agent's is a row of it."""
-
+def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:
+    """The candidate set of a workload."""
     candidates = propose_candidates(
         current,
         runs,
@@ -123,20 +151,25 @@ def collect(current: Values, runs: Sequence[Run], wishes: Wishes, *, also: Value
         admissible=lambda proposed: wishes.admissible(current, proposed),
         log_rate=lambda values: log_rate(values, wishes.prices),
         choices=wishes.choices,
+        scales=wishes.scales,
         follow=wishes.follow,
     )
-    if not also:
-        return candidates
-    by_hand = candidates.values.copy()
-    for name, value in also.items():
-        by_hand[:, candidates.names.index(name)] = value
-    rates = [log_rate(dict(zip(candidates.names, row, strict=True)), wishes.prices) for row in by_hand]
-    return replace(
+    return replace(candidates, priced=usd_per_hour(current, wishes.prices) is not None)
+
+
+def with_chosen(candidates: Candidates, chosen: Values, wishes: Wishes) -> tuple[Candidates, int]:
+    """Today's configuration with the user's values, and what follows them, as one more row; the set and that row."""
+    now = candidates.parameters(candidates.current)
+    rules = {name: rule for name, rule in wishes.follow.items() if name not in chosen}
+    values = followed({**now, **chosen}, now, rules)
+    rate = log_rate(values, wishes.prices) - log_rate(now, wishes.prices)
+    larger = replace(
         candidates,
-        values=np.vstack([candidates.values, by_hand]),
-        admissible=np.concatenate([candidates.admissible, np.zeros(len(by_hand), dtype=np.bool_)]),
-        log_rate=np.concatenate([candidates.log_rate, np.array(rates) - log_rate(current, wishes.prices)]),
+        values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
+        admissible=np.append(candidates.admissible, False),
+        log_rate=np.append(candidates.log_rate, rate),
     )
+    return larger, row_of(larger, values)
 
 
 def within_sla(candidates: Candidates, belief: Belief, wishes: Wishes) -> Candidates:
@@ -145,64 +178,67 @@ def within_sla(candidates: Candidates, belief: Belief, wishes: Wishes) -> Candid
     Raises:
         NothingAdmissible: nothing is left; names the promise and what comes nearest.
     """
-    keeps = np.ones(len(candidates.values), dtype=np.bool_)
+    keeps = candidates.admissible
     for name, limit, expected in _promises(candidates, belief, wishes):
-        kept = keeps & (expected <= limit)
-        if not (kept & candidates.admissible).any():
-            nearest = float(np.min(expected[keeps & candidates.admissible], initial=math.inf))
+        kept = keeps & ~(expected > limit)  # what is not known (NaN) breaks no promise
+        if not kept.any():
+            nearest = float(np.nanmin(expected[keeps]))
             finding = f"no admissible configuration is expected to keep {limit:g}; the nearest expects {nearest:.4g}"
             raise NothingAdmissible(f"[sla] {name}", finding, "relax it, or widen the limits in [parameters]", code="JPO-E402")
         keeps = kept
-    return replace(candidates, admissible=candidates.admissible & keeps)
+    return replace(candidates, admissible=keeps)
 
 
-def _promises(candidates: Candidates, belief: Belief, wishes: Wishes) -> list[tuple[str, float, np.ndarray]]:
+def _promises(candidates: Candidates, belief: Belief, wishes: Wishes) -> Iterator[tuple[str, float, Floats]]:
     """(name, limit, expected value per row (K,)) of every promise about which something is known."""
-    found = []
+    rows = [candidates.parameters(row) for row in range(len(candidates.values))]
+    prices = np.array([usd_per_hour(values, wishes.prices) for values in rows], dtype=np.float64)  # NaN: no price
     if belief.duration_seconds is not None:
         seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
         if wishes.time_max_seconds is not None:
-            found.append(("time_max", wishes.time_max_seconds, seconds))
-        price = usd_per_hour(candidates.parameters(candidates.current), wishes.prices)
-        if wishes.cost_max_usd is not None and price is not None:
-            found.append(("cost_max", wishes.cost_max_usd, seconds / 3600 * price * np.exp(candidates.log_rate)))
+            yield "time_max", wishes.time_max_seconds, seconds
+        if wishes.cost_max_usd is not None:
+            yield "cost_max", wishes.cost_max_usd, seconds / 3600 * prices
     if wishes.val_loss_max is not None and belief.val_loss is not None:
-        found.append(("val_loss_max", wishes.val_loss_max, belief.val_loss * np.exp(belief.weights @ belief.log_loss)))
-    return found
-
-
-def escape(decision: Decision, candidates: Candidates, belief: Belief) -> Decision:
-    """Keeping is no answer when today's values are expected to break the SLA: then the row most likely to end well and soon."""
-    if candidates.admissible[decision.choice] or decision.decided_by == "no evidence":
-        return decision
-    expected = np.where(candidates.admissible, belief.weights @ belief.log_time + belief.p_fail, np.inf)
-    reason = "today's configuration is not admissible or is expected to break the SLA"
-    return replace(decision, choice=int(np.argmin(expected)), confidence=None, reasons=(reason,), codes=("JPO-W609",))
+        yield "val_loss_max", wishes.val_loss_max, belief.val_loss * np.exp(belief.weights @ belief.log_loss)
 
 
 def relative_costs(
-    runs: Sequence[Run], candidates: Candidates, preference: Preference, suggested: Collection[str]
+    followed_up: Sequence[tuple[Run, Values]], runs: Sequence[Run], candidates: Candidates, preference: Preference
 ) -> tuple[float, ...]:
-    """What each run that followed a suggestion cost, in multiples of the first run on record; failed runs count twice that."""
-    ended_well = [run for run in runs if run.status is RunStatus.SUCCEEDED and run.outcome.duration_seconds]
-    if not ended_well:
-        return ()
-    reference = _log_cost(ended_well[0], candidates, preference)
-    followed = [run for run in runs if run.run_id in suggested]
-    return tuple(math.exp(_log_cost(run, candidates, preference) - reference) if run in ended_well else 2.0 for run in followed)
+    """What runs that followed a suggestion cost, each in multiples of the newest run before it with the values it replaced.
+
+    A run that did not end well counts FAILURE_CHARGE; where there is nothing to compare with, a run does not count.
+    """
+    costs = []
+    for run, replaced in followed_up:
+        before = (r for r in reversed(runs) if r.ended_well and r.ended_at < run.ended_at)
+        reference = next((r for r in before if same(r.parameters, replaced)), None)
+        if reference is not None:
+            vector = reward_vector(run, reference, rate_between(candidates, run, reference))
+            costs.append(math.exp(float(objective(vector, preference))) if run.ended_well else FAILURE_CHARGE)
+    return tuple(cost for cost in costs if not math.isnan(cost))
 
 
-def _log_cost(run: Run, candidates: Candidates, preference: Preference) -> float:
-    rate = float(candidates.log_rate[row_of(candidates, {**candidates.parameters(candidates.current), **run.parameters})])
-    weight = preference.time + preference.cost
-    return (weight * math.log(run.outcome.duration_seconds or 1.0) + preference.cost * rate) / (weight or 1.0)
+def rate_between(candidates: Candidates, run: Run, reference: Run) -> float:
+    """Natural log of the price per hour of a run's configuration relative to another's."""
+    return float(candidates.log_rate[row_of_run(candidates, run)] - candidates.log_rate[row_of_run(candidates, reference)])
+
+
+def row_of_run(candidates: Candidates, run: Run) -> int:
+    """The row of a run's configuration; what the run did not report had today's value."""
+    return row_of(candidates, {**candidates.parameters(candidates.current), **run.parameters})
+
+
+def same(some: Values, others: Values) -> bool:
+    """Whether two configurations agree in all that both name."""
+    return all(math.isclose(some[name], others[name], rel_tol=SAME) for name in some.keys() & others.keys())
 
 
 def row_of(candidates: Candidates, values: Values) -> int:
     """The row with these values, which must be there."""
     wanted = [values[name] for name in candidates.names]
-    same = np.isclose(candidates.values, wanted, rtol=1e-9, atol=0).all(axis=1)
-    return int(np.flatnonzero(same)[0])
+    return int(np.flatnonzero(np.isclose(candidates.values, wanted, rtol=SAME, atol=0).all(axis=1))[0])
 
 
 def _forecast(belief: Belief, candidates: Candidates, row: int, wishes: Wishes) -> Forecast:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +28,7 @@ FORMS = {".json": "json", ".md": "markdown"}
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 
 FILE = click.Path(path_type=Path)
-config_ini = click.argument("config", type=FILE, default="config.ini", metavar="[CONFIG.INI]")
+config_ini = click.argument("given", type=FILE, required=False, metavar="[CONFIG.INI]")
 toml_option = click.option(
     "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml beside config.ini."
 )
@@ -80,15 +81,13 @@ def cli() -> None:
 @click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or e.g. time=0.3,cost=0.7.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
-)
+@seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
 @click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
 @click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json and .md choose their form.")
 @options(*network_options, toml_option, colour_option, verbose_option)
 def suggest(
-    config: Path,
+    given: Path | None,
     toml: Path | None,
     chosen: Sequence[str],
     form: str,
@@ -118,15 +117,13 @@ def suggest(
       jpo suggest config.ini --prefer cost --explore off
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
     """
-    writable(files)
     from jpo.commands.suggest import Options
     from jpo.commands.suggest import suggest as command
 
-    flags = {
-        "prometheus": {"url": prometheus_url, "timeout": timeout, "since": since},
-        "agent": {"explore": explore},
-        "preference": prefer,
-    }
+    prometheus = {"url": prometheus_url, "timeout": timeout, "since": since}
+    loaded = settings(given, toml, {"prometheus": prometheus, "agent": {"explore": explore}, "preference": prefer})
+    config = config_of(given, loaded)
+    writable(files, config, loaded)
     now = time.time()
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     wanted = Options(
@@ -140,7 +137,7 @@ def suggest(
         seed=seed,
         chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
     )
-    report = command(config, settings(config, toml, flags), wanted)
+    report = command(config, loaded, wanted)
     for file in files:
         save(file, rendered(report, FORMS.get(file.suffix, form), no_color=True))
     put(rendered(report, form, no_color))
@@ -154,14 +151,14 @@ def suggest(
     "--metric", "metrics", multiple=True, metavar="NAME=VALUE", help="Outcome of RUN, e.g. val_loss=0.4; may be repeated."
 )
 @click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
-@click.option("--for", "config", type=FILE, default="config.ini", show_default=True, help="config.ini that the run used.")
+@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file that the run used; default: config.ini.")
 @options(*network_options, toml_option, verbose_option)
 def observe(
     run: str | None,
     logs: Sequence[Path],
     metrics: Sequence[str],
     status: str,
-    config: Path,
+    given: Path | None,
     toml: Path | None,
     *,
     offline: bool,
@@ -181,9 +178,10 @@ def observe(
     from jpo.commands.observe import observe as command
     from jpo.records import RunStatus
 
-    loaded = settings(config, toml, {"prometheus": {"url": prometheus_url, "timeout": timeout, "since": since}})
-    given = pairs("--metric", metrics)
-    put(command(config, loaded, run_id=run, logs=logs, metrics=given, status=RunStatus(status), now=time.time(), offline=offline))
+    loaded = settings(given, toml, {"prometheus": {"url": prometheus_url, "timeout": timeout, "since": since}})
+    outcome, now = pairs("--metric", metrics), time.time()
+    config, ended = config_of(given, loaded), RunStatus(status)
+    put(command(config, loaded, run_id=run, logs=logs, metrics=outcome, status=ended, now=now, offline=offline))
 
 
 @cli.command()
@@ -195,7 +193,7 @@ def observe(
 @seed_option
 @options(toml_option, verbose_option)
 def learn(
-    config: Path,
+    given: Path | None,
     toml: Path | None,
     *,
     rebuild: bool,
@@ -218,14 +216,14 @@ def learn(
     if pretrain:
         put(command.pretrain(pretrain, updates=updates, seed=seed, track=track))
     else:
-        loaded = settings(config, toml, {"agent": {"learn_budget": budget}})
-        put(command.learn(config, loaded, rebuild=rebuild, seed=seed, now=time.time(), track=track))
+        loaded = settings(given, toml, {"agent": {"learn_budget": budget}})
+        put(command.learn(config_of(given, loaded), loaded, rebuild=rebuild, seed=seed, now=time.time(), track=track))
 
 
 @cli.command()
 @config_ini
 @options(toml_option, verbose_option)
-def check(config: Path, toml: Path | None, *, verbose: bool) -> None:
+def check(given: Path | None, toml: Path | None, *, verbose: bool) -> None:
     """Is CONFIG.INI valid, identified and within limits?
 
     \b
@@ -234,7 +232,8 @@ def check(config: Path, toml: Path | None, *, verbose: bool) -> None:
     """
     from jpo.commands.check import check as command
 
-    put(command(config, settings(config, toml, {}), today=today()))
+    loaded = settings(given, toml, {})
+    put(command(config_of(given, loaded), loaded, now=time.time()))
 
 
 @cli.command()
@@ -342,6 +341,11 @@ def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -
     return load(config, toml, os.environ, given)
 
 
+def config_of(given: Path | None, loaded: Loaded) -> Path:
+    """The config.ini that was named, else the one that jpo.toml names."""
+    return given or loaded.root / loaded.settings.workload.config
+
+
 def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE texts as a mapping."""
     for text in given:
@@ -351,10 +355,14 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def as_number(name: str, text: str) -> float:
+    """A finite number."""
     try:
-        return float(text)
-    except ValueError as error:
-        raise UsageError("--set", f"{name} = {text!r} is not a number", f"write e.g. --set {name}=32", code="JPO-E305") from error
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError("--set", f"{name} = {text!r} is not a finite number", f"write e.g. --set {name}=32", code="JPO-E305")
+    return value
 
 
 def rendered(report: Report, form: str, no_color: bool) -> str:
@@ -374,12 +382,23 @@ def rendered(report: Report, form: str, no_color: bool) -> str:
 
 def put(text: str) -> None:
     """The result, and nothing else, to stdout."""
-    click.echo(text, nl=False)
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, AttributeError) as error:  # a full disk; no stdout at all
+        finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
+        raise UsageError("stdout", finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
 
 
-def writable(files: Sequence[Path]) -> None:
-    """Find out before anything is done that the result could not be kept."""
+def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
+    """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
+    store = Path(loaded.store_url.partition(":///")[2])
+    precious = {path.resolve() for path in (config, loaded.toml, store, Path(f"{store}-wal"), Path(f"{store}-shm")) if path}
     for file in files:
+        if file.resolve() in precious:
+            raise UsageError(str(file), "is a file that JPO works with", "name another --output-file", code="JPO-E307")
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
             raise UsageError(str(file), "cannot be written", "name another --output-file", code="JPO-E307")
 
@@ -390,7 +409,7 @@ def save(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         finding = f"cannot be written ({error.strerror})"
-        raise UsageError(str(file), finding, "name another --output-file", code="JPO-E307") from error
+        raise UsageError(str(file), finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
 
 
 def track(numbers: Sequence[int], what: str) -> Iterable[int]:
@@ -411,7 +430,3 @@ def coloured(no_color: bool) -> bool:
 def width() -> int:
     """Columns of the terminal; a file or pipe gets 120."""
     return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
-
-
-def today() -> date:
-    return datetime.now(UTC).date()

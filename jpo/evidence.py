@@ -5,33 +5,50 @@ Here settings meet the parts that read: secrets are resolved, sources are asked,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 import constraints
 from constraints import Limits, names
 from jpo import config, telemetry
+from jpo.advisor import same
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import track_record
 from jpo.history import Store
 from jpo.layers import Loaded
-from jpo.records import Evidence, Finished, Identity, Run, RunStatus, Skipped, TrackRecord, Workload
+from jpo.records import Evidence, Finished, Identity, Run, Skipped, Suggestion, TrackRecord, Workload
 from jpo.settings import AuthTable
 
 PROMETHEUS, CSV = "prometheus", "csv"
+MODEL = ("num_layers", "epochs")
+NOT_FREED = "not freed in jpo.toml"
+"""What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
-    """What asking all sources brought: the runs that were new to the store, and the account of it for the report."""
+class Known:
+    """What is known of a workload after all sources were asked.
 
+    Attributes:
+        runs: all on record, oldest first.
+        fresh: those of them that were new.
+        followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
+        untried: the newest suggestion if it changed something and no run has finished since.
+        evidence: the account of it for the report.
+        codes: reason codes for the report.
+    """
+
+    runs: tuple[Run, ...]
     fresh: tuple[Run, ...]
+    followed_up: tuple[tuple[Run, Mapping[str, float]], ...]
+    untried: Suggestion | None
     evidence: Evidence
     codes: tuple[str, ...]
 
 
-def workload_of(path: Path, loaded: Loaded, *, today: date) -> Workload:
+def workload_of(path: Path, loaded: Loaded, *, now: float) -> Workload:
     """Read config.ini with the names that guard and jpo.toml know."""
     tables = loaded.settings.parameters
     return config.read(
@@ -41,8 +58,9 @@ def workload_of(path: Path, loaded: Loaded, *, today: date) -> Workload:
         names=names.WELL_KNOWN,
         identity_names=names.IDENTITY,
         parse_value=names.parse_value,
-        frozen=[name for name, table in tables.items() if table.freeze],
-        today=today,
+        frozen={name: "frozen in jpo.toml" for name, table in tables.items() if table.freeze}
+        | {name: NOT_FREED for name in MODEL if name not in tables},
+        today=datetime.fromtimestamp(now, UTC).date(),
     )
 
 
@@ -52,10 +70,10 @@ def limits_of(workload: Workload, loaded: Loaded) -> Limits:
         limits = constraints.limits_from(loaded.tables)
     except ValueError as error:
         raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E302") from error
-    return limits.holding(p.name for p in workload.parameters if p.held)
+    return limits.holding(p.name for p in workload.parameters if p.held and p.held != NOT_FREED)
 
 
-def refresh(store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool, strict: bool) -> Refreshed:
+def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool, strict: bool) -> Known:
     """Ask every source for finished runs and put them on record.
 
     A source that cannot be read is an error only if `strict`; otherwise the history goes without it, and the report says so.
@@ -67,6 +85,9 @@ def refresh(store: Store, identity: Identity, loaded: Loaded, *, now: float, off
     for source in (CSV, PROMETHEUS):
         try:
             finished = look(source, store, identity, loaded, now=now, offline=offline)
+            if strict and not finished.complete:
+                unreadable = "; ".join(one.reason for one in finished.skipped)
+                raise TelemetryError(source, f"a log cannot be read: {unreadable}", "mend or remove it", code="JPO-E110")
         except TelemetryError as error:
             if strict:
                 raise
@@ -75,8 +96,31 @@ def refresh(store: Store, identity: Identity, loaded: Loaded, *, now: float, off
         fresh += store.record(finished, now=now, identity=identity, source=source)
         skipped += finished.skipped
         requests, seconds = requests + finished.requests, seconds + finished.seconds
-    evidence = Evidence(len(store.runs_of(identity)), tuple(skipped), requests, seconds, tuple(notes))
-    return Refreshed(tuple(fresh), evidence, ("JPO-W113",) if notes else ())
+    runs = store.runs_of(identity)
+    evidence = Evidence(len(runs), tuple(skipped), requests, seconds, tuple(notes))
+    return Known(
+        runs, tuple(fresh), followed_up(store, identity), untried(store, identity, runs), evidence, ("JPO-W113",) if notes else ()
+    )
+
+
+def followed_up(store: Store, identity: Identity, *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
+    """The last runs that followed a change which the agent suggested, with the values before it, oldest first."""
+    runs = [known for known in store.recorded_runs(identity) if known.suggestion_id][-last:]
+    pairs = [(known.run, store.suggestion(known.suggestion_id)) for known in runs if known.suggestion_id]
+    return tuple((run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by != "user")
+
+
+def untried(store: Store, identity: Identity, runs: tuple[Run, ...]) -> Suggestion | None:
+    """The newest suggestion that changed something, if no run has finished since."""
+    newest_run = max((run.ended_at for run in runs), default=0.0)
+    recent = store.suggestions_of(identity, limit=20)
+    return next((one for one in reversed(recent) if one.status == "changed" and one.created_at > newest_run), None)
+
+
+def waiting_for(known: Known, current: Mapping[str, float]) -> str | None:
+    """Id of the untried suggestion if config.ini still holds its values: its outcome comes before the next one."""
+    one = known.untried
+    return one.suggestion_id if one and same(one.suggested, current) else None
 
 
 def age(store: Store, identity: Identity, now: float) -> str:
@@ -114,7 +158,7 @@ def prometheus_of(loaded: Loaded) -> telemetry.PrometheusSource:
         username=table.auth.username if basic else None,
         password=secret(table.auth, "password", loaded.root) if basic else None,
         bearer_token=secret(table.auth, "token", loaded.root) if bearer else None,
-        headers=table.headers,
+        headers={name: value.get_secret_value() for name, value in table.headers.items()},
         ca_file=loaded.root / table.ca_file if table.ca_file else None,
     )
 
@@ -139,6 +183,6 @@ def past_forecasts(store: Store, identity: Identity, *, last: int = 10) -> Track
         for suggestion in store.suggestions_of(identity)
         if suggestion.next.duration_seconds
         for run in store.runs_following(suggestion.suggestion_id)[:1]
-        if run.outcome.duration_seconds and run.status is RunStatus.SUCCEEDED
+        if run.outcome.duration_seconds and run.ended_well
     ]
     return track_record(pairs[-last:])

@@ -20,6 +20,7 @@ from jpo.errors import UsageError
 from jpo.records import PARAMETERS
 from jpo.settings import AuthTable, ParameterTable, Settings
 
+SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
 
 
@@ -45,6 +46,9 @@ class Loaded:
     def store_url(self) -> str:
         """The store's URL with a relative SQLite path made absolute."""
         url = self.settings.store.url
+        if url in ("sqlite://", "sqlite:///:memory:"):
+            finding = "keeps nothing, and a change that is not on record must not be made"
+            raise UsageError("[store] url", finding, "name a file, e.g. sqlite:///.jpo/jpo.db", code="JPO-E509")
         relative = re.fullmatch(r"sqlite:///([^/].*)", url)
         return f"sqlite:///{self.root.resolve() / relative[1]}" if relative else url
 
@@ -87,7 +91,7 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
     except ValidationError as error:
         raise explained(error, origins, toml) from None  # the original would print values, perhaps secrets
     auth = tables.get("prometheus", {}).get("auth", {})
-    for secret in ("token", "password"):
+    for secret in SECRETS:
         auth.pop(secret, None)
     return Loaded(settings, tables, origins, root, toml)
 
@@ -126,14 +130,19 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
     """A token or password in a settings file ends up in version control: refuse it."""
-    auth = table.get("prometheus", {}).get("auth", {}) if isinstance(table.get("prometheus"), Mapping) else {}
-    for name in {"token", "password"} & set(auth if isinstance(auth, Mapping) else ()):
-        raise UsageError(
-            origin,
-            f"[prometheus] auth holds a {name}",
-            f"use {name}_file or JPO_PROMETHEUS__AUTH__{name.upper()}",
-            code="JPO-E303",
-        )
+    server = table.get("prometheus", {})
+    if not isinstance(server, Mapping):
+        return
+    auth, headers, url = server.get("auth", {}), server.get("headers", {}), str(server.get("url", ""))
+    for name in set(SECRETS) & set(auth if isinstance(auth, Mapping) else ()):
+        remedy = f"use {name}_file or JPO_PROMETHEUS__AUTH__{name.upper()}"
+        raise UsageError(origin, f"[prometheus] auth holds a {name}", remedy, code="JPO-E303")
+    for name in headers if isinstance(headers, Mapping) else ():
+        if str(name).lower() in ("authorization", "cookie", "proxy-authorization"):
+            remedy = "use auth with token_file, or JPO_PROMETHEUS__HEADERS__... in the environment"
+            raise UsageError(origin, f"[prometheus] headers hold {name}", remedy, code="JPO-E303")
+    if "@" in url.partition("://")[2].partition("/")[0]:
+        raise UsageError(origin, "[prometheus] url holds credentials", "use auth, or PROMETHEUS_URL", code="JPO-E303")
 
 
 def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -145,7 +154,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
         if not variable.startswith("JPO_") or len(path) < 2:
             continue
         value: Any = text
-        if text.startswith(("[", "{")):
+        if text.startswith(("[", "{")) and path[-1] not in SECRETS:
             try:
                 value = tomllib.loads(f"v = {text}")["v"]
             except tomllib.TOMLDecodeError as error:

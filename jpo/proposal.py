@@ -1,4 +1,4 @@
-"""From advice to a suggestion that can be checked, recorded, written and read: new texts, reasons, the guard's verdict.
+"""From advice to a proposal that can be checked, recorded, written and read: new texts, the guard's verdict, reasons.
 
 The guard decides on the values that will stand in the file, so they are formatted first and read back.
 """
@@ -6,33 +6,58 @@ The guard decides on the values that will stand in the file, so they are formatt
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 import constraints
 from constraints import Facts, Limits, names, workload_checker
 from jpo import config
-from jpo.advisor import Advice, Wishes
+from jpo.advisor import SAME, Advice, Wishes, same
 from jpo.cost import Prices, check_sla
 from jpo.errors import UsageError
-from jpo.evidence import Refreshed
+from jpo.evidence import Known
 from jpo.layers import Loaded
-from jpo.records import Change, Edit, Guarded, Parameter, Run, RunStatus, Suggestion, Workload
+from jpo.records import Change, Edit, Guarded, Parameter, Run, Suggestion, Workload
 
 Values = Mapping[str, float]
 
 
-def wishes_of(workload: Workload, limits: Limits, loaded: Loaded) -> Wishes:
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What would stand in config.ini.
+
+    Attributes:
+        edits: the values to replace.
+        content: the whole file with them.
+        executed: the values that the job would read from it: texts may be rounded, and what is learnt from is what was run.
+        guard: the word of the guard and of the team's own checker.
+    """
+
+    edits: tuple[Edit, ...]
+    content: bytes
+    executed: Values
+    guard: Guarded
+
+
+def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: Loaded) -> Wishes:
     """What jpo.toml and config.ini allow and prefer."""
     settings, tables = loaded.settings, loaded.settings.parameters
+    facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs))
+
+    def admissible(today: Values, proposed: Values) -> bool:
+        return constraints.check(today, proposed, limits, facts if today == workload.current else Facts()).approved
+
     return Wishes(
         free=[p.name for p in workload.parameters if not p.held],
-        admissible=lambda today, proposed: constraints.check(today, proposed, limits).approved,
+        admissible=admissible,
         preference=settings.preference.record(),
         prices=Prices(**settings.prices.model_dump()),
         choices={name: table.choices for name, table in tables.items() if table.choices},
-        follow={name: table.follow for name, table in tables.items() if table.follow},
+        scales={name: table.scale for name, table in tables.items() if table.scale},
+        follow=follow_of(workload, loaded),
         time_max_seconds=settings.sla.time_max,
         cost_max_usd=settings.sla.cost_max,
         val_loss_max=settings.sla.val_loss_max,
@@ -41,14 +66,51 @@ def wishes_of(workload: Workload, limits: Limits, loaded: Loaded) -> Wishes:
     )
 
 
+def follow_of(workload: Workload, loaded: Loaded) -> dict[str, str]:
+    """Which parameter follows which, both of them in config.ini."""
+    rules: dict[str, str] = {name: table.follow for name, table in loaded.settings.parameters.items() if table.follow}
+    for name, rule in rules.items():
+        for needed in (name, rule.partition(":")[0]):
+            if needed not in workload.current:
+                finding = f"[parameters] {name}: follow needs {needed}, which {workload.path} does not have"
+                raise UsageError(str(loaded.toml or "settings"), finding, "take follow out, or add the option", code="JPO-E302")
+    return rules
+
+
+def propose(workload: Workload, advice: Advice, limits: Limits, runs: Sequence[Run], loaded: Loaded) -> Proposal:
+    """Format the advised values, read them back, and ask the guard and then the team's own checker about the result."""
+    edits = edits_of(workload, advice.suggested)
+    executed = executed_with(workload, edits)
+    for name in advice.by_hand:
+        if not math.isclose(executed[name], advice.suggested[name], rel_tol=SAME):
+            finding = f"{name} = {advice.suggested[name]:g} cannot be written in the form that stands in {workload.path}"
+            raise UsageError("--set", finding, f"the nearest is {executed[name]:g}", code="JPO-E305")
+    content = config.edited(workload.content, str(workload.path), edits)
+    guard = guarded(workload, executed, limits, facts_of(workload, advice, runs))
+    if guard.approved and edits and loaded.settings.check.command:
+        guard = replace(guard, **team_verdict(workload, content, loaded))
+    return Proposal(edits, content, executed, guard)
+
+
+def guarded(workload: Workload, proposed: Values, limits: Limits, facts: Facts) -> Guarded:
+    """The guard's word in sentences; for a refusal also the nearest values that it would allow."""
+    verdict = constraints.check(workload.current, proposed, limits, facts)
+    notices = tuple(f"{notice.message}; it was left as it is" for notice in verdict.notices)
+    if verdict.approved:
+        return Guarded(True, (), notices)
+    allowed = {name: value for name, value in (verdict.parameters or {}).items() if value != workload.current[name]}
+    hint = [f"allowed would be {', '.join(f'{n} = {v:g}' for n, v in allowed.items())}"] if allowed else []
+    return Guarded(False, (*(violation.message for violation in verdict.violations), *hint), notices)
+
+
 def edits_of(workload: Workload, suggested: Values) -> tuple[Edit, ...]:
     """The places in config.ini where a new value must stand."""
     wanted = ((p, config.format_value(p, suggested[p.name])) for p in workload.parameters if suggested[p.name] != p.value)
     return tuple(Edit(p.key, p.line, p.text, text) for p, text in wanted if text != p.text)
 
 
-def executed(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]:
-    """The values that the job will read: new texts may be rounded, and what is learnt from is what was run."""
+def executed_with(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]:
+    """The values that the job reads after these edits."""
     texts = {edit.key: edit.new_text for edit in edits}
     return {p.name: number_in(p, texts[p.key]) if p.key in texts else p.value for p in workload.parameters}
 
@@ -60,82 +122,68 @@ def number_in(parameter: Parameter, text: str) -> float:
     return value
 
 
-def verdict_of(
-    workload: Workload, advice: Advice, edits: Sequence[Edit], runs: Sequence[Run], limits: Limits, loaded: Loaded
-) -> Guarded:
-    """Ask the guard, and then the team's own checker, about the file as it would be."""
-    verdict = constraints.check(workload.current, executed(workload, edits), limits, facts_of(workload, advice, runs))
-    if not verdict.approved:
-        allowed = {name: value for name, value in (verdict.parameters or {}).items() if value != workload.current[name]}
-        hint = [f"allowed would be {', '.join(f'{n} = {v:g}' for n, v in allowed.items())}"] if allowed else []
-        return Guarded(False, (*(violation.message for violation in verdict.violations), *hint))
-    return team_verdict(workload, edits, loaded)
-
-
 def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
-    """What the guard cannot read in two files: the forecast, and the GPU memory which today's values were last seen to need."""
+    """What the guard cannot read in two files: the forecast, and the GPU memory that today's values need."""
     duration, cost = advice.next.duration_seconds, advice.next.cost_usd
-    like_today = [run for run in runs if all(workload.current.get(n) == v for n, v in run.parameters.items())]
-    measured = [run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None]
     return Facts(
-        gpu_memory_gib_now=measured[-1] if measured else None,
+        gpu_memory_gib_now=gpu_memory_gib_now(workload, runs),
         duration_seconds_next=duration.mean if duration else None,
         cost_usd_next=cost.mean if cost else None,
     )
 
 
-def team_verdict(workload: Workload, edits: Sequence[Edit], loaded: Loaded) -> Guarded:
-    """The word of the checker named in [check], if any."""
+def gpu_memory_gib_now(workload: Workload, runs: Sequence[Run]) -> float | None:
+    """The most GPU memory that a run with today's values was seen to need."""
+    like_today = [run for run in runs if run.parameters and same(run.parameters, workload.current)]
+    return max((run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None), default=None)
+
+
+def team_verdict(workload: Workload, content: bytes, loaded: Loaded) -> dict[str, Any]:
+    """The word of the checker named in [check], as fields of Guarded."""
     check = loaded.settings.check
-    if not edits or not check.command:
-        return Guarded(True)
-    proposed = config.edited(workload.path.read_bytes(), str(workload.path), edits)
     try:
-        reason = workload_checker.run_checker(check.command, proposed, workload.path.name, check.timeout)
+        reason = workload_checker.run_checker(check.command, content, workload.path.name, check.timeout)
     except ValueError as error:
-        raise UsageError("[check] command", str(error), "install it, or name its path", code="JPO-E404") from error
-    return Guarded(reason is None, () if reason is None else (f"{Path(check.command[0]).name}: {reason}",))
+        raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E404") from error
+    return {"approved": reason is None, "violations": () if reason is None else (reason,)}
 
 
-def diff_of(workload: Workload, edits: Sequence[Edit]) -> str:
+def diff_of(workload: Workload, proposal: Proposal) -> str:
     """The change as a unified diff; empty when there is none."""
-    before = workload.path.read_bytes()
-    after = config.edited(before, str(workload.path), edits)
-    old, new = (content.decode("utf-8", "replace").split("\n") for content in (before, after))
+    old, new = (content.decode("utf-8", "replace").split("\n") for content in (workload.content, proposal.content))
     return "\n".join(difflib.unified_diff(old, new, str(workload.path), str(workload.path), lineterm=""))
 
 
 def suggestion_of(
     workload: Workload,
     advice: Advice,
-    edits: Sequence[Edit],
-    guard: Guarded,
-    refreshed: Refreshed,
-    runs: Sequence[Run],
+    proposal: Proposal,
+    known: Known,
     loaded: Loaded,
+    *,
     suggestion_id: str,
     now: float,
     seed: int,
 ) -> Suggestion:
     """Everything about this answer in one record."""
+    decision, edits = advice.decision, {edit.key: edit for edit in proposal.edits}
     promises = {name: limit for name, limit in loaded.settings.sla.model_dump().items() if limit is not None}
-
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
         status="changed" if edits else "kept",
         keys={p.name: p.key for p in workload.parameters},
         current=advice.current,
-        suggested=executed(workload, edits),
-        changes=tuple(change(p, edit, advice, runs) for edit in edits for p in workload.parameters if p.key == edit.key),
+        suggested=proposal.executed,
+        changes=tuple(change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits),
         now=advice.now,
         next=advice.next,
-        guard=guard,
-        evidence=refreshed.evidence,
-        decided_by=advice.decision.decided_by,
-        confidence=advice.decision.confidence,
-        reasons=advice.decision.reasons,
-        codes=(*advice.decision.codes, *refreshed.codes),
+        guard=proposal.guard,
+        evidence=known.evidence,
+        decided_by=decision.decided_by,
+        confidence=decision.confidence,
+        reasons=decision.reasons,
+        codes=(*decision.codes, *known.codes),
         created_at=now,
         preference=loaded.settings.preference.record(),
         seed=seed,
@@ -146,30 +194,25 @@ def suggestion_of(
 def change(parameter: Parameter, edit: Edit, advice: Advice, runs: Sequence[Run]) -> Change:
     """One line of the suggestion."""
     name, new = parameter.name, number_in(parameter, edit.new_text)
-    reason = why(name, new, advice, runs)
+    reason = "set by hand" if name in advice.by_hand else why(name, new, advice.current, runs)
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
 
 
-def why(name: str, value: float, advice: Advice, runs: Sequence[Run]) -> str:
-    """What the runs say about one value, in a few words."""
-    if name in advice.by_hand:
-        return "set by hand"
-    there, here = (median_duration(name, v, runs) for v in (value, advice.current[name]))
-    count = sum(run.parameters.get(name) == value for run in runs)
-    if there is None or here is None:
-        return f"{count} runs at {value:g}, none to compare" if count else f"not run yet at {value:g}"
-    percent = round(100 * abs(there / here - 1))
-    less = "less" if there < here else "more"
-    return f"{count} runs at {value:g}: {percent} % {less} time than at {advice.current[name]:g} (median)"
+def why(name: str, value: float, current: Values, runs: Sequence[Run]) -> str:
+    """What the runs say about one value: how many there were, how many did not end well, and what it changes alone."""
+    there = [run for run in runs if name in run.parameters and same({name: run.parameters[name]}, {name: value})]
+    if not there:
+        return f"not run yet at {value:g}"
+    failed = sum(not run.ended_well for run in there)
+    told = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
+    alone, today = (median_seconds(runs, {**current, name: v}) for v in (value, current[name]))
+    if alone is None or today is None:
+        return told
+    return f"{told}; alone it takes {round(100 * abs(alone / today - 1))} % {'less' if alone < today else 'more'} time (median)"
 
 
-def median_duration(name: str, value: float, runs: Sequence[Run]) -> float | None:
-    """Median duration in seconds of the runs that ended well with this value; None without any."""
-    durations = [
-        seconds
-        for run in runs
-        if run.parameters.get(name) == value and run.status is RunStatus.SUCCEEDED and run.outcome.converged is not False
-        for seconds in [run.outcome.duration_seconds]
-        if seconds is not None
-    ]
-    return median(durations) if durations else None
+def median_seconds(runs: Sequence[Run], values: Values) -> float | None:
+    """Median duration of the runs that ended well with these values; None without any."""
+    alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
+    measured = [seconds for seconds in alike if seconds is not None]
+    return median(measured) if measured else None

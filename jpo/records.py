@@ -7,6 +7,7 @@ belief from the simulator through the forecast to the agent; numpy is imported b
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -80,16 +81,22 @@ class Workload:
     identity: Identity
     parameters: tuple[Parameter, ...]
     path: Path
-    digest: str
-    """SHA-256 (hex) of the file's bytes when read: a later difference is a conflict."""
+    content: bytes
+    """The file as it was read; a later difference is a conflict."""
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of this name, which must be there."""
+        return next(p for p in self.parameters if p.name == name)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the file as it was read."""
+        return hashlib.sha256(self.content).hexdigest()
 
     @property
     def current(self) -> dict[str, float]:
         """The values of today by parameter name, in the order of PARAMETERS."""
         return {p.name: p.value for p in self.parameters}
-
-    def parameter(self, name: str) -> Parameter:
-        return next(p for p in self.parameters if p.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,8 @@ class Outcome:
                 raise ValueError(f"{f.name} = {value} is not a finite number; leave out what was not measured")
             if value < 0 and f.name not in ("train_loss", "val_loss"):
                 raise ValueError(f"{f.name} = {value} is negative")
+            if value > 1 and f.name in ("gpu_utilisation", "cpu_utilisation"):
+                raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95 % is 0.95")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +178,11 @@ class Run:
         unknown = set(self.parameters) - set(PARAMETERS)
         if unknown:
             raise ValueError(f"run {self.run_id} has unknown parameters {', '.join(sorted(unknown))}")
+
+    @property
+    def ended_well(self) -> bool:
+        """It succeeded, and reached its target if it had one: only such a run says how long the job takes."""
+        return self.status is RunStatus.SUCCEEDED and self.outcome.converged is not False
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +289,7 @@ class Change:
     reason: str
     confidence: float | None
     capped_by: str | None = None
-    """The guard's rule that reduced what was wanted, or None."""
+    """The guard's rule that reduced what was wanted. None in this version: what the guard refuses is never a candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +298,8 @@ class Guarded:
 
     approved: bool
     violations: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    """Limits which today's values break, and which the suggestion leaves as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +377,7 @@ class Candidates:
         current: row which config.ini holds today.
         admissible: shape (K,); False for rows that are known only because they were run once, and may not be proposed now.
         log_rate: shape (K,), natural log of a row's price per hour relative to the current row.
+        priced: False if no prices are known and log_rate rests on relative weights of the resources.
     """
 
     names: tuple[str, ...]
@@ -368,6 +385,7 @@ class Candidates:
     current: int
     admissible: Bools
     log_rate: Floats
+    priced: bool = True
 
     def __post_init__(self) -> None:
         k = len(self.values)
@@ -404,11 +422,12 @@ class Belief:
         weights: shape (J,), sum 1.
         log_time, log_cost, log_loss, log_utilisation: shape (J, K), natural logs relative to the current candidate.
         p_fail: shape (K,), probability that a run there fails.
-        runs, failures: shape (K,), own finished and failed runs there.
+        runs, failures: shape (K,), own runs there that ended well, and those that did not.
         noise: standard deviation of the natural log of a single run's duration.
         duration_seconds: what log_time = 0 means, None before the first finished run.
         val_loss: what log_loss = 0 means, None before the first validation loss.
         effective_share: effective sample size of the particles / J, in 0..1: small means that the prior does not fit.
+        knows_utilisation: False while no run has measured any: log_utilisation is then the simulator's alone.
     """
 
     weights: Floats
@@ -423,3 +442,4 @@ class Belief:
     duration_seconds: float | None
     val_loss: float | None
     effective_share: float
+    knows_utilisation: bool

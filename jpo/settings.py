@@ -42,6 +42,7 @@ Duration = Annotated[
     BeforeValidator(seconds),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+ *[smhd]?$"}]}),
 ]
+Price = Annotated[float, Field(ge=0, le=1e6)]
 Positive = Annotated[float, Field(gt=0)]
 ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 
@@ -79,7 +80,10 @@ class ParameterTable(Table):
 
 
 class SlaTable(Table):
-    """What a run must keep to; what is left out is not asked."""
+    """What a run must keep to; what is left out is not asked.
+
+    time_max, cost_max (with prices) and val_loss_max are held against the forecast; for the others the verdict is "unknown".
+    """
 
     time_max: Duration | None = None
     cost_max: Positive | None = None
@@ -109,9 +113,9 @@ class PreferenceTable(Table):
 class PricesTable(Table):
     """USD per hour; without prices the cost of a run is unknown."""
 
-    usd_per_gpu_hour: Annotated[float, Field(ge=0)] | None = None
-    usd_per_cpu_hour: Annotated[float, Field(ge=0)] | None = None
-    usd_per_gib_hour: Annotated[float, Field(ge=0)] | None = None
+    usd_per_gpu_hour: Price | None = None
+    usd_per_cpu_hour: Price | None = None
+    usd_per_gib_hour: Price | None = None
 
 
 class AuthTable(Table):
@@ -137,11 +141,11 @@ class PrometheusTable(Table):
     """Where finished runs are recorded; without a url JPO uses its own history and CSV logs."""
 
     url: str | None = None
-    timeout: Duration = 10.0
+    timeout: Annotated[Duration, Field(gt=0, le=86400)] = 10.0
     since: Duration = 90 * 86400.0
     auth: AuthTable = AuthTable()
     ca_file: str | None = None
-    headers: dict[str, str] = {}
+    headers: dict[str, SecretStr] = {}
 
 
 class CsvTable(Table):
@@ -169,7 +173,13 @@ class CheckTable(Table):
     """The team's own checker; `{config}` becomes the path of a copy of the proposed file."""
 
     command: tuple[str, ...] = ()
-    timeout: Duration = 60.0
+    timeout: Annotated[Duration, Field(gt=0)] = 60.0
+
+    @model_validator(mode="after")
+    def sees_the_file(self) -> CheckTable:
+        if self.command and not any("{config}" in word for word in self.command):
+            raise ValueError('the command never sees the file; write e.g. ["workload_checker", "{config}"]')
+        return self
 
 
 class QuotaTable(Table):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import PARAMETERS, WHOLE, Candidates, Run, RunStatus
+from jpo.records import PARAMETERS, WHOLE, Candidates, Run
 
 if TYPE_CHECKING:
     Values = Mapping[str, float]
@@ -27,6 +27,9 @@ FACTORS: Mapping[str, tuple[float, ...]] = {
     "memory_gib": (0.5, 0.75, 1.25, 1.5, 2.0),
 }
 """Ladders that are relative to today's value."""
+
+SCALES = {"log": FACTORS["learning_rate"], "linear": (0.5, 0.75, 1.25, 1.5)}
+"""Ladders that the user asks for by `scale`."""
 
 DOUBLINGS = {"batch_size": 3, "gpus": 2}
 """Ladders of powers of two: so many to each side of today's value."""
@@ -44,6 +47,7 @@ def propose_candidates(
     log_rate: Rate,
     choices: Mapping[str, Sequence[float]] | None = None,
     follow: Mapping[str, str] | None = None,
+    scales: Mapping[str, str] | None = None,
     limit: int = 200,
 ) -> Candidates:
     """Collect the configurations between which the agent chooses.
@@ -56,26 +60,25 @@ def propose_candidates(
         log_rate: natural log of a configuration's price per hour, in any unit.
         choices: the user's own values per parameter, instead of a ladder.
         follow: `{"learning_rate": "batch_size:sqrt"}` (or `:linear`): not free, but follows the other parameter.
+        scales: `{"learning_rate": "linear"}` or "log": another ladder than the parameter's own.
         limit: most rows, not counting those that were run.
 
     Returns:
         Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
-
-    Raises:
-        ValueError: if `follow` names an unknown parameter or rule.
     """
     follow = {name: rule for name, rule in (follow or {}).items() if name in free}
     names = tuple(name for name in PARAMETERS if name in current)
     steered = [name for name in names if name in free and name not in follow]
-    ladders = {name: _ladder(name, current[name], (choices or {}).get(name)) for name in steered}
+    ladders = {name: _ladder(name, current[name], (choices or {}).get(name), (scales or {}).get(name)) for name in steered}
     measured = [(_row({**current, **run.parameters}, names), run) for run in runs]
     best = _best(measured, names, log_rate)
     bases = [current, *([{**current, **{name: best[name] for name in ladders}}] if best else [])]
     known = (_row(current, names), *(row for row, _ in measured))
-    rows = {row: _stays(row, current, names, free) and admissible(_values(row, names)) for row in known}
+    stays = {row: _stays(row, current, names, free) and _follows(row, current, names, follow) for row in known}
+    rows = {row: stays[row] and admissible(_values(row, names)) for row in known}
     room = len(rows) + limit - 1
     for move in _moves(bases, ladders, limit):
-        proposed = _followed(move, current, follow)
+        proposed = followed(move, current, follow)
         row = _row(proposed, names)
         if len(rows) < room and row not in rows and admissible(proposed):
             rows[row] = True
@@ -94,13 +97,22 @@ def _stays(row: Row, current: Values, names: tuple[str, ...], free: Collection[s
     return all(value == current[name] for name, value in zip(names, row, strict=True) if name not in free)
 
 
-def _ladder(name: str, now: float, choices: Sequence[float] | None) -> tuple[float, ...]:
+def _follows(row: Row, current: Values, names: tuple[str, ...], follow: Mapping[str, str]) -> bool:
+    """Whether a measured row keeps to the rules by which parameters follow others."""
+    values = _values(row, names)
+    ruled = followed(values, current, follow)
+    return all(math.isclose(values[name], ruled[name], rel_tol=1e-6) for name in names)
+
+
+def _ladder(name: str, now: float, choices: Sequence[float] | None, scale: str | None) -> tuple[float, ...]:
     """Values to choose from, ascending, today's among them."""
     if choices is not None:
         return tuple(sorted({float(now), *map(float, choices)}))
     if now <= 0:  # no GPUs: nothing to multiply
         return (now,)
-    if name in DOUBLINGS:
+    if scale:
+        steps = [_rounded(name, now * factor) for factor in SCALES[scale]]
+    elif name in DOUBLINGS:
         middle, reach = math.floor(math.log2(now)), DOUBLINGS[name]
         steps = [2.0**i for i in range(max(0, middle - reach), middle + reach + 1)]
     elif name == "num_layers":
@@ -160,13 +172,13 @@ def _nearest(ladder: tuple[float, ...], value: float) -> float:
     return min(ladder, key=lambda rung: abs(math.log(max(rung, 1e-9) / max(value, 1e-9))))
 
 
-def _followed(move: Values, current: Values, follow: Mapping[str, str]) -> Values:
-    """Set the parameters which follow others: by the ratio of the leader, or its square root; unchanged if it is."""
+def followed(move: Values, current: Values, follow: Mapping[str, str]) -> Values:
+    """Set the parameters which follow others: by the leader's ratio to today, or its square root; today's value if that is 1."""
     values = dict(move)
     for name, rule in follow.items():
         leader, _, law = rule.partition(":")
-        if name not in current or leader not in current or law not in POWERS:
-            raise ValueError(f"{name} cannot follow {rule!r}; write e.g. batch_size:sqrt or batch_size:linear")
+        if name not in current or leader not in current:
+            continue
         ratio = move[leader] / current[leader] if current[leader] else 1.0
         values[name] = current[name] if ratio == 1 else _rounded(name, current[name] * ratio ** POWERS[law])
     return values
@@ -178,7 +190,7 @@ def _best(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rat
         (math.log(seconds) + log_rate(values) / 2, values)
         for row, run in measured
         for values in [_values(row, names)]
-        if run.status is RunStatus.SUCCEEDED and (seconds := run.outcome.duration_seconds)
+        if run.ended_well and (seconds := run.outcome.duration_seconds)
     ]
     return min(found, key=lambda pair: pair[0])[1] if found else None
 

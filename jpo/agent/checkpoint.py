@@ -36,6 +36,7 @@ def save_checkpoint(state: AgentState) -> bytes:
         "schema": SCHEMA,
         "updates": learner.updates,
         "runs_learnt": state.runs_learnt,
+        "history": state.history,
         "rng": state.rng.bit_generator.state,
         "replays": {k: [r.capacity, r.size, r.written] for k, r in (("real", state.real), ("simulated", state.simulated))},
     }
@@ -70,7 +71,7 @@ def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
     real, simulated = (_replay(kind, tensors, header["replays"][kind]) for kind in ("real", "simulated"))
-    return AgentState(learner, real, simulated, rng, int(header["runs_learnt"]))
+    return AgentState(learner, real, simulated, rng, int(header["runs_learnt"]), str(header["history"]))
 
 
 def _moments(optimiser: torch.optim.Adam, parameters: Parameters) -> Arrays:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.prospects import Prospects, prospects, usable
+from jpo.agent.prospects import Prospects, prospects
 from jpo.agent.state import observe
 from jpo.records import Decision
 
@@ -48,15 +48,15 @@ def decide(
         explore: see the module.
         confidence: probability, in 0..1, with which a tried candidate must not be worse than the incumbent by more than a tenth.
         policy: decides if it was released for this `explore`; None = the belief rule.
-        runs_finished: finished runs of this workload; without any the answer is keep.
-        recent: cost of the last runs under the preference in multiples of the reference run, oldest first; beyond the budget
-            the answer only uses what was measured.
+        runs_finished: finished runs of this workload; without one that ended well the answer is keep.
+        recent: cost of the last runs that followed a suggestion, in multiples of what keeping would have cost, oldest first;
+            beyond the budget the answer only uses what was measured.
 
     Returns:
-        A usable row: admissible, or the current one.
+        An admissible row; today's while nothing is known.
     """
-    if runs_finished == 0 or belief.duration_seconds is None:
-        return Decision(candidates.current, None, "no evidence", (reasons.NO_RUN,), ("JPO-I601",))
+    if belief.duration_seconds is None:
+        return Decision(candidates.current, None, "no evidence", *reasons.without_evidence(runs_finished))
     promise = prospects(belief, candidates, preference)
     spent = sum(ratio - 1 for ratio in recent[-BUDGET_RUNS:]) > BUDGET
     decided_by: Literal["sac", "belief"] = "belief"
@@ -73,8 +73,8 @@ def decide(
 
 
 def may_try(promise: Prospects, candidates: Candidates, explore: Explore, confidence: float) -> Bools:
-    """Rows that may be run next under `explore` "safe" or "on", shape (K,). Today's and the incumbent are always among them."""
-    rows = usable(candidates)
+    """Rows that may be run next under `explore` "safe" or "on", shape (K,): admissible ones, today's and the incumbent always."""
+    rows = candidates.admissible
     if explore == "on":
         return rows
     best_on_average = int(np.argmin(np.where(rows, promise.expected, np.inf)))
@@ -85,12 +85,12 @@ def may_try(promise: Prospects, candidates: Candidates, explore: Explore, confid
 
 
 def known_best(promise: Prospects, belief: Belief, candidates: Candidates) -> int:
-    """The incumbent if it is better than today by more than the noise of the two means, else today."""
+    """The incumbent if it is better than today by more than the noise of the two means, or today is not admissible."""
     now, best = candidates.current, promise.incumbent
     ended_well = np.maximum(belief.runs, 1)
     noise = belief.noise * np.sqrt(1 / ended_well[now] + 1 / ended_well[best])
     better = promise.expected[best] < promise.expected[now] and promise.mean[best] - promise.mean[now] < -noise
-    return best if better else now
+    return best if better or not candidates.admissible[now] else now
 
 
 def by_rule(promise: Prospects, allowed: Bools) -> int:

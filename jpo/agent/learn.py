@@ -38,6 +38,7 @@ class AgentState:
         real, simulated: replays.
         rng: draws batches and simulated jobs.
         runs_learnt: real runs taken in so far, in the order of the history.
+        history: digest of the runs it learnt from, by which the owner of the history knows whether they still are its beginning.
     """
 
     learner: Learner
@@ -45,6 +46,7 @@ class AgentState:
     simulated: ReplayBuffer
     rng: np.random.Generator
     runs_learnt: int = 0
+    history: str = ""
 
 
 def new_agent(seed: int, *, start: Policy | None = None, real_capacity: int = 512, simulated_capacity: int = 512) -> AgentState:
@@ -54,11 +56,13 @@ def new_agent(seed: int, *, start: Policy | None = None, real_capacity: int = 51
     return AgentState(learner, ReplayBuffer(real_capacity), ReplayBuffer(simulated_capacity), rng)
 
 
-def learn(state: AgentState, transitions: Iterable[Transition], practice: Practice, *, out_of_time: Callable[[], bool]) -> int:
+def learn(
+    state: AgentState, transitions: Iterable[Transition | None], practice: Practice, *, out_of_time: Callable[[], bool]
+) -> int:
     """Take in real runs one after the other, each with a simulated job beside it and UPDATES_PER_RUN updates.
 
     Args:
-        transitions: runs not learnt before (from `state.runs_learnt` on), oldest first.
+        transitions: runs not learnt before (from `state.runs_learnt` on), oldest first; None for one that teaches nothing.
         out_of_time: asked before each run; True leaves the rest for the next time.
 
     Returns:
@@ -68,8 +72,9 @@ def learn(state: AgentState, transitions: Iterable[Transition], practice: Practi
     for transition in transitions:
         if out_of_time():
             break
-        state.real.add([transition])
-        _practise_once(state, practice, UPDATES_PER_RUN, BATCH)
+        if transition is not None:
+            state.real.add([transition])
+            _practise_once(state, practice, UPDATES_PER_RUN, BATCH)
         state.runs_learnt += 1
     return state.runs_learnt - before
 

@@ -112,5 +112,7 @@ def load_policy(source: bytes | Path = SHIPPED) -> Policy:
     weights = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
     if not all(np.isfinite(tensor).all() for tensor in weights.values()):
         raise StoreError(place, "holds weights that are not finite", REMEDY, code="JPO-E602")
-    released = header.get("released")
-    return Policy(weights, tuple(map(str, released)) if isinstance(released, list) else (), card=header.get("card", {}))
+    released, card = header.get("released"), header.get("card")
+    if not isinstance(released, list) or not isinstance(card, dict):
+        raise StoreError(place, "does not say whether it was released", REMEDY, code="JPO-E602")
+    return Policy(weights, tuple(map(str, released)), card)

@@ -57,13 +57,6 @@ class Prospects:
     score: Floats
 
 
-def usable(candidates: Candidates) -> Bools:
-    """Rows that may be answered, shape (K,): the admissible ones, and always the current one (keep)."""
-    rows = candidates.admissible.copy()
-    rows[candidates.current] = True
-    return rows
-
-
 def prospects(belief: Belief, candidates: Candidates, preference: Preference) -> Prospects:
     """Weigh every candidate under the belief.
 
@@ -71,7 +64,7 @@ def prospects(belief: Belief, candidates: Candidates, preference: Preference) ->
     the H runs after it would save if it turned out better.
     """
     w = belief.weights
-    objective = scalarise(belief.log_time, belief.log_cost, belief.log_utilisation, belief.log_loss, preference)  # (J, K)
+    objective = _objective(belief, preference)  # (J, K)
     today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     incumbent = _incumbent(w @ np.exp(today), belief, candidates)
     log_ratio = np.clip(objective - objective[:, [incumbent]], -CLIP, CLIP)
@@ -88,14 +81,21 @@ def prospects(belief: Belief, candidates: Candidates, preference: Preference) ->
         p_worse=_p_harm(log_ratio, w, belief.p_fail, incumbent),
         p_worse_today=_p_harm(today, w, belief.p_fail, candidates.current),
         improvement=improvement,
-        p_optimum=_p_optimum(log_ratio, w, usable(candidates)),
+        p_optimum=_p_optimum(log_ratio, w, candidates.admissible),
         score=expected - HORIZON_RUNS * np.where(belief.runs + belief.failures == 0, improvement, 0),
     )
 
 
+def _objective(belief: Belief, preference: Preference) -> Floats:
+    """The log objective of every particle; what no run has measured has no say, whatever the simulator thinks of it."""
+    loss = belief.log_loss if belief.val_loss is not None else np.zeros_like(belief.log_loss)
+    utilisation = belief.log_utilisation if belief.knows_utilisation else np.zeros_like(belief.log_utilisation)
+    return scalarise(belief.log_time, belief.log_cost, utilisation, loss, preference)
+
+
 def _incumbent(ratio_to_today: Floats, belief: Belief, candidates: Candidates) -> int:
     """The row of smallest expected cost among those which have ended well and may be used; else the current one."""
-    ended_well = (belief.runs > 0) & usable(candidates)
+    ended_well = (belief.runs > 0) & candidates.admissible
     if not ended_well.any():
         return candidates.current
     charged = (1 - belief.p_fail) * ratio_to_today + belief.p_fail * FAILURE_CHARGE

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.prospects import HORIZON_RUNS, Prospects, usable
+from jpo.agent.prospects import HORIZON_RUNS, Prospects
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Candidates
 
-NO_RUN = "no finished run of this workload is known yet; one run with today's values is needed as reference"
 NEARLY_NOTHING = 0.005
 """Half a percent: less is told as "the same"."""
+
+
+def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Why nothing can be said before the first run that ended well."""
+    if not runs_finished:
+        told = "no finished run of this workload is known yet; one run with today's values is needed as reference"
+        return (told,), ("JPO-I601",)
+    return (f"of {runs_finished} finished runs none ended well; one that does is needed as reference",), ("JPO-I610",)
 
 
 def tell(
@@ -41,6 +48,8 @@ def tell(
         told.append((f"{_name(choice, candidates)} was not run yet and {text}", "JPO-I604"))
         if promise.expected[choice] > promise.expected[promise.incumbent] and by == "belief":
             told.append((f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"))
+    if not candidates.admissible[candidates.current]:
+        told.append(("today's values are expected to break the SLA", "JPO-W609"))
     if spent:
         told.append(("recent runs cost more than always keeping would have; only measured values are used for now", "JPO-W606"))
     elif explore == "off" and choice == candidates.current:
@@ -54,7 +63,7 @@ def tell(
 
 def _held_back(choice: int, candidates: Candidates, promise: Prospects, confidence: float) -> int | None:
     """The row which the belief rule would take, were it not too risky for `explore = "safe"`."""
-    first = int(np.argmin(np.where(usable(candidates), promise.score, np.inf)))
+    first = int(np.argmin(np.where(candidates.admissible, promise.score, np.inf)))
     return first if first != choice and promise.p_worse[first] > 1 - confidence else None
 
 
@@ -69,7 +78,7 @@ def _measured(row: int, candidates: Candidates, belief: Belief) -> str:
     failed = f", failed {_times(failures)}" if failures else ""
     if not runs:
         return f"failed {_times(failures)} and is expected to {_difference(row, candidates, belief)} when it does not"
-    return f"was run {_times(runs)}{failed} and is measured to {_difference(row, candidates, belief)}"
+    return f"was run {_times(runs)}{failed} and is expected to {_difference(row, candidates, belief)}"
 
 
 def _times(n: int) -> str:
@@ -82,10 +91,12 @@ def _difference(row: int, candidates: Candidates, belief: Belief) -> str:
         float(belief.weights @ (log[:, row] - log[:, candidates.current]))
         for log in (belief.log_time, belief.log_cost, belief.log_loss)
     )
-    parts = [_change("take", time, "time"), _change("cost", cost, "")]
+    parts = [_change("take", time, "time")]
+    if candidates.priced:
+        parts.append(_change("cost", cost, ""))
     if belief.val_loss is not None and abs(loss) > NEARLY_NOTHING:
         parts.append(_change("end with", loss, "validation loss"))
-    return ", ".join(parts[:-1]) + " and " + parts[-1]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _change(verb: str, log_ratio: float, what: str) -> str:

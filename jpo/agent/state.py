@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.prospects import Prospects, usable
+from jpo.agent.prospects import Prospects
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,7 +103,7 @@ def _own(belief: Belief, candidates: Candidates, promise: Prospects) -> Floats:
 
 def _shared(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects) -> Floats:
     """Shape (12,), in the order of SHARED."""
-    can = usable(candidates)
+    can = candidates.admissible
     return np.array(
         (
             np.log1p((belief.runs + belief.failures).sum()) / 2,

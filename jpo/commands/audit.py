@@ -40,6 +40,10 @@ def verify_log(loaded: Loaded, *, expected_head: str | None) -> str:
     """
     with open_store(loaded.store_url, read_only=True, timeout_seconds=loaded.settings.store.timeout) as store:
         found = verify(store, expected_head=expected_head)
+    if not found.records:
+        raise StoreError(
+            loaded.store_url, "holds no audit log", "check the path; a log that is gone proves nothing", code="JPO-E504"
+        )
     if not found.ok:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
         raise StoreError(loaded.store_url, f"audit log: {found.reason}", remedy, code="JPO-E511")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import constraints
@@ -13,14 +12,14 @@ from jpo.records import Parameter
 from jpo.report.numbers import plain
 
 
-def check(path: Path, loaded: Loaded, *, today: date) -> str:
+def check(path: Path, loaded: Loaded, *, now: float) -> str:
     """What JPO understands of the file, for people.
 
     Raises:
         UsageError: the file or jpo.toml is invalid.
         NothingAdmissible: a value of today breaks a limit (JPO-E403).
     """
-    workload = workload_of(path, loaded, today=today)
+    workload = workload_of(path, loaded, now=now)
     verdict = constraints.check(workload.current, workload.current, limits_of(workload, loaded))
     broken = [violation.message for violation in (*verdict.violations, *verdict.notices)]
     if broken:

@@ -71,7 +71,7 @@ def as_csv(runs: Sequence[RecordedRun]) -> str:
     rows = csv.writer(text, lineterminator="\n")
     measured = list(Outcome.__dataclass_fields__)
     head = ("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id")
-    rows.writerow([*head, *PARAMETERS, *measured])
+    rows.writerow([*head, *PARAMETERS, *(f"used_{name}" if name in PARAMETERS else name for name in measured)])
     for known in runs:
         run = known.run
         identity = (run.identity.dataset, run.identity.model, run.identity.framework)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 from jpo import learning
@@ -17,19 +16,18 @@ from jpo.proposal import wishes_of
 
 def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
-    workload = workload_of(path, loaded, today=datetime.fromtimestamp(now, UTC).date())
-    wishes = wishes_of(workload, limits_of(workload, loaded), loaded)
+    workload = workload_of(path, loaded, now=now)
     identity, budget = workload.identity, loaded.settings.agent.learn_budget
     with open_store(loaded.store_url, timeout_seconds=loaded.settings.store.timeout) as store:
         runs = store.runs_of(identity)
+        wishes = wishes_of(workload, limits_of(workload, loaded), runs, loaded)
         learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, budget_seconds=budget, rebuild=rebuild)
-        left = learning.waiting(store, identity, runs)
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
-        told += [f"{left} runs are left for the next time; give a larger --budget"] if left else []
-        if learnt.runs or rebuild:
+        told += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
+        if learning.untested(store, identity):
             results = learning.release(store, identity, track)
-            released = [explore for explore, result in results.items() if result.passed]
             told += [verdict(explore, result) for explore, result in results.items()]
+            released: list[Json] = [explore for explore, result in results.items() if result.passed]
             data: dict[str, Json] = {"runs": learnt.runs, "updates": learnt.updates, "released": released}
             store.audit(AuditEvent("learnt", now, identity, data))
     return "\n".join(told) + "\n"
@@ -45,6 +43,8 @@ def verdict(explore: str, result: Release) -> str:
 
 def pretrain(path: Path, *, updates: int | None, seed: int, track: Track) -> str:
     """Train a policy in the simulator and write it to `path`; says how its release test ended."""
+    if path.suffix != ".safetensors":
+        raise UsageError(str(path), "is no name for weights", "name a file that ends in .safetensors", code="JPO-E307")
     learning.need_torch()
     from jpo.practice import pretrain as train
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from constraints import limits_from
+from jpo.errors import UsageError
 from jpo.layers import Loaded
 from jpo.report import as_json
 from jpo.settings import Settings
@@ -13,9 +15,6 @@ from jpo.settings import Settings
 
 def check(loaded: Loaded) -> str:
     """Loading has validated everything that jpo knows; the guard reads its own tables too."""
-    from constraints import limits_from
-    from jpo.errors import UsageError
-
     try:
         limits_from(loaded.tables)
     except ValueError as error:
@@ -28,8 +27,16 @@ def show(loaded: Loaded) -> str:
     lines = []
     for key, value in flat(loaded.settings.model_dump(mode="json")):
         origin = next((loaded.origins[k] for k in ancestors(key) if k in loaded.origins), "built in")
-        lines.append(f"{key} = {json.dumps(value)}  # {origin}")
+        shown = without_credentials(value) if key in ("prometheus.url", "store.url") else value
+        lines.append(f"{key} = {json.dumps(shown)}  # {origin}")
     return "\n".join(lines) + "\n"
+
+
+def without_credentials(url: str) -> str:
+    """A URL without `user:password@` and query."""
+    scheme, separator, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
 
 
 def flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -7,9 +7,9 @@ guessed: where two options could be meant, the user says which.
 from __future__ import annotations
 
 import datetime
-import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from jpo.config.identity import find_identity
 from jpo.config.locate import Option, locate
@@ -30,7 +30,7 @@ def read(
     names: Mapping[str, tuple[str, ...]],
     identity_names: Mapping[str, tuple[str, ...]],
     parse_value: ParseValue,
-    frozen: Collection[str] = (),
+    frozen: Mapping[str, str] = MappingProxyType({}),
     today: datetime.date,
 ) -> Workload:
     """Read the training job which config.ini describes.
@@ -42,7 +42,7 @@ def read(
         names: parameter -> well-known option names in lower case.
         identity_names: the same for dataset, model and framework, the most usual first.
         parse_value: (parameter, option, text) -> number in JPO's unit, None where the unit is unknown; raises ValueError.
-        frozen: parameters which jpo.toml freezes.
+        frozen: parameters that must not change, with the reason.
         today: `jpo: ignore until` holds before its date.
 
     Raises:
@@ -58,8 +58,7 @@ def read(
             candidates = [keyed(options, f"parameters.{name}.key", keys[name], place)]
         else:
             candidates = known(options, names.get(name, ()))
-        frozen_reason = "frozen in jpo.toml" if name in frozen else None
-        held_reasons = {option: held(option, place, today) or frozen_reason for option in candidates}
+        held_reasons = {option: held(option, place, today) or frozen.get(name) for option in candidates}
         tunable = _numbers(name, held_reasons, parse_value, place)
         if name in keys and not tunable and not any(held_reasons.values()):
             raise _without_unit(candidates[0], place)
@@ -70,9 +69,7 @@ def read(
     if not parameters:
         remedy = 'name what JPO may change in jpo.toml: [parameters] batch_size = { key = "section.option" }'
         raise UsageError(place, "holds no parameter that JPO knows", remedy, code="JPO-E205")
-    return Workload(
-        find_identity(options, identity, identity_names, place), tuple(parameters), path, hashlib.sha256(data).hexdigest()
-    )
+    return Workload(find_identity(options, identity, identity_names, place), tuple(parameters), path, data)
 
 
 def _numbers(name: str, candidates: Mapping[Option, str | None], parse_value: ParseValue, place: str) -> dict[Option, float]:

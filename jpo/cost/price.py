@@ -47,24 +47,18 @@ def usd_per_hour(parameters: Mapping[str, float], prices: Prices) -> float | Non
     return sum(parts) if parts else None
 
 
-def cost_usd(duration_seconds: float | None, usd_per_hour: float | None) -> float | None:
-    """Cost of a run; None when its duration or its price is unknown."""
-    return None if duration_seconds is None or usd_per_hour is None else duration_seconds / 3600.0 * usd_per_hour
-
-
 def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
     """Natural log of a configuration's price per hour; only differences between configurations of one workload mean anything.
 
     Args:
         parameters: all of them, held ones included: a CPU more matters less beside four GPUs.
         prices: when they do not cover what the workload names, the relative weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
-            That depends on names alone, so that configurations of one workload are always in the same unit.
 
     Returns:
         Always finite; 0 for all when nothing that has a price is named, or everything is free.
     """
     weights = {name: price for name, price in prices.by_parameter().items() if name in parameters}
-    if not weights or ("gpus" in parameters and "gpus" not in weights):
+    if not weights or (parameters.get("gpus", 0.0) > 0 and "gpus" not in weights):
         weights = {name: weight for name, weight in _RELATIVE_WEIGHTS.items() if name in parameters}
     least = _IDLE_SHARE * max(weights.values(), default=0.0)
     rate = sum(weight * parameters[name] for name, weight in weights.items())

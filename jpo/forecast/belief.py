@@ -68,7 +68,8 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run]) -> Beli
     loss_seen = measured(well, lambda one: one.run.outcome.val_loss)
     time = _moved(draws.log_time, time_seen, _Misfit(_TAU_TIME, noise), now)
     loss = _moved(draws.log_loss, loss_seen, _LOSS, now)
-    utilisation = _moved(draws.log_utilisation, _utilisation(well), _UTILISATION, now)
+    utilisation_seen = _utilisation(well)
+    utilisation = _moved(draws.log_utilisation, utilisation_seen, _UTILISATION, now)
     log_likelihood = time.log_likelihood + loss.log_likelihood + utilisation.log_likelihood + _of_failures(draws, placed)
     weights = _weights(log_likelihood)
     count = _counts([one.row for one in well], len(candidates.values))
@@ -86,6 +87,7 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run]) -> Beli
         duration_seconds=float(np.exp(weights @ time.level)) if time_seen.rows.size else None,
         val_loss=float(np.exp(weights @ loss.level)) if loss_seen.rows.size else None,
         effective_share=_effective_share(_softmax(log_likelihood)),
+        knows_utilisation=bool(utilisation_seen.rows.size),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import Candidates, Run, RunStatus
+from jpo.records import Candidates, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats, Ints
@@ -27,8 +27,7 @@ class Placed:
 
     @property
     def failed(self) -> bool:
-        """It did not end well, or ended without reaching its own target."""
-        return self.run.status is not RunStatus.SUCCEEDED or self.run.outcome.converged is False
+        return not self.run.ended_well
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -23,7 +23,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             model         TEXT NOT NULL,
             framework     TEXT NOT NULL,
             created_at    REAL NOT NULL,
-            document      TEXT NOT NULL  -- the whole suggestion with its forecasts, JSON
+            document      TEXT NOT NULL,  -- the whole suggestion with its forecasts, JSON
+            withdrawn     INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1))  -- 1: config.ini never got its values
         ) STRICT
         """,
         "CREATE INDEX suggestions_by_workload ON suggestions (dataset, model, framework, created_at, number)",

@@ -90,7 +90,7 @@ def read_suggestion(row: sqlite3.Row) -> Suggestion:
             "changes": tuple(Change(**change) for change in told["changes"]),
             "now": _forecast(told["now"]),
             "next": _forecast(told["next"]),
-            "guard": Guarded(told["guard"]["approved"], tuple(told["guard"]["violations"])),
+            "guard": Guarded(told["guard"]["approved"], *(tuple(told["guard"][name]) for name in ("violations", "notices"))),
             "evidence": _evidence(told["evidence"]),
             "reasons": tuple(told["reasons"]),
             "codes": tuple(told["codes"]),

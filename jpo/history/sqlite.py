@@ -78,7 +78,8 @@ class SqliteStore:
         """Id of the newest suggestion, made before the run started, that it ran with."""
         rows = self._rows(
             """SELECT * FROM suggestions
-               WHERE dataset = :dataset AND model = :model AND framework = :framework AND created_at <= :started_at
+               WHERE NOT withdrawn AND dataset = :dataset AND model = :model AND framework = :framework
+               AND created_at <= :started_at
                ORDER BY created_at DESC, number DESC LIMIT 100""",  # to agree with an older one is a coincidence
             {**identity_columns(run.identity), "started_at": latest_start(run)},
         )
@@ -136,10 +137,15 @@ class SqliteStore:
             )
             return self._chain(suggested(suggestion, config, source_digest))
 
+    def withdraw(self, suggestion_id: str, event: AuditEvent) -> AuditRecord:
+        with self._transaction():
+            self._rows("UPDATE suggestions SET withdrawn = 1 WHERE suggestion_id = :id", {"id": suggestion_id})
+            return self._chain(event)
+
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         rows = self._newest(
-            "SELECT * FROM suggestions ORDER BY created_at DESC, number DESC LIMIT :limit",
-            """SELECT * FROM suggestions WHERE dataset = :dataset AND model = :model AND framework = :framework
+            "SELECT * FROM suggestions WHERE NOT withdrawn ORDER BY created_at DESC, number DESC LIMIT :limit",
+            """SELECT * FROM suggestions WHERE NOT withdrawn AND dataset = :dataset AND model = :model AND framework = :framework
                ORDER BY created_at DESC, number DESC LIMIT :limit""",
             identity,
             limit,

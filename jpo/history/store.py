@@ -67,6 +67,12 @@ class Store(Protocol):
             StoreError: also JPO-E508, the id is on record.
         """
 
+    def withdraw(self, suggestion_id: str, event: AuditEvent) -> AuditRecord:
+        """Say that a suggestion was never written, with the audit record that tells why, in one transaction.
+
+        No run can follow it from now on, and `suggestions_of` leaves it out.
+        """
+
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         """Suggestions of one workload or (None) of all, in the order in which they were made."""
 

@@ -83,6 +83,7 @@ class EvidenceDocument(Document):
 class GuardDocument(Document):
     approved: bool
     violations: list[str]
+    notices: list[str]
 
 
 class TrackDocument(Document):
@@ -150,7 +151,7 @@ def document(report: Report) -> SuggestionDocument:
                 "prometheus": {"requests": evidence.requests, "seconds": evidence.seconds},
                 "notes": list(evidence.notes),
             },
-            "guard": {"approved": suggestion.guard.approved, "violations": list(suggestion.guard.violations)},
+            "guard": asdict(suggestion.guard),
             "reason_codes": list(suggestion.codes),
             "preference": asdict(suggestion.preference),
             "diff": report.diff,

@@ -17,7 +17,7 @@ def render(report: Report) -> str:
     lines += forecasts(suggestion)
     if report.track:
         lines += [escape(terminal.track(report)), ""]
-    lines += [f"> {escape(note)}\n" for note in suggestion.evidence.notes]
+    lines += [f"> {escape(note)}\n" for note in (*suggestion.evidence.notes, *suggestion.guard.notices)]
     if report.diff:
         fence = "`" * (max([2, *(len(run) for run in re.findall("`+", report.diff))]) + 1)
         lines += [f"{fence}diff", report.diff.rstrip("\n"), fence, ""]

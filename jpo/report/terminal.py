@@ -40,7 +40,7 @@ def _parts(report: Report) -> list[RenderableType]:
     parts += ["", Padding(forecasts(suggestion), (0, 0, 0, 2))]
     if report.track:
         parts += [Padding(Text(track(report)), (0, 0, 0, 2))]
-    parts += [Text(f"Note: {note}", style="yellow") for note in suggestion.evidence.notes]
+    parts += [Text(f"Note: {note}", style="yellow") for note in (*suggestion.evidence.notes, *suggestion.guard.notices)]
     if report.diff:
         parts += ["", Text(report.diff.rstrip("\n"))]
     return [*parts, "", Text(verdict(report), style="bold")]
@@ -117,5 +117,5 @@ def verdict(report: Report) -> str:
     if suggestion.status == "kept":
         done = "kept as it is"
     else:
-        done = f"{count} value{'' if count == 1 else 's'} {'written' if report.written else 'not written (dry run)'}"
+        done = f"{count} value{'' if count == 1 else 's'} {'written' if report.written else 'not written'}"
     return f"{report.path}: {done}; decided by {DECIDERS[suggestion.decided_by]}. Suggestion {suggestion.suggestion_id}"

@@ -89,10 +89,11 @@ def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float 
         now: as in `read_log`.
 
     Returns:
-        Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark.
+        Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
+        `complete` is False when a log could not be read.
     """
     runs: dict[str, Run] = {}
-    skipped = []
+    skipped, complete = [], True
     for path in _files(patterns):
         name = path.name
         try:
@@ -106,7 +107,9 @@ def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float 
                 runs[name] = _run(log, now)
         except TelemetryError as error:
             skipped.append(Skipped(name, str(error)))
-    return Finished(runs=tuple(sorted(runs.values(), key=lambda run: (run.ended_at, run.run_id))), skipped=tuple(skipped))
+            complete = complete and error.code != "JPO-E110"
+    ordered = sorted(runs.values(), key=lambda run: (run.ended_at, run.run_id))
+    return Finished(runs=tuple(ordered), skipped=tuple(skipped), complete=complete)
 
 
 def _files(patterns: Iterable[str | Path]) -> Iterator[Path]:

@@ -29,6 +29,6 @@ def belief():
         p = np.zeros(time.shape[1]) if p_fail is None else np.array(p_fail)
         weights = np.full(len(time), 1 / len(time))
         counts = (np.array(runs), np.array(failures))
-        return Belief(weights, time, time + rate, flat, flat, p, *counts, noise, duration, val_loss, 0.5)
+        return Belief(weights, time, time + rate, flat, flat, p, *counts, noise, duration, val_loss, 0.5, knows_utilisation=True)
 
     return build

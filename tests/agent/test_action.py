@@ -58,9 +58,18 @@ def test_the_learning_rate_can_follow_the_batch_size():
     assert len(rates) == len(candidates.values)
 
 
-def test_an_unknown_rule_to_follow_is_named():
-    with pytest.raises(ValueError, match="batch_size:cubic"):
-        propose(follow={"learning_rate": "batch_size:cubic"})
+def test_a_measured_row_that_breaks_a_rule_to_follow_is_not_proposed():
+    rate = propose().names.index("learning_rate")
+    candidates = propose(runs=[run({**NOW, "batch_size": NOW["batch_size"] * 4})], follow={"learning_rate": "batch_size:sqrt"})
+    for values in candidates.values[candidates.admissible]:
+        ratio = values[candidates.names.index("batch_size")] / NOW["batch_size"]
+        assert values[rate] == pytest.approx(NOW["learning_rate"] * ratio**0.5, rel=0.06)
+
+
+def test_a_scale_gives_another_ladder():
+    batches = {scale: set(propose(scales={"batch_size": scale}).values[:, 0] / NOW["batch_size"]) for scale in ("linear", "log")}
+    assert {0.5, 0.75, 1.0, 1.25, 1.5} <= batches["linear"]
+    assert max(batches["log"]) > 4
 
 
 def test_what_was_run_is_kept_but_not_admissible_if_the_limits_forbid_it():

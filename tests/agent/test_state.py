@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.prospects import prospects, usable
+from jpo.agent.prospects import prospects
 from jpo.agent.state import BOUND, OWN, SHARED, SHORTLIST, WIDTH, features, observe
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 
@@ -46,7 +46,21 @@ def test_states_are_finite_and_bounded_whatever_is_believed(time, cost, loss, us
     candidates = Candidates(
         ("batch_size",), np.array([[1.0], [48.0], [1e9]]), 1, np.array([True, False, True]), np.array([-50.0, 0.0, 50.0])
     )
-    believed = Belief(np.full(4, 0.25), time, cost, loss, use, np.full(3, p_fail), runs, runs[::-1], 0.1, None, None, 0.0)
+    believed = Belief(
+        np.full(4, 0.25),
+        time,
+        cost,
+        loss,
+        use,
+        np.full(3, p_fail),
+        runs,
+        runs[::-1],
+        0.1,
+        None,
+        None,
+        0.0,
+        knows_utilisation=True,
+    )
     encoded = encode(believed, candidates, NAMED_PREFERENCES[preference])
     assert np.isfinite(encoded).all()
     assert np.abs(encoded).max() <= BOUND
@@ -56,7 +70,7 @@ def test_the_shortlist_keeps_today_and_what_is_asked_for(grid, belief):
     k = SHORTLIST + 20
     candidates = grid(tuple(range(1, k + 1)), current=k - 1)
     believed = belief([np.linspace(-1, 1, k)], runs=[0] * k, failures=[0] * k)
-    seen = observe(believed, candidates, TIME, prospects(believed, candidates, TIME), usable(candidates), k - 2)
+    seen = observe(believed, candidates, TIME, prospects(believed, candidates, TIME), candidates.admissible, k - 2)
     assert len(seen.rows) == SHORTLIST == len(seen.features)
     assert {0, k - 2, k - 1} <= set(seen.rows.tolist())
     assert seen.rows[seen.index(k - 2)] == k - 2

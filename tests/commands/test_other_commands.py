@@ -5,6 +5,8 @@ import json
 from io import StringIO
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from conftest import Project
 
@@ -100,10 +102,13 @@ def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:
     assert "records are missing at its end, or it was rewritten" in answer.err
 
 
-def test_config_show_names_values_and_origins_but_no_secret(project: Project, monkeypatch: object) -> None:
-    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TYPE", "bearer")  # type: ignore[attr-defined]
-    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", "hunter2")  # type: ignore[attr-defined]
+def test_config_show_names_values_and_origins_but_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TYPE", "bearer")
+    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", "hunter2")
     out = project.jpo("config", "show").out
+    monkeypatch.setenv("PROMETHEUS_URL", "http://bob:hunter2@host:9090/p")
+    monkeypatch.setenv("JPO_PROMETHEUS__HEADERS__AUTHORIZATION", "Bearer hunter2")
+    out += project.jpo("config", "show").out
     assert 'agent.explore = "safe"  # built in' in out
     assert "prices.usd_per_cpu_hour = 0.04  # jpo.toml" in out
     assert "hunter2" not in out
@@ -117,14 +122,17 @@ def test_config_check_finds_what_only_the_guard_refuses(project: Project) -> Non
     assert "[quota] usd_per_hour" in answer.err
 
 
-def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(project: Project) -> None:
+def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jpo.learning.RELEASE_JOBS", 10)
     project.jpo("observe")
     first = project.jpo("learn", "config.ini", "--budget", "60s").out
     assert "6 runs learnt, 6 altogether, 48 updates" in first
     assert "0 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini").out
     assert "6 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini", "--rebuild", "--budget", "60s").out
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
-    assert kinds[-2:] == ["learnt", "learnt"]
+    assert kinds.count("learnt") == 1, "the rebuilt agent is the one that was tested"
 
 
 def test_help_of_every_command_has_a_text_and_an_example(empty: Project) -> None:

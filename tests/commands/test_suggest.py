@@ -27,7 +27,7 @@ def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project
     out = project.jpo("suggest", "config.ini", "--no-learn").out
     assert "Workload digits/cnn/pytorch   7 finished runs used" in out
     assert "training.batch_size" in out
-    assert "3 runs at 64: 59 % less time than at 16 (median)" in out
+    assert "3 runs at 64; alone it takes 59 % less time (median)" in out
     assert "config.ini: 1 value written; decided by " in out
 
 
@@ -82,7 +82,7 @@ def test_set_takes_the_value_and_is_on_record(project: Project) -> None:
 def test_set_of_an_unknown_parameter_or_no_number_is_a_usage_error(project: Project) -> None:
     for text, message in (
         ("dropout=0.5", "has no parameter dropout"),
-        ("epochs=many", "is not a number"),
+        ("epochs=many", "is not a finite number"),
         ("epochs", "is not NAME=VALUE"),
     ):
         answer = project.jpo("suggest", "config.ini", "--set", text)

@@ -157,8 +157,8 @@ def test_what_is_pinned_and_no_number_is_no_parameter(read: Read) -> None:
 
 
 def test_frozen_parameters_are_held(read: Read) -> None:
-    assert read(CONFIG, frozen={"cpus"}).parameter("cpus").held == "frozen in jpo.toml"
-    assert read(CONFIG, frozen={"cpus"}).parameter("batch_size").held is None
+    assert read(CONFIG, frozen={"cpus": "frozen in jpo.toml"}).parameter("cpus").held == "frozen in jpo.toml"
+    assert read(CONFIG, frozen={"cpus": "frozen in jpo.toml"}).parameter("batch_size").held is None
 
 
 def test_a_pin_holds_until_the_day_it_names(read: Read) -> None:

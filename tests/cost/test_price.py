@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jpo.cost import Prices, cost_usd, log_rate, usd_per_hour
+from jpo.cost import Prices, log_rate, usd_per_hour
 
 ALL = Prices(2.0, 0.05, 0.01)
 
@@ -40,12 +40,6 @@ def test_prices_that_are_none_are_refused(price: float) -> None:
         Prices(usd_per_cpu_hour=price)
 
 
-def test_cost_is_price_times_hours_and_unknown_without_either() -> None:
-    assert cost_usd(7200.0, 2.5) == pytest.approx(5.0)
-    assert cost_usd(None, 2.5) is None
-    assert cost_usd(7200.0, None) is None
-
-
 def difference(prices: Prices, more: dict[str, float], less: dict[str, float]) -> float:
     return math.exp(log_rate(more, prices) - log_rate(less, prices))
 
@@ -59,9 +53,12 @@ def test_rate_without_prices_by_relative_weights() -> None:
     assert difference(Prices(), {"cpus": 64}, {"cpus": 2}) == pytest.approx(32)
 
 
-def test_prices_without_gpus_fall_back_to_relative_weights_with_and_without_gpus_in_use() -> None:
+def test_a_price_for_cpus_alone_ranks_by_it_unless_gpus_are_in_use() -> None:
     only_cpus = Prices(usd_per_cpu_hour=5.0)
-    assert difference(only_cpus, {"gpus": 1, "cpus": 1}, {"gpus": 0, "cpus": 1}) == pytest.approx(2.14 / 0.04)
+    assert difference(
+        only_cpus, {"gpus": 0, "cpus": 3, "memory_gib": 99}, {"gpus": 0, "cpus": 1, "memory_gib": 1}
+    ) == pytest.approx(3)
+    assert difference(only_cpus, {"gpus": 2, "cpus": 0}, {"gpus": 1, "cpus": 0}) == pytest.approx(2)
 
 
 def test_rate_is_finite_without_gpus_and_zero_without_resources() -> None:

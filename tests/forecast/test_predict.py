@@ -24,6 +24,7 @@ BELIEF = Belief(
     duration_seconds=100.0,
     val_loss=None,
     effective_share=0.5,
+    knows_utilisation=True,
 )
 
 

@@ -1,0 +1,85 @@
+"""The history as experience: each recorded run becomes the transition which the agent would have seen.
+
+State: what was believed before the run; action: what was executed, whoever chose it; reward: what came of it against the first
+run that ended well. The same runs in the same order give the same transitions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.advisor import PARTICLES, Wishes, collect, rate_between, row_of_run
+from jpo.agent.decide import may_try
+from jpo.agent.prospects import prospects
+from jpo.agent.replay_buffer import Transition
+from jpo.agent.reward import failed_like, objective, reward_vector
+from jpo.agent.state import Observation, observe
+from jpo.forecast import posterior
+from jpo.records import Candidates, Run
+from jpo.simulate import draw_jobs
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+
+def learnable(runs: Sequence[Run]) -> Sequence[Run]:
+    """The first run that ended well, which is the reference, and all that came after it."""
+    first = next((i for i, run in enumerate(runs) if run.ended_well and run.outcome.duration_seconds), len(runs))
+    return runs[first:]
+
+
+def fingerprint(runs: Sequence[Run], wishes: Wishes, learnt: int) -> str:
+    """Digest of the reference, the next `learnt` runs and the preference: an agent that learnt from other ones must begin anew.
+
+    Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
+    """
+    told = repr((wishes.preference, learnable(runs)[: learnt + 1]))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def transitions(runs: Sequence[Run], wishes: Wishes, *, seed: int, first: int) -> Iterator[Transition | None]:
+    """Every run after the reference, from number `first` on; None for one that says nothing under the preference."""
+    known = learnable(runs)
+    before = len(runs) - len(known)
+    for i in range(before + 1 + first, len(runs)):
+        yield transition(runs[: i + 1], known[0], wishes, seed)
+
+
+def transition(runs: Sequence[Run], reference: Run, wishes: Wishes, seed: int) -> Transition | None:
+    """The last of these runs, with what was believed before and after it. What a run did not report had the reference's value."""
+    *earlier, run = runs
+    today = {**reference.parameters, **earlier[-1].parameters}
+    candidates = collect(today, runs, wishes)
+    draws = draw_jobs(candidates, PARTICLES, np.random.default_rng(seed))
+    vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, wishes)
+    objectives = [float(objective(vector, wishes.preference)) for vector in vectors]
+    if not np.isfinite(objectives[-1]):
+        return None
+
+    def look(known: Sequence[Run], current: int, *always: int) -> Observation:
+        belief = posterior(draws, candidates, known)
+        moved = replace(candidates, current=current)
+        promise = prospects(belief, moved, wishes.preference)
+        allowed = may_try(promise, moved, wishes.explore, wishes.confidence)
+        return observe(belief, moved, wishes.preference, promise, allowed, *always)
+
+    executed = row_of_run(candidates, run)
+    seen, following = look(earlier, candidates.current, executed), look(runs, executed)
+    return Transition(seen, seen.index(executed), vectors[-1], wishes.preference, float(np.nanmin(objectives)), following)
+
+
+def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wishes: Wishes) -> list[Floats]:
+    """What each run was worth against the reference; one that failed counts like the best before it, charged."""
+    vectors: list[Floats] = []
+    for run in runs:
+        if run.ended_well:
+            vectors.append(reward_vector(run, reference, rate_between(candidates, run, reference)))
+        else:
+            best = min(vectors, key=lambda vector: np.nan_to_num(objective(vector, wishes.preference), nan=np.inf))
+            vectors.append(failed_like(np.nan_to_num(best)))
+    return vectors
