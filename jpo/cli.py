@@ -9,6 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -388,6 +389,8 @@ def put(text: str) -> None:
     except BrokenPipeError:
         raise
     except (OSError, AttributeError) as error:  # a full disk; no stdout at all
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
         finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
         raise UsageError("stdout", finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
 

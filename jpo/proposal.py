@@ -133,8 +133,9 @@ def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
 
 
 def gpu_memory_gib_now(workload: Workload, runs: Sequence[Run]) -> float | None:
-    """The most GPU memory that a run with today's values was seen to need."""
-    like_today = [run for run in runs if run.parameters and same(run.parameters, workload.current)]
+    """The most GPU memory that a run with today's batch size, GPUs and layers was seen to need; what else differs costs none."""
+    today = {name: value for name, value in workload.current.items() if name in ("batch_size", "gpus", "num_layers")}
+    like_today = [run for run in runs if run.parameters and same(run.parameters, today)]
     return max((run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None), default=None)
 
 

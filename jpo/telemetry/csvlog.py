@@ -35,6 +35,8 @@ from jpo.telemetry.measured import Measured, Values, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
 COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
+CLOCKS_DIFFER_SECONDS = 86400.0
+"""No clock of a training machine is a whole day ahead of ours."""
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
@@ -137,6 +139,9 @@ def _run(log: Log, now: float | None) -> Run:
     if ended_at is None or not (closed or (now is not None and now - ended_at > contract.STALE_SECONDS)):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
         raise TelemetryError(str(log.path), finding, remedy, code="JPO-E111")
+    if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
+        finding = f"the run ends in the future ({ended_at:g})"
+        raise TelemetryError(str(log.path), finding, "write unix seconds, not milliseconds", code="JPO-E112")
     measured = Measured(
         run_id=log.run_id,
         identity=log.identity,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,13 +55,26 @@ class Project:
     def config(self) -> Path:
         return self.folder / "config.ini"
 
-    def log(self, number: int, batch_size: int, seconds: float, *, status: str = "succeeded") -> Path:
+    def log_now(self, batch_size: int, seconds: float) -> Path:
+        """The CSV log of a run that starts after everything that was done so far."""
+        return self.log(0, batch_size, seconds, start=time.time(), name="now")
+
+    def log(
+        self,
+        number: int,
+        batch_size: int,
+        seconds: float,
+        *,
+        status: str = "succeeded",
+        start: float | None = None,
+        name: str = "",
+    ) -> Path:
         """Write the CSV log of a run that took so long."""
-        start = 1_700_000_000 + 1000 * number
-        path = self.folder / "runs" / f"run-{number}.csv"
+        start = start or 1_700_000_000 + 1000 * number
+        path = self.folder / "runs" / f"run-{name or number}.csv"
         path.parent.mkdir(exist_ok=True)
         path.write_text(
-            f"# run_id=run-{number}\n# dataset=digits\n# model=cnn\n# framework=pytorch\n# batch_size={batch_size}\n"
+            f"# run_id=run-{name or number}\n# dataset=digits\n# model=cnn\n# framework=pytorch\n# batch_size={batch_size}\n"
             f"# learning_rate=0.01\n# epochs=40\n# cpus=2\n# start={start}\ntime,epoch,samples,train_loss,val_loss\n"
             f"{start + seconds},1,1500,0.2,0.1\n# end={start + seconds}\n# status={status}\n"
         )

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jpo.agent.policy import load_policy, save_policy
+from jpo.history import open_store
+
 if TYPE_CHECKING:
     from conftest import Project
 
@@ -60,10 +63,10 @@ def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:
 
 def test_explain_retells_the_newest_suggestion_and_what_came_of_it(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--no-learn")
-    project.jpo("observe", "--csv", str(project.log(200_000, 64, 41.0)))  # starts after the suggestion, in 2033
+    project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     out = project.jpo("explain").out
     assert "guard: approved" in out
-    assert "followed by run run-200000: succeeded, took 41 s" in out
+    assert "followed by run run-now: succeeded, took 41 s" in out
 
 
 def test_explain_of_nothing_says_what_to_do(empty: Project) -> None:
@@ -93,6 +96,12 @@ def test_audit_tells_intention_before_deed_and_verifies(project: Project) -> Non
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
     assert kinds == ["observed"] * 7 + ["suggested", "written"]
     assert "9 records, chain intact" in project.jpo("audit", "verify").out
+
+
+def test_audit_verify_does_not_approve_a_log_that_is_gone(empty: Project) -> None:
+    answer = empty.jpo("audit", "verify")
+    assert answer.code == 5
+    assert "holds no audit log" in answer.err
 
 
 def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:
@@ -133,6 +142,28 @@ def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     assert "6 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini", "--rebuild", "--budget", "60s").out
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
     assert kinds.count("learnt") == 1, "the rebuilt agent is the one that was tested"
+
+
+def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jpo.learning.RELEASE_JOBS", 10)
+    project.jpo("observe")
+    project.jpo("learn", "config.ini", "--budget", "60s")
+    late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")
+    project.jpo("observe", "--csv", str(late))
+    assert "7 runs learnt, 7 altogether, 56 updates" in project.jpo("learn", "config.ini", "--budget", "60s").out
+
+
+def test_a_policy_that_passed_its_release_test_decides(project: Project) -> None:
+    with open_store("sqlite:///.jpo/jpo.db") as store:
+        own = save_policy(load_policy().weights, released=("on",), card={"updates": 0})
+        store.save_agent("policy digits/cnn/pytorch", own, expected_version=0)
+    deciders = {
+        explore: json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json", "--explore", explore).out)[
+            "decided_by"
+        ]
+        for explore in ("on", "off")
+    }
+    assert deciders == {"on": "sac", "off": "belief"}
 
 
 def test_help_of_every_command_has_a_text_and_an_example(empty: Project) -> None:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
+import pytest
 
 if TYPE_CHECKING:
     from conftest import Project
 
-LATER = 200_000
-"""Number of a run that starts after the suggestion, in 2033."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -118,7 +117,7 @@ def test_what_the_user_prefers_is_on_record(project: Project) -> None:
 
 def test_earlier_forecasts_are_compared_with_what_came(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--no-learn")
-    project.jpo("observe", "--csv", str(project.log(LATER, 64, 41.0)))
+    project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     track = suggestion(project, "--dry-run")["track_record"]
     assert track["forecasts"] == 1  # type: ignore[index]
 
@@ -171,3 +170,135 @@ def test_it_works_where_torch_is_not_installed(project: Project, tmp_path_factor
     refused = jpo("learn", "config.ini")
     assert refused.returncode == 2
     assert 'torch is not installed; pip install "jpo[learn]"' in refused.stderr
+
+
+def test_nothing_new_is_suggested_before_the_last_suggestion_was_tried(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    waiting = suggestion(project)
+    assert (waiting["status"], waiting["reason_codes"]) == ("kept", ["JPO-I611"])
+    project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
+    assert suggestion(project, "--dry-run")["reason_codes"] != ["JPO-I611"]
+
+
+def test_values_edited_by_hand_since_then_are_looked_at_anew(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    project.config.write_text(project.config.read_text().replace("batch_size = 64 ", "batch_size = 32 "))
+    assert suggestion(project, "--dry-run")["reason_codes"] != ["JPO-I611"]
+
+
+def test_epochs_and_layers_change_only_if_jpo_toml_frees_them(project: Project) -> None:
+    (project.folder / "jpo.toml").write_text('[csv]\nlogs = ["runs/*.csv"]\n')
+    assert "not freed in jpo.toml" in project.jpo("check", "config.ini").out
+    assert suggestion(project, "--dry-run", "--explore", "on")["suggested"]["epochs"] == 40  # type: ignore[index]
+    assert suggestion(project, "--dry-run", "--set", "epochs=30")["suggested"]["epochs"] == 30  # type: ignore[index]
+
+
+def test_set_changes_what_was_set_and_what_follows_it_and_nothing_else(project: Project) -> None:
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[parameters.learning_rate]\nfollow = "batch_size:sqrt"\n')
+    document = suggestion(project, "--set", "batch_size=64")
+    assert document["suggested"] == {"batch_size": 64, "learning_rate": 0.02, "epochs": 40, "cpus": 2}
+
+
+def test_a_value_that_cannot_be_written_in_the_files_form_is_refused(project: Project) -> None:
+    answer = project.jpo("suggest", "config.ini", "--set", "cpus=1.5")
+    assert answer.code == 2
+    assert "cpus = 1.5 cannot be written in the form that stands in config.ini" in answer.err
+
+
+def test_follow_without_its_leader_in_config_ini_is_named(project: Project) -> None:
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[parameters.memory_gib]\nfollow = "batch_size:linear"\n')
+    answer = project.jpo("suggest", "config.ini")
+    assert answer.code == 2
+    assert "follow needs memory_gib" in answer.err
+
+
+def test_runs_that_all_failed_are_told_apart_from_no_runs(empty: Project) -> None:
+    empty.log(1, 16, 100.0, status="failed")
+    assert suggestion(empty)["reason_codes"] == ["JPO-I610"]
+
+
+def test_measured_faster_runs_count_also_where_no_loss_was_measured(project: Project) -> None:
+    for path in (project.folder / "runs").iterdir():
+        path.write_text(path.read_text().replace(",0.2,0.1\n", ",0.2,\n"))
+    document = suggestion(project)
+    assert document["suggested"]["batch_size"] == 64  # type: ignore[index]
+    assert document["forecast"]["val_loss"]["next"] is None  # type: ignore[index]
+
+
+def test_what_is_preferred_decides(project: Project) -> None:
+    for number, (cpus, seconds) in enumerate([(1, 60.0), (1, 61.0), (1, 60.5), (4, 30.0), (4, 30.5), (4, 31.0)]):
+        path = project.log(100 + number, 64, seconds)
+        path.write_text(path.read_text().replace("# cpus=2", f"# cpus={cpus}"))
+    chosen = {name: suggestion(project, "--dry-run", "--prefer", name)["suggested"]["cpus"] for name in ("time", "cost")}  # type: ignore[index]
+    assert chosen["time"] > chosen["cost"]
+
+
+def test_a_limit_that_todays_values_break_is_told(project: Project) -> None:
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write("[quota]\ncpus = 1\n")
+    notices = suggestion(project, "--dry-run", "--explore", "off")["guard"]["notices"]  # type: ignore[index]
+    assert any("cpus = 2" in notice and "left as it is" in notice for notice in notices)
+
+
+def test_gpu_memory_that_was_measured_keeps_too_large_batches_out(project: Project) -> None:
+    project.config.write_text(project.config.read_text() + "gpus = 1  # jpo: pin\n")
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write("[card]\nmemory_gib = 16.0\n")
+    project.jpo("observe", "r1", "--metric", "duration_seconds=100", "--metric", "gpu_memory_gib=10")
+    assert suggestion(project)["suggested"]["batch_size"] == 16  # type: ignore[index]
+    refused = project.jpo("suggest", "config.ini", "--set", "batch_size=64")
+    assert refused.code == 3
+    assert "GiB" in refused.err
+
+
+def test_output_files_never_replace_what_jpo_works_with(project: Project) -> None:
+    project.jpo("observe")
+    for name in ("config.ini", "jpo.toml", ".jpo/jpo.db", ".jpo/../config.ini"):
+        before = (project.folder / name).read_bytes()
+        answer = project.jpo("suggest", "config.ini", "--no-learn", "--output-file", name)
+        assert (answer.code, (project.folder / name).read_bytes()) == (2, before)
+
+
+def test_a_suggestion_that_could_not_be_written_is_no_suggestion(project: Project) -> None:
+    project.config.chmod(0o444)
+    assert project.jpo("suggest", "config.ini", "--no-learn").code == 6
+    assert json.loads(project.jpo("history", "--format", "json").out)["suggestions"] == []
+    assert json.loads(project.jpo("audit", "show", "-o", "json").out.splitlines()[-1])["kind"] == "not written"
+
+
+def test_strict_fails_on_a_log_that_cannot_be_read(project: Project) -> None:
+    (project.folder / "runs/broken.csv").write_bytes(b"\0\1\2")
+    assert project.jpo("suggest", "config.ini", "--dry-run").code == 0
+    answer = project.jpo("suggest", "config.ini", "--strict")
+    assert answer.code == 4
+    assert "broken.csv" in answer.err
+
+
+def test_the_config_that_jpo_toml_names_is_the_default(project: Project) -> None:
+    project.config.rename(project.folder / "job.ini")
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[workload]\nconfig = "job.ini"\n')
+    assert "job.ini: 1 value written" in project.jpo("suggest", "--no-learn").out
+
+
+def test_the_teams_checker_sees_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", "hunter2")
+    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TYPE", "bearer")
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[check]\ncommand = ["sh", "-c", "env; exit 1", "{config}"]\n')
+    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    assert answer.code == 3
+    assert "hunter2" not in answer.err
+
+
+def test_a_full_stdout_is_told_and_what_was_done_is_on_record(project: Project) -> None:
+    command = [sys.executable, "-m", "jpo", "suggest", "config.ini", "--no-learn"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, cwd=project.folder, env={"PYTHONPATH": str(ROOT)}, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert "what was done is on record" in done.stderr
+    assert "written" in project.jpo("explain").out

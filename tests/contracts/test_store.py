@@ -350,3 +350,14 @@ def start_python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     for process in started:
         process.kill()
         process.communicate()
+
+
+def test_a_withdrawn_suggestion_is_followed_by_no_run_and_listed_no_more(store):
+    store.append(a_suggestion("s1", created_at=100.0), config="c", source_digest="d")
+    store.withdraw("s1", AuditEvent("conflict", 101.0, DIGITS, {"suggestion_id": "s1"}))
+    assert store.suggestions_of() == ()
+    assert store.suggestion("s1").suggestion_id == "s1"
+    store.record(Finished((a_run("r1", parameters=dict(a_suggestion().suggested), started_at=200.0, ended_at=300.0),)), now=400.0)
+    assert [known.suggestion_id for known in store.recorded_runs()] == [None]
+    assert store.audit_records()[-2].kind == "conflict"
+    assert verify(store).ok

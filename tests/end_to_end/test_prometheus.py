@@ -71,6 +71,8 @@ def test_runs_scraped_by_prometheus_become_a_suggestion(tmp_path: Path, start_pr
     assert answer.returncode == 0, answer.stderr
     suggestion = json.loads(answer.stdout)
     assert suggestion["evidence"]["runs_used"] == len(RUNS)
+    assert suggestion["decided_by"] in ("sac", "belief")
+    assert suggestion["forecast"]["duration_seconds"]["now"] is not None
     assert suggestion["evidence"]["prometheus"]["requests"] <= 13
     known = {run["run_id"]: run for run in json.loads(jpo(folder, "history", "--format", "json").stdout)["runs"]}
     for n, (batch_size, learning_rate) in enumerate(RUNS):
