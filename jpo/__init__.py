@@ -3,6 +3,7 @@
 The map of the package (imports go downwards only; `make check` holds it to that):
 
     __main__, cli    the command line: names, options, help
+    arguments.py     words -> values; console.py: what reaches people and files
     commands/        one file per command; `suggest.py` is the whole story on one screen
     learning.py      the agent takes in the history, and is put to the release test
     proposal.py      advice -> new texts for config.ini, the guard's word, a suggestion with reasons

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import os
-import shutil
-import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,15 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jpo import __version__
-from jpo.errors import UsageError
+from jpo.arguments import as_number, config_of, pairs, settings
+from jpo.console import coloured, put, rendered, save, track, width, writable
 
 if TYPE_CHECKING:
-    from jpo.layers import Loaded
-    from jpo.report import Report
+    pass
 
 F = TypeVar("F", bound=Callable[..., Any])
 WOULD_CHANGE = 10
-FORMS = {".json": "json", ".md": "markdown"}
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 
 FILE = click.Path(path_type=Path)
@@ -140,7 +134,7 @@ def suggest(
     )
     report = command(config, loaded, wanted)
     for file in files:
-        save(file, rendered(report, FORMS.get(file.suffix, form), no_color=True))
+        save(file, report, form)
     put(rendered(report, form, no_color))
     return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0
 
@@ -325,111 +319,3 @@ def schema(output: str) -> None:
     from jpo.commands.settings import schema as command
 
     put(command(output))
-
-
-# --- what the commands above share -------------------------------------------------------------------------------------------
-
-
-def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> Loaded:
-    """Effective settings; flags that were not given do not count."""
-    from jpo.layers import load
-
-    given = {
-        section: {k: v for k, v in table.items() if v is not None} if isinstance(table, Mapping) else table
-        for section, table in flags.items()
-        if table is not None
-    }
-    return load(config, toml, os.environ, given)
-
-
-def config_of(given: Path | None, loaded: Loaded) -> Path:
-    """The config.ini that was named, else the one that jpo.toml names."""
-    return given or loaded.root / loaded.settings.workload.config
-
-
-def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
-    """NAME=VALUE texts as a mapping."""
-    for text in given:
-        if not text.partition("=")[1]:
-            raise UsageError(option, f"{text!r} is not NAME=VALUE", f"write e.g. {option} batch_size=128", code="JPO-E305")
-    return {name.strip(): value.strip() for name, _, value in (text.partition("=") for text in given)}
-
-
-def as_number(name: str, text: str) -> float:
-    """A finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise UsageError("--set", f"{name} = {text!r} is not a finite number", f"write e.g. --set {name}=32", code="JPO-E305")
-    return value
-
-
-def rendered(report: Report, form: str, no_color: bool) -> str:
-    """The report in the form that was asked for."""
-    if form == "json":
-        from jpo.report.as_json import render as as_json
-
-        return as_json(report)
-    if form == "markdown":
-        from jpo.report.markdown import render as as_markdown
-
-        return as_markdown(report)
-    from jpo.report.terminal import render as as_text
-
-    return as_text(report, width=width(), colour=coloured(no_color))
-
-
-def put(text: str) -> None:
-    """The result, and nothing else, to stdout."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except (OSError, AttributeError) as error:  # a full disk; no stdout at all
-        with suppress(OSError, ValueError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
-        finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
-        raise UsageError("stdout", finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
-
-
-def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
-    """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
-    store = Path(loaded.store_url.partition(":///")[2])
-    precious = {path.resolve() for path in (config, loaded.toml, store, Path(f"{store}-wal"), Path(f"{store}-shm")) if path}
-    for file in files:
-        if file.resolve() in precious:
-            raise UsageError(str(file), "is a file that JPO works with", "name another --output-file", code="JPO-E307")
-        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-            raise UsageError(str(file), "cannot be written", "name another --output-file", code="JPO-E307")
-
-
-def save(file: Path, text: str) -> None:
-    """The result to a file."""
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        finding = f"cannot be written ({error.strerror})"
-        raise UsageError(str(file), finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
-
-
-def track(numbers: Sequence[int], what: str) -> Iterable[int]:
-    """A progress bar on stderr, for people only."""
-    if not sys.stderr.isatty():
-        return numbers
-    from rich.console import Console
-    from rich.progress import track as with_bar
-
-    return with_bar(numbers, description=what, console=Console(stderr=True), transient=True)
-
-
-def coloured(no_color: bool) -> bool:
-    """Colours only for people: a terminal that wants them."""
-    return sys.stdout.isatty() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def width() -> int:
-    """Columns of the terminal; a file or pipe gets 120."""
-    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120

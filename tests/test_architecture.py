@@ -75,4 +75,4 @@ def test_the_story_fits_on_one_screen() -> None:
 
 def test_no_file_is_longer_than_what_one_reads_at_a_sitting() -> None:
     long = {str(path.relative_to(ROOT)): count for path in SOURCES if (count := len(path.read_text().split("\n"))) > 350}
-    assert set(long) <= {"jpo/records.py", "jpo/cli.py"}, long
+    assert set(long) <= {"jpo/records.py"}, f"records are the vocabulary and may grow; these are not: {long}"

@@ -23,6 +23,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").rglob("README.md")),
+    ROOT / "jpo" / "agent" / "weights" / "README.md",
 ]
 CODE = re.compile(r"JPO-[EWI]\d{3}")
 

@@ -1,0 +1,89 @@
+"""What reaches people and files: stdout, result files, colours, width, progress. Nothing else in JPO writes to a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jpo.errors import UsageError
+
+if TYPE_CHECKING:
+    from jpo.layers import Loaded
+    from jpo.report import Report
+
+FORMS = {".json": "json", ".md": "markdown"}
+"""The form of a result file by its suffix."""
+
+
+def rendered(report: Report, form: str, no_color: bool) -> str:
+    """The report in the form that was asked for."""
+    if form == "json":
+        from jpo.report.as_json import render as as_json
+
+        return as_json(report)
+    if form == "markdown":
+        from jpo.report.markdown import render as as_markdown
+
+        return as_markdown(report)
+    from jpo.report.terminal import render as as_text
+
+    return as_text(report, width=width(), colour=coloured(no_color))
+
+
+def put(text: str) -> None:
+    """The result, and nothing else, to stdout."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, AttributeError) as error:  # a full disk; no stdout at all
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
+        finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
+        raise UsageError("stdout", finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
+
+
+def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
+    """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
+    store = Path(loaded.store_url.partition(":///")[2])
+    precious = {path.resolve() for path in (config, loaded.toml, store, Path(f"{store}-wal"), Path(f"{store}-shm")) if path}
+    for file in files:
+        if file.resolve() in precious:
+            raise UsageError(str(file), "is a file that JPO works with", "name another --output-file", code="JPO-E307")
+        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise UsageError(str(file), "cannot be written", "name another --output-file", code="JPO-E307")
+
+
+def save(file: Path, report: Report, form: str) -> None:
+    """The result to a file, in the form of its suffix, else in `form`."""
+    try:
+        file.write_text(rendered(report, FORMS.get(file.suffix, form), no_color=True), encoding="utf-8")
+    except OSError as error:
+        finding = f"cannot be written ({error.strerror})"
+        raise UsageError(str(file), finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
+
+
+def track(numbers: Sequence[int], what: str) -> Iterable[int]:
+    """A progress bar on stderr, for people only."""
+    if not sys.stderr.isatty():
+        return numbers
+    from rich.console import Console
+    from rich.progress import track as with_bar
+
+    return with_bar(numbers, description=what, console=Console(stderr=True), transient=True)
+
+
+def coloured(no_color: bool) -> bool:
+    """Colours only for people: a terminal that wants them."""
+    return sys.stdout.isatty() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Columns of the terminal; a file or pipe gets 120."""
+    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
