@@ -37,7 +37,7 @@ bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md
 	  for script in benchmarks/*.py; do printf '\n'; $(BIN)/python $$script || exit 1; done; } | tee docs/benchmarks.md
 
 services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
-	@command -v prometheus >/dev/null || .ci/install prometheus || [[ $${CI:-} != true ]]
+	@{ command -v prometheus && command -v openssl; } >/dev/null || .ci/install prometheus openssl || [[ $${CI:-} != true ]]
 
 lock:  ## renew requirements/ from pyproject.toml; UPGRADE=--upgrade takes the newest of everything
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip -qq install pip-tools

@@ -88,10 +88,12 @@ def as_tables(runs: Sequence[RecordedRun], suggestions: Sequence[Suggestion], wi
     console = Console(file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False)
     for identity in dict.fromkeys([*(known.run.identity for known in runs), *(one.identity for one in suggestions)]):
         console.print(f"Workload {identity}\n", style="bold")
-        console.print(_runs([known for known in runs if known.run.identity == identity]))
-        console.print("")
-        console.print(_suggestions([one for one in suggestions if one.identity == identity]))
-        console.print("")
+        for table in (
+            _runs([known for known in runs if known.run.identity == identity]),
+            _suggestions([one for one in suggestions if one.identity == identity]),
+        ):
+            if table.row_count:
+                console.print(table, "")
     if not runs and not suggestions:
         console.print("nothing on record yet; start with `jpo suggest config.ini`")
     return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))

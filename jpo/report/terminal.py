@@ -71,7 +71,9 @@ def changes(suggestion: Suggestion) -> Table:
                 change.key, change.old_text, "→", Text(change.new_text, style="bold green"), change.reason + capped, sure
             )
         else:
-            table.add_row(suggestion.keys[name], numbers.plain(value), "", numbers.plain(suggestion.suggested[name]), "", "")
+            unit = " GiB" if name == "memory_gib" else ""
+            now, then = numbers.plain(value) + unit, numbers.plain(suggestion.suggested[name]) + unit
+            table.add_row(suggestion.keys[name], now, "", then, "", "")
     return table
 
 

@@ -106,3 +106,34 @@ def test_read_only_config_folder_with_the_store_elsewhere_ends_with_6(
     project.folder.chmod(0o755)
     assert (process.returncode, project.config.read_bytes()) == (6, before), error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("dies_at", "new"),
+    [
+        ("jpo.history.sqlite.SqliteStore.append", False),
+        ("jpo.config.write", False),
+        ("os.fsync", False),
+        ("os.replace", False),
+        ("jpo.history.sqlite.SqliteStore.audit", True),
+    ],
+)
+def test_killed_at_each_step_of_the_write_nothing_is_half_done(project: Project, dies_at: str, new: bool) -> None:
+    old = project.config.read_bytes()
+    module, _, name = dies_at.rpartition(".")
+    code = (
+        "import os, pkgutil, sys\n"
+        "import jpo.config, jpo.history.sqlite\n"
+        "from jpo.__main__ import run\n"
+        "run(['observe'])\n"
+        f"setattr(pkgutil.resolve_name({module!r}), {name!r}, lambda *_, **__: os._exit(9))\n"
+        "sys.exit(run(['suggest', 'config.ini', '--no-learn']))\n"
+    )
+    died = subprocess.run([sys.executable, "-c", code], cwd=project.folder, env=ENVIRONMENT, capture_output=True, check=False)
+    assert died.returncode == 9, died.stderr
+    expected = old.replace(b"batch_size = 16 ", b"batch_size = 64 ") if new else old
+    assert project.config.read_bytes() == expected
+    assert project.jpo("audit", "verify").code == 0
+    assert project.jpo("suggest", "config.ini", "--no-learn").code == 0
+    assert b"batch_size = 64 " in project.config.read_bytes()
+    assert not list(project.folder.glob(".jpo-write-*"))
