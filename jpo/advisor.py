@@ -107,9 +107,9 @@ def advise(
     if chosen:
         told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
         decision = Decision(row, None, "user", (told,))
-    elif waiting_for:
-        told = f"suggestion {waiting_for} is in force and no run has finished since; its outcome comes first"
-        decision = Decision(candidates.current, None, "no evidence", (told,), ("JPO-I611",))
+    elif waiting_for and within_sla(candidates, belief, wishes).admissible[candidates.current]:
+        told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
+        decision = Decision(candidates.current, None, "waiting", (told,), ("JPO-I611",))
     else:
         decision = choose(candidates, belief, runs, wishes, policy, followed_up)
     now, then = (_forecast(belief, candidates, one, wishes) for one in (candidates.current, decision.choice))
@@ -160,7 +160,7 @@ def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:
 def with_chosen(candidates: Candidates, chosen: Values, wishes: Wishes) -> tuple[Candidates, int]:
     """Today's configuration with the user's values, and what follows them, as one more row; the set and that row."""
     now = candidates.parameters(candidates.current)
-    rules = {name: rule for name, rule in wishes.follow.items() if name not in chosen}
+    rules = {name: rule for name, rule in wishes.follow.items() if name in wishes.free and name not in chosen}
     values = followed({**now, **chosen}, now, rules)
     rate = log_rate(values, wishes.prices) - log_rate(now, wishes.prices)
     larger = replace(

@@ -1,4 +1,4 @@
-"""What reaches people and files: stdout, result files, colours, width, progress. Nothing else in JPO writes to a terminal."""
+"""What reaches people and files: stdout, result files, colours, width, progress. Errors are told by __main__."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,9 +53,13 @@ def put(text: str) -> None:
 def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
     """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
     store = Path(loaded.store_url.partition(":///")[2])
-    precious = {path.resolve() for path in (config, loaded.toml, store, Path(f"{store}-wal"), Path(f"{store}-shm")) if path}
+    logs = [Path(name) for pattern in loaded.settings.csv.logs for name in glob(str(loaded.root / pattern))]  # noqa: PTH207 - absolute too
+    beside = [store.with_name(f"{store.name}{suffix}") for suffix in ("", "-wal", "-shm")]
+    precious = [path for path in (config, loaded.toml, config.with_name("pyproject.toml"), *beside, *logs) if path]
     for file in files:
-        if file.resolve() in precious:
+        if any(
+            file.resolve() == path.resolve() or (file.exists() and path.exists() and file.samefile(path)) for path in precious
+        ):
             raise UsageError(str(file), "is a file that JPO works with", "name another --output-file", code="JPO-E307")
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
             raise UsageError(str(file), "cannot be written", "name another --output-file", code="JPO-E307")
@@ -81,9 +86,14 @@ def track(numbers: Sequence[int], what: str) -> Iterable[int]:
 
 def coloured(no_color: bool) -> bool:
     """Colours only for people: a terminal that wants them."""
-    return sys.stdout.isatty() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return for_people() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:
     """Columns of the terminal; a file or pipe gets 120."""
-    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
+    return shutil.get_terminal_size((120, 24)).columns if for_people() else 120
+
+
+def for_people() -> bool:
+    """Whether stdout is a terminal; it may also be closed."""
+    return sys.stdout is not None and sys.stdout.isatty()

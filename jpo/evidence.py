@@ -16,7 +16,7 @@ from jpo import config, telemetry
 from jpo.advisor import same
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import track_record
-from jpo.history import Store
+from jpo.history import Store, latest_start
 from jpo.layers import Loaded
 from jpo.records import Evidence, Finished, Identity, Run, Skipped, Suggestion, TrackRecord, Workload
 from jpo.settings import AuthTable
@@ -111,10 +111,11 @@ def followed_up(store: Store, identity: Identity, *, last: int = 20) -> tuple[tu
 
 
 def untried(store: Store, identity: Identity, runs: tuple[Run, ...]) -> Suggestion | None:
-    """The newest suggestion that changed something, if no run has finished since."""
-    newest_run = max((run.ended_at for run in runs), default=0.0)
-    recent = store.suggestions_of(identity, limit=20)
-    return next((one for one in reversed(recent) if one.status == "changed" and one.created_at > newest_run), None)
+    """The newest suggestion that changed something, if no run has started and ended since."""
+    newest = store.newest_change(identity)
+    if newest is None or any(latest_start(run) >= newest.created_at for run in runs):
+        return None
+    return newest
 
 
 def waiting_for(known: Known, current: Mapping[str, float]) -> str | None:

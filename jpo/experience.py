@@ -51,7 +51,7 @@ def transitions(runs: Sequence[Run], wishes: Wishes, *, seed: int, first: int) -
 
 
 def transition(runs: Sequence[Run], reference: Run, wishes: Wishes, seed: int) -> Transition | None:
-    """The last of these runs, with what was believed before and after it. What a run did not report had the reference's value."""
+    """The last of these runs, with what was believed before and after it. What a run did not report had the value before it."""
     *earlier, run = runs
     today = {**reference.parameters, **earlier[-1].parameters}
     candidates = collect(today, runs, wishes)

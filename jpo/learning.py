@@ -48,11 +48,19 @@ class Learnt:
 
 def policy_in(store: Store, identity: Identity, explore: Explore) -> Policy | None:
     """The policy that may decide for this workload: its own where released, else the shipped one; None if there is none."""
-    own = store.load_agent(f"policy {identity}")
-    policy = load_policy(own[0]) if own else None
-    if policy and explore in policy.released:
-        return policy
+    own = own_policy(store, identity)
+    if own and explore in own.released:
+        return own
     return load_policy() if SHIPPED.exists() else None
+
+
+def own_policy(store: Store, identity: Identity) -> Policy | None:
+    """What `jpo learn` tested last; None if there is nothing, or nothing readable: it is a cache, and learnt anew."""
+    saved = store.load_agent(f"policy {identity}")
+    try:
+        return load_policy(saved[0]) if saved else None
+    except StoreError:
+        return None
 
 
 def need_torch() -> None:
@@ -145,10 +153,10 @@ def _agent(saved: bytes | None, runs: Sequence[Run], wishes: Wishes, seed: int) 
 
 def untested(store: Store, identity: Identity) -> bool:
     """Whether the saved agent has learnt something since its policy was put to the release test."""
-    agent, policy = store.load_agent(f"agent {identity}"), store.load_agent(f"policy {identity}")
+    agent, policy = store.load_agent(f"agent {identity}"), own_policy(store, identity)
     if agent is None:
         return False
-    return policy is None or load_policy(policy[0]).card.get("updates") != header_of(agent[0])["updates"]
+    return policy is None or policy.card.get("updates") != header_of(agent[0])["updates"]
 
 
 def release(store: Store, identity: Identity, track: Track) -> dict[Explore, Release]:

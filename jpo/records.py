@@ -264,14 +264,14 @@ class Decision:
     Attributes:
         choice: row of the candidate set.
         confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
-        decided_by: "sac", "belief", "user" (a value was set by hand) or "no evidence".
+        decided_by: "sac", "belief", "user" (set by hand), "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
     """
 
     choice: int
     confidence: float | None
-    decided_by: Literal["sac", "belief", "user", "no evidence"]
+    decided_by: Literal["sac", "belief", "user", "waiting", "no evidence"]
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
 

@@ -44,10 +44,14 @@ def tell(
         told.append((f"{_name(choice, candidates)} {_measured(choice, candidates, belief)}", "JPO-I603"))
     else:
         risk = _percent(promise.p_worse_today[choice])
-        text = f"is expected to {_difference(choice, candidates, belief)}; chance of being more than 10 % worse: {risk}"
+        text = (
+            f"is expected to {_difference(choice, candidates, belief)}; chance of being more than 10 % worse than today: {risk}"
+        )
         told.append((f"{_name(choice, candidates)} was not run yet and {text}", "JPO-I604"))
         if promise.expected[choice] > promise.expected[promise.incumbent] and by == "belief":
             told.append((f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"))
+    if belief.runs[candidates.current] == 0:
+        told.append(("today's values were not run yet: what is expected of them rests on runs of other ones", "JPO-W612"))
     if not candidates.admissible[candidates.current]:
         told.append(("today's values are expected to break the SLA", "JPO-W609"))
     if spent:
@@ -56,7 +60,13 @@ def tell(
         told.append(("exploring is off: only measured values are considered", "JPO-I607"))
     elif explore == "safe" and (held := _held_back(choice, candidates, promise, confidence)) is not None:
         chance = _percent(promise.p_worse[held])
-        told.append((f"{_name(held, candidates)} looks promising but may be more than 10 % worse (chance {chance})", "JPO-I608"))
+        base = "today" if promise.incumbent == candidates.current else "the best that was run"
+        told.append(
+            (
+                f"{_name(held, candidates)} looks promising but may be more than 10 % worse than {base} (chance {chance})",
+                "JPO-I608",
+            )
+        )
     texts, codes = zip(*told, strict=True)
     return texts, codes
 

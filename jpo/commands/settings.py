@@ -33,10 +33,11 @@ def show(loaded: Loaded) -> str:
 
 
 def without_credentials(url: str) -> str:
-    """A URL without `user:password@` and query."""
-    scheme, separator, rest = url.partition("://")
-    authority, slash, path = rest.partition("/")
-    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
+    """A URL without `user:password@`, query and fragment, however malformed it is."""
+    start, _, rest = url.rpartition("@")
+    kept = rest if start else url
+    scheme = start.partition("://")[0] + "://" if "://" in start else ""
+    return scheme + kept.partition("?")[0].partition("#")[0]
 
 
 def flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

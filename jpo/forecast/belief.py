@@ -38,6 +38,8 @@ class _Misfit:
 
 _LOSS, _UTILISATION = _Misfit(0.08, 0.03), _Misfit(0.3, 0.1)
 _TAU_TIME = 0.12
+_REACH = {"cpus": 2.0, "memory_gib": 4.0}
+"""Over how many doublings of a parameter a misfit reaches, else 1. Memory and CPUs hardly change a run that has enough."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,10 +68,11 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run]) -> Beli
     noise = _noise(well)
     time_seen = measured(well, lambda one: one.run.outcome.duration_seconds)
     loss_seen = measured(well, lambda one: one.run.outcome.val_loss)
-    time = _moved(draws.log_time, time_seen, _Misfit(_TAU_TIME, noise), now)
-    loss = _moved(draws.log_loss, loss_seen, _LOSS, now)
+    alike = _alike(candidates)
+    time = _moved(draws.log_time, time_seen, _Misfit(_TAU_TIME, noise), alike, now)
+    loss = _moved(draws.log_loss, loss_seen, _LOSS, alike, now)
     utilisation_seen = _utilisation(well)
-    utilisation = _moved(draws.log_utilisation, utilisation_seen, _UTILISATION, now)
+    utilisation = _moved(draws.log_utilisation, utilisation_seen, _UTILISATION, alike, now)
     log_likelihood = time.log_likelihood + loss.log_likelihood + utilisation.log_likelihood + _of_failures(draws, placed)
     weights = _weights(log_likelihood)
     count = _counts([one.row for one in well], len(candidates.values))
@@ -91,12 +94,15 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run]) -> Beli
     )
 
 
-def _moved(simulated: Floats, seen: Seen, misfit: _Misfit, current: int) -> _Moved:
-    """Fit each particle's unknown level, score what remains with a Student t, and move the particle towards its own measurements.
+def _moved(simulated: Floats, seen: Seen, misfit: _Misfit, alike: Floats, current: int) -> _Moved:
+    """Fit each particle's unknown level, score what remains with a Student t, and move the particle towards own measurements.
 
     Only ratios are simulated, so the level s_j is the mean of (measured - simulated) over the candidates seen, each weighted with
-    1 / (tau^2 + noise^2 / n). A move takes the share tau^2 / (tau^2 + noise^2 / n) of what remains; then the current column is
-    made 0 again.
+    1 / (tau^2 + noise^2 / n). What remains is the particle's misfit, a Gaussian process with sd tau over the configurations: it
+    moves the candidates seen by the share tau^2 / (tau^2 + noise^2 / n) if they stand alone, and those like them nearly as much.
+    Then the current column is made 0 again.
+
+    Source: Kennedy and O'Hagan, "Bayesian calibration of computer models", JRSS B 2001 (discrepancy as a Gaussian process).
     """
     jobs = len(simulated)
     if not seen.rows.size:
@@ -106,10 +112,19 @@ def _moved(simulated: Floats, seen: Seen, misfit: _Misfit, current: int) -> _Mov
     level = residual @ (1 / variance) / np.sum(1 / variance)
     residual = residual - level[:, None]
     log_likelihood = -(_NU + 1) / 2 * np.log1p(residual**2 / (_NU * variance)).sum(axis=1)
-    moved = simulated.copy()
-    moved[:, seen.rows] += residual * misfit.tau**2 / variance
+    among_seen = alike[np.ix_(seen.rows, seen.rows)] + np.diag(misfit.noise**2 / (seen.count * misfit.tau**2))
+    moved = simulated + residual @ np.linalg.solve(among_seen, alike[seen.rows])  # (J, M) @ (M, K)
     shift = moved[:, current].copy()
     return _Moved(moved - shift[:, None], level + shift, log_likelihood)
+
+
+def _alike(candidates: Candidates) -> Floats:
+    """How much of one candidate's misfit another one shares, shape (K, K), in 0..1, 1 on the diagonal."""
+    steps = np.log2(np.maximum(candidates.values, 1e-6)) / [_REACH.get(name, 1.0) for name in candidates.names]
+    squares = np.zeros((len(steps), len(steps)))
+    for column in steps.T:
+        squares += (column[:, None] - column[None, :]) ** 2
+    return np.asarray(np.exp(-squares / 2))
 
 
 def _of_failures(draws: Draws, placed: Sequence[Placed]) -> Floats:

@@ -5,7 +5,18 @@
 
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, Verification, verify
 from jpo.history.canonical import Json
-from jpo.history.runs import RecordedRun
+from jpo.history.runs import RecordedRun, latest_start
 from jpo.history.store import Store, open_store
 
-__all__ = ["AuditEvent", "AuditRecord", "AuditRow", "Json", "RecordedRun", "Store", "Verification", "open_store", "verify"]
+__all__ = [
+    "AuditEvent",
+    "AuditRecord",
+    "AuditRow",
+    "Json",
+    "RecordedRun",
+    "Store",
+    "Verification",
+    "latest_start",
+    "open_store",
+    "verify",
+]

@@ -153,6 +153,17 @@ class SqliteStore:
         with readable(self._place):
             return tuple(map(read_suggestion, rows))
 
+    def newest_change(self, identity: Identity) -> Suggestion | None:
+        rows = self._rows(
+            """SELECT * FROM suggestions
+               WHERE NOT withdrawn AND dataset = :dataset AND model = :model AND framework = :framework
+               AND json_extract(document, '$.status') = 'changed'
+               ORDER BY created_at DESC, number DESC LIMIT 1""",
+            {**identity_columns(identity)},
+        )
+        with readable(self._place):
+            return next(map(read_suggestion, rows), None)
+
     def suggestion(self, suggestion_id: str) -> Suggestion:
         rows = self._rows("SELECT * FROM suggestions WHERE suggestion_id = :id", {"id": suggestion_id})
         if not rows:

@@ -76,6 +76,9 @@ class Store(Protocol):
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         """Suggestions of one workload or (None) of all, in the order in which they were made."""
 
+    def newest_change(self, identity: Identity) -> Suggestion | None:
+        """The newest suggestion of a workload that changed something and was not withdrawn; None without any."""
+
     def suggestion(self, suggestion_id: str) -> Suggestion:
         """The suggestion, equal to the one that was appended.
 

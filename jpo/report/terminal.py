@@ -19,7 +19,13 @@ FORECASTS = {
     "val_loss": ("val loss", "val_loss_max"),
 }
 """Forecast -> its name for people and the promise it is held against."""
-DECIDERS = {"sac": "the SAC agent", "belief": "the belief rule", "user": "you", "no evidence": "the lack of evidence"}
+DECIDERS = {
+    "sac": "the SAC agent",
+    "belief": "the belief rule",
+    "user": "you",
+    "waiting": "the last suggestion, which is untried",
+    "no evidence": "the lack of evidence",
+}
 COLOURS = {"ok": "green", "at risk": "yellow", "broken": "red", "unknown": "dim"}
 
 

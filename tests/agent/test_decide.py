@@ -72,7 +72,7 @@ RISKY = [[0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0, -0.1, DOUBLE], [0, -0.1, 
 def test_safe_leaves_what_may_well_be_worse_and_says_so(grid, belief):
     found = ask(grid(), belief(RISKY))
     assert found.choice == 1
-    assert "batch_size 128 looks promising but may be more than 10 % worse (chance 50 %)" in found.reasons
+    assert "batch_size 128 looks promising but may be more than 10 % worse than today (chance 50 %)" in found.reasons
     assert "JPO-I608" in found.codes
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import jpo.commands.suggest as story
-from jpo.agent.policy import SHIPPED
-from jpo.history import open_store
+from jpo.agent.policy import SHIPPED, load_policy
 
 if TYPE_CHECKING:
     from conftest import Answer, Project
@@ -27,7 +26,7 @@ def one_line(answer: Answer) -> str:
 
 
 def test_0_changed(project: Project) -> None:
-    answer = project.jpo("suggest", "config.ini", "--no-learn")
+    answer = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     assert answer.code == 0
     assert "batch_size = 64      # from the tutorial\n" in project.config.read_text()
 
@@ -203,10 +202,10 @@ def test_4_a_partial_answer_is_not_recorded(project: Project, lying: Callable[[s
     assert "JPO-E113" in one_line(answer)
 
 
-def test_5_truncated_weights_are_named(project: Project) -> None:
+def test_5_truncated_weights_are_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before = project.config.read_bytes()
-    with open_store("sqlite:///.jpo/jpo.db") as store:
-        store.save_agent("policy digits/cnn/pytorch", SHIPPED.read_bytes()[:-100], expected_version=0)
+    (project.folder / "cut.safetensors").write_bytes(SHIPPED.read_bytes()[:-100])
+    monkeypatch.setattr("jpo.learning.load_policy", lambda: load_policy(project.folder / "cut.safetensors"))
     answer = project.jpo("suggest", "config.ini", "--no-learn")
     assert (answer.code, project.config.read_bytes()) == (5, before)
     assert "JPO-E601" in one_line(answer)

@@ -62,7 +62,7 @@ def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:
 
 
 def test_explain_retells_the_newest_suggestion_and_what_came_of_it(project: Project) -> None:
-    project.jpo("suggest", "config.ini", "--no-learn")
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     out = project.jpo("explain").out
     assert "guard: approved" in out
@@ -76,7 +76,7 @@ def test_explain_of_nothing_says_what_to_do(empty: Project) -> None:
 
 
 def test_history_as_table_json_and_csv_agree(project: Project) -> None:
-    project.jpo("suggest", "config.ini", "--no-learn")
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     runs = json.loads(project.jpo("history", "--format", "json").out)["runs"]
     rows = list(csv.DictReader(StringIO(project.jpo("history", "--format", "csv").out)))
     assert [row["run_id"] for row in rows] == [run["run_id"] for run in runs] == [f"run-{n}" for n in range(7)]
@@ -92,7 +92,7 @@ def test_history_limit_keeps_the_newest(project: Project) -> None:
 
 
 def test_audit_tells_intention_before_deed_and_verifies(project: Project) -> None:
-    project.jpo("suggest", "config.ini", "--no-learn")
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
     assert kinds == ["observed"] * 7 + ["suggested", "written"]
     assert "9 records, chain intact" in project.jpo("audit", "verify").out
@@ -118,6 +118,9 @@ def test_config_show_names_values_and_origins_but_no_secret(project: Project, mo
     monkeypatch.setenv("PROMETHEUS_URL", "http://bob:hunter2@host:9090/p")
     monkeypatch.setenv("JPO_PROMETHEUS__HEADERS__AUTHORIZATION", "Bearer hunter2")
     out += project.jpo("config", "show").out
+    for awkward in ("http://h:9?token=hunter2", "http://us:pa/hunter2@h:9", "http://h:9#hunter2", "us:hunter2@h:9"):
+        monkeypatch.setenv("PROMETHEUS_URL", awkward)
+        out += project.jpo("config", "show").out
     assert 'agent.explore = "safe"  # built in' in out
     assert "prices.usd_per_cpu_hour = 0.04  # jpo.toml" in out
     assert "hunter2" not in out

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from conftest import Project
 
-SUGGEST = [sys.executable, "-m", "jpo", "suggest", "config.ini", "--no-learn"]
+SUGGEST = [sys.executable, "-m", "jpo", "suggest", "config.ini", "--explore", "off", "--no-learn"]
+"""Exploring nothing, the answer is batch size 64, whatever the shipped policy likes."""
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
@@ -43,7 +44,7 @@ def test_killed_at_any_instant_config_ini_is_old_or_new_and_the_chain_holds(proj
         assert project.config.read_bytes() in (old, new)
         assert project.jpo("audit", "verify").code == 0
     project.config.write_bytes(old)
-    assert project.jpo("suggest", "config.ini", "--no-learn").code == 0
+    assert project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn").code == 0
     assert project.config.read_bytes() == new
     assert not list(project.folder.glob(".jpo-write-*"))
 
@@ -127,13 +128,13 @@ def test_killed_at_each_step_of_the_write_nothing_is_half_done(project: Project,
         "from jpo.__main__ import run\n"
         "run(['observe'])\n"
         f"setattr(pkgutil.resolve_name({module!r}), {name!r}, lambda *_, **__: os._exit(9))\n"
-        "sys.exit(run(['suggest', 'config.ini', '--no-learn']))\n"
+        "sys.exit(run(['suggest', 'config.ini', '--explore', 'off', '--no-learn']))\n"
     )
     died = subprocess.run([sys.executable, "-c", code], cwd=project.folder, env=ENVIRONMENT, capture_output=True, check=False)
     assert died.returncode == 9, died.stderr
     expected = old.replace(b"batch_size = 16 ", b"batch_size = 64 ") if new else old
     assert project.config.read_bytes() == expected
     assert project.jpo("audit", "verify").code == 0
-    assert project.jpo("suggest", "config.ini", "--no-learn").code == 0
+    assert project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn").code == 0
     assert b"batch_size = 64 " in project.config.read_bytes()
     assert not list(project.folder.glob(".jpo-write-*"))

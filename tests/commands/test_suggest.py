@@ -3,11 +3,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
+
+from jpo.history import open_store
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -23,7 +26,7 @@ def suggestion(project: Project, *options: str) -> dict[str, object]:
 
 
 def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project: Project) -> None:
-    out = project.jpo("suggest", "config.ini", "--no-learn").out
+    out = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn").out
     assert "Workload digits/cnn/pytorch   7 finished runs used" in out
     assert "training.batch_size" in out
     assert "3 runs at 64; alone it takes 59 % less time (median)" in out
@@ -116,7 +119,7 @@ def test_what_the_user_prefers_is_on_record(project: Project) -> None:
 
 
 def test_earlier_forecasts_are_compared_with_what_came(project: Project) -> None:
-    project.jpo("suggest", "config.ini", "--no-learn")
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     track = suggestion(project, "--dry-run")["track_record"]
     assert track["forecasts"] == 1  # type: ignore[index]
@@ -173,15 +176,30 @@ def test_it_works_where_torch_is_not_installed(project: Project, tmp_path_factor
 
 
 def test_nothing_new_is_suggested_before_the_last_suggestion_was_tried(project: Project) -> None:
-    project.jpo("suggest", "config.ini", "--no-learn")
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     waiting = suggestion(project)
     assert (waiting["status"], waiting["reason_codes"]) == ("kept", ["JPO-I611"])
     project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     assert suggestion(project, "--dry-run")["reason_codes"] != ["JPO-I611"]
 
 
-def test_values_edited_by_hand_since_then_are_looked_at_anew(project: Project) -> None:
+def test_the_wait_lasts_however_often_it_is_asked_and_whatever_older_runs_end(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--no-learn")
+    for _ in range(22):
+        project.jpo("suggest", "config.ini", "--no-learn")
+    project.jpo("observe", "--csv", str(project.log(0, 16, 99.0, start=time.time() - 50, name="older")))
+    assert suggestion(project)["reason_codes"] == ["JPO-I611"]
+
+
+def test_a_promise_that_is_broken_ends_the_wait(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[sla]\ntime_max = "1s"\n')
+    assert project.jpo("suggest", "config.ini", "--no-learn").code == 3
+
+
+def test_values_edited_by_hand_since_then_are_looked_at_anew(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     project.config.write_text(project.config.read_text().replace("batch_size = 64 ", "batch_size = 32 "))
     assert suggestion(project, "--dry-run")["reason_codes"] != ["JPO-I611"]
 
@@ -255,7 +273,8 @@ def test_gpu_memory_that_was_measured_keeps_too_large_batches_out(project: Proje
 
 def test_output_files_never_replace_what_jpo_works_with(project: Project) -> None:
     project.jpo("observe")
-    for name in ("config.ini", "jpo.toml", ".jpo/jpo.db", ".jpo/../config.ini"):
+    (project.folder / "twin.json").hardlink_to(project.config)
+    for name in ("config.ini", "jpo.toml", ".jpo/jpo.db", ".jpo/../config.ini", "runs/run-3.csv", "twin.json"):
         before = (project.folder / name).read_bytes()
         answer = project.jpo("suggest", "config.ini", "--no-learn", "--output-file", name)
         assert (answer.code, (project.folder / name).read_bytes()) == (2, before)
@@ -280,17 +299,45 @@ def test_the_config_that_jpo_toml_names_is_the_default(project: Project) -> None
     project.config.rename(project.folder / "job.ini")
     with (project.folder / "jpo.toml").open("a") as file:
         file.write('[workload]\nconfig = "job.ini"\n')
-    assert "job.ini: 1 value written" in project.jpo("suggest", "--no-learn").out
+    assert "job.ini: 1 value written" in project.jpo("suggest", "--explore", "off", "--no-learn").out
 
 
 def test_the_teams_checker_sees_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", "hunter2")
     monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TYPE", "bearer")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://u:hunter2@h/d")
     with (project.folder / "jpo.toml").open("a") as file:
         file.write('[check]\ncommand = ["sh", "-c", "env; exit 1", "{config}"]\n')
     answer = project.jpo("suggest", "config.ini", "--no-learn")
     assert answer.code == 3
     assert "hunter2" not in answer.err
+
+
+def test_a_closed_stdout_is_told_too(project: Project) -> None:
+    command = f"exec {sys.executable} -m jpo suggest config.ini --no-learn >&-"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=project.folder, env={"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True
+    )
+    assert done.returncode == 2
+    assert "stdout: cannot be written" in done.stderr
+
+
+def test_a_pinned_follower_does_not_forbid_its_leader(project: Project) -> None:
+    project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", "learning_rate = 0.01  # jpo: pin"))
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[parameters.learning_rate]\nfollow = "batch_size:sqrt"\n')
+    assert suggestion(project, "--set", "batch_size=64")["suggested"]["learning_rate"] == 0.01  # type: ignore[index]
+
+
+def test_an_unreadable_policy_in_the_store_is_learnt_anew_and_keeps_nothing_back(project: Project) -> None:
+    with open_store("sqlite:///.jpo/jpo.db") as store:
+        store.save_agent("policy digits/cnn/pytorch", b"damaged", expected_version=0)
+    assert suggestion(project)["status"] == "changed"
+
+
+def test_values_of_today_that_were_never_run_are_marked(project: Project) -> None:
+    project.config.write_text(project.config.read_text().replace("batch_size = 16 ", "batch_size = 24 "))
+    assert "JPO-W612" in suggestion(project)["reason_codes"]  # type: ignore[operator]
 
 
 def test_a_full_stdout_is_told_and_what_was_done_is_on_record(project: Project) -> None:

@@ -361,3 +361,13 @@ def test_a_withdrawn_suggestion_is_followed_by_no_run_and_listed_no_more(store):
     assert [known.suggestion_id for known in store.recorded_runs()] == [None]
     assert store.audit_records()[-2].kind == "conflict"
     assert verify(store).ok
+
+
+def test_the_newest_change_is_found_behind_any_number_of_kept_answers(store):
+    assert store.newest_change(DIGITS) is None
+    store.append(a_suggestion("s1", created_at=100.0), config="c", source_digest="d")
+    for n in range(30):
+        store.append(a_suggestion(f"k{n}", created_at=101.0 + n, status="kept", changes=()), config="c", source_digest="d")
+    assert store.newest_change(DIGITS).suggestion_id == "s1"
+    store.withdraw("s1", AuditEvent("conflict", 200.0, DIGITS))
+    assert store.newest_change(DIGITS) is None
