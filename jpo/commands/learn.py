@@ -23,6 +23,7 @@ def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, t
         wishes = wishes_of(workload, limits_of(workload, loaded), runs, loaded)
         learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, budget_seconds=budget, rebuild=rebuild)
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
+        told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         told += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
         if learning.untested(store, identity):
             results = learning.release(store, identity, track)

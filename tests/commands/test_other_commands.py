@@ -147,6 +147,10 @@ def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     assert kinds.count("learnt") == 1, "the rebuilt agent is the one that was tested"
 
 
+def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
+    assert "`jpo observe` puts them there" in empty.jpo("learn", "config.ini").out
+
+
 def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jpo.learning.RELEASE_JOBS", 10)
     project.jpo("observe")
