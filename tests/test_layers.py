@@ -83,7 +83,7 @@ def test_an_unknown_section_in_the_environment_is_named(tmp_path: Path) -> None:
 
 
 def test_environment_variables_without_a_section_are_not_settings(tmp_path: Path) -> None:
-    loaded(tmp_path, environ={"JPO_RUN_ID": "17", "JPO": "x"})
+    assert loaded(tmp_path, environ={"JPO_RUN_ID": "17", "JPO": "x"}).tables == {}
 
 
 @pytest.mark.parametrize("name", ["token", "password"])
