@@ -22,7 +22,7 @@ from jpo.agent.reward import objective, reward_vector
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.forecast import posterior, predict
-from jpo.records import Belief, Candidates, Decision, Forecast, Preference, Run
+from jpo.records import SAME, Belief, Candidates, Decision, Forecast, Preference, Run, same
 from jpo.simulate import draw_jobs
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 Values = Mapping[str, float]
 
-SAME = 1e-6
-"""Relative; values travel through texts and units (bytes, GiB) before they come back as a run."""
 PARTICLES = 1000
 """Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3 %."""
 
@@ -107,11 +105,13 @@ def advise(
     if chosen:
         told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
         decision = Decision(row, None, "user", (told,))
-    elif waiting_for and within_sla(candidates, belief, wishes).admissible[candidates.current]:
-        told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
-        decision = Decision(candidates.current, None, "waiting", (told,), ("JPO-I611",))
     else:
-        decision = choose(candidates, belief, runs, wishes, policy, followed_up)
+        candidates = within_sla(candidates, belief, wishes)
+        if waiting_for and candidates.admissible[candidates.current]:
+            told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
+            decision = Decision(candidates.current, None, "waiting", (told,), ("JPO-I611",))
+        else:
+            decision = choose(candidates, belief, runs, wishes, policy, followed_up)
     now, then = (_forecast(belief, candidates, one, wishes) for one in (candidates.current, decision.choice))
     return Advice(decision, current, candidates.parameters(decision.choice), now, then, tuple(chosen or ()))
 
@@ -124,8 +124,7 @@ def choose(
     policy: Policy | None,
     followed_up: Sequence[tuple[Run, Values]],
 ) -> Decision:
-    """The agent's decision among what is expected to keep the SLA."""
-    candidates = within_sla(candidates, belief, wishes)
+    """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known."""
     decision = decide(
         candidates,
         belief,
@@ -191,13 +190,13 @@ def within_sla(candidates: Candidates, belief: Belief, wishes: Wishes) -> Candid
 
 def _promises(candidates: Candidates, belief: Belief, wishes: Wishes) -> Iterator[tuple[str, float, Floats]]:
     """(name, limit, expected value per row (K,)) of every promise about which something is known."""
-    rows = [candidates.parameters(row) for row in range(len(candidates.values))]
-    prices = np.array([usd_per_hour(values, wishes.prices) for values in rows], dtype=np.float64)  # NaN: no price
     if belief.duration_seconds is not None:
         seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
         if wishes.time_max_seconds is not None:
             yield "time_max", wishes.time_max_seconds, seconds
         if wishes.cost_max_usd is not None:
+            rows = (candidates.parameters(row) for row in range(len(candidates.values)))
+            prices = np.array([usd_per_hour(values, wishes.prices) for values in rows], dtype=np.float64)  # NaN: no price
             yield "cost_max", wishes.cost_max_usd, seconds / 3600 * prices
     if wishes.val_loss_max is not None and belief.val_loss is not None:
         yield "val_loss_max", wishes.val_loss_max, belief.val_loss * np.exp(belief.weights @ belief.log_loss)
@@ -228,11 +227,6 @@ def rate_between(candidates: Candidates, run: Run, reference: Run) -> float:
 def row_of_run(candidates: Candidates, run: Run) -> int:
     """The row of a run's configuration; what the run did not report had today's value."""
     return row_of(candidates, {**candidates.parameters(candidates.current), **run.parameters})
-
-
-def same(some: Values, others: Values) -> bool:
-    """Whether two configurations agree in all that both name."""
-    return all(math.isclose(some[name], others[name], rel_tol=SAME) for name in some.keys() & others.keys())
 
 
 def row_of(candidates: Candidates, values: Values) -> int:

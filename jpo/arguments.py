@@ -33,10 +33,13 @@ def config_of(given: Path | None, loaded: Loaded) -> Path:
 
 def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE texts as a mapping."""
+    found = {}
     for text in given:
-        if not text.partition("=")[1] or not text.partition("=")[0].strip():
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip()):
             raise UsageError(option, f"{text!r} is not NAME=VALUE", f"write e.g. {option} batch_size=128", code="JPO-E305")
-    return {name.strip(): value.strip() for name, _, value in (text.partition("=") for text in given)}
+        found[name.strip()] = value.strip()
+    return found
 
 
 def as_number(name: str, text: str) -> float:

@@ -7,16 +7,13 @@ import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from jpo import __version__
 from jpo.arguments import as_number, config_of, pairs, settings
 from jpo.console import coloured, put, rendered, save, track, width, writable
-
-if TYPE_CHECKING:
-    pass
 
 F = TypeVar("F", bound=Callable[..., Any])
 WOULD_CHANGE = 10

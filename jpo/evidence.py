@@ -5,7 +5,7 @@ Here settings meet the parts that read: secrets are resolved, sources are asked,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +13,11 @@ from pathlib import Path
 import constraints
 from constraints import Limits, names
 from jpo import config, telemetry
-from jpo.advisor import same
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import track_record
-from jpo.history import Store, latest_start
+from jpo.history import RecordedRun, Store, latest_start
 from jpo.layers import Loaded
-from jpo.records import Evidence, Finished, Identity, Run, Skipped, Suggestion, TrackRecord, Workload
+from jpo.records import Evidence, Finished, Identity, Interval, Run, Skipped, Suggestion, TrackRecord, Workload, same
 from jpo.settings import AuthTable
 
 PROMETHEUS, CSV = "prometheus", "csv"
@@ -35,7 +34,8 @@ class Known:
         runs: all on record, oldest first.
         fresh: those of them that were new.
         followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
-        untried: the newest suggestion if it changed something and no run has finished since.
+        untried: the newest suggestion that changed something, if no run has started and ended since.
+        track: how the last forecasts turned out.
         evidence: the account of it for the report.
         codes: reason codes for the report.
     """
@@ -44,6 +44,7 @@ class Known:
     fresh: tuple[Run, ...]
     followed_up: tuple[tuple[Run, Mapping[str, float]], ...]
     untried: Suggestion | None
+    track: TrackRecord | None
     evidence: Evidence
     codes: tuple[str, ...]
 
@@ -64,13 +65,17 @@ def workload_of(path: Path, loaded: Loaded, *, now: float) -> Workload:
     )
 
 
-def limits_of(workload: Workload, loaded: Loaded) -> Limits:
-    """The guard's limits from the same tables, with config.ini's pins."""
+def limits_in(loaded: Loaded) -> Limits:
+    """The guard's limits, which it reads from the same tables by rules of its own."""
     try:
-        limits = constraints.limits_from(loaded.tables)
+        return constraints.limits_from(loaded.tables)
     except ValueError as error:
         raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E302") from error
-    return limits.holding(p.name for p in workload.parameters if p.held and p.held != NOT_FREED)
+
+
+def limits_of(workload: Workload, loaded: Loaded) -> Limits:
+    """The guard's limits with config.ini's pins."""
+    return limits_in(loaded).holding(p.name for p in workload.parameters if p.held and p.held != NOT_FREED)
 
 
 def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool, strict: bool) -> Known:
@@ -96,17 +101,24 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
         fresh += store.record(finished, now=now, identity=identity, source=source)
         skipped += finished.skipped
         requests, seconds = requests + finished.requests, seconds + finished.seconds
-    runs = store.runs_of(identity)
+    recorded = store.recorded_runs(identity)
+    runs = tuple(one.run for one in recorded)
     evidence = Evidence(len(runs), tuple(skipped), requests, seconds, tuple(notes))
     return Known(
-        runs, tuple(fresh), followed_up(store, identity), untried(store, identity, runs), evidence, ("JPO-W113",) if notes else ()
+        runs=runs,
+        fresh=tuple(fresh),
+        followed_up=followed_up(store, recorded),
+        untried=untried(store, identity, runs),
+        track=past_forecasts(store, recorded),
+        evidence=evidence,
+        codes=("JPO-W113",) if notes else (),
     )
 
 
-def followed_up(store: Store, identity: Identity, *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
+def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
     """The last runs that followed a change which the agent suggested, with the values before it, oldest first."""
-    runs = [known for known in store.recorded_runs(identity) if known.suggestion_id][-last:]
-    pairs = [(known.run, store.suggestion(known.suggestion_id)) for known in runs if known.suggestion_id]
+    followers = [one for one in recorded if one.suggestion_id][-last:]
+    pairs = [(one.run, store.suggestion(one.suggestion_id)) for one in followers if one.suggestion_id]
     return tuple((run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by != "user")
 
 
@@ -177,13 +189,17 @@ def secret(auth: AuthTable, name: str, root: Path) -> str:
         raise UsageError(str(path), finding, "check its path and mode", code="JPO-E303") from error
 
 
-def past_forecasts(store: Store, identity: Identity, *, last: int = 10) -> TrackRecord | None:
-    """How the last forecasts of the duration turned out."""
-    pairs = [
-        (suggestion.next.duration_seconds, run.outcome.duration_seconds)
-        for suggestion in store.suggestions_of(identity)
-        if suggestion.next.duration_seconds
-        for run in store.runs_following(suggestion.suggestion_id)[:1]
-        if run.outcome.duration_seconds and run.ended_well
-    ]
-    return track_record(pairs[-last:])
+def past_forecasts(store: Store, recorded: Sequence[RecordedRun], *, last: int = 10) -> TrackRecord | None:
+    """How the last forecasts of the duration turned out: each held against the first run that followed its suggestion."""
+    first: dict[str, Run] = {}
+    for one in recorded:
+        if one.suggestion_id:
+            first.setdefault(one.suggestion_id, one.run)
+    pairs: list[tuple[Interval, float]] = []
+    for suggestion_id, run in reversed(first.items()):
+        took = run.outcome.duration_seconds if run.ended_well else None
+        if took and (forecast := store.suggestion(suggestion_id).next.duration_seconds):
+            pairs.append((forecast, took))
+        if len(pairs) == last:
+            break
+    return track_record(pairs)

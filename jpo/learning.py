@@ -51,6 +51,11 @@ def policy_in(store: Store, identity: Identity, explore: Explore) -> Policy | No
     own = own_policy(store, identity)
     if own and explore in own.released:
         return own
+    return shipped_policy()
+
+
+def shipped_policy() -> Policy | None:
+    """The policy that came with JPO; None where its file was taken out."""
     return load_policy() if SHIPPED.exists() else None
 
 
@@ -148,7 +153,7 @@ def _agent(saved: bytes | None, runs: Sequence[Run], wishes: Wishes, seed: int) 
         agent = load_checkpoint(saved)
         if agent.history == fingerprint(runs, wishes, agent.runs_learnt):
             return agent
-    return new_agent(seed, start=load_policy() if SHIPPED.exists() else None)
+    return new_agent(seed, start=shipped_policy())
 
 
 def untested(store: Store, identity: Identity) -> bool:

@@ -10,17 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
 
 import constraints
 from constraints import Facts, Limits, names, workload_checker
 from jpo import config
-from jpo.advisor import SAME, Advice, Wishes, same
+from jpo.advisor import Advice, Wishes
 from jpo.cost import Prices, check_sla
 from jpo.errors import UsageError
 from jpo.evidence import Known
 from jpo.layers import Loaded
-from jpo.records import Change, Edit, Guarded, Parameter, Run, Suggestion, Workload
+from jpo.records import SAME, Change, Edit, Guarded, Parameter, Run, Suggestion, Workload, same
 
 Values = Mapping[str, float]
 
@@ -88,7 +87,8 @@ def propose(workload: Workload, advice: Advice, limits: Limits, runs: Sequence[R
     content = config.edited(workload.content, str(workload.path), edits)
     guard = guarded(workload, executed, limits, facts_of(workload, advice, runs))
     if guard.approved and edits and loaded.settings.check.command:
-        guard = replace(guard, **team_verdict(workload, content, loaded))
+        objection = team_objection(workload, content, loaded)
+        guard = guard if objection is None else replace(guard, approved=False, violations=(objection,))
     return Proposal(edits, content, executed, guard)
 
 
@@ -139,14 +139,13 @@ def gpu_memory_gib_now(workload: Workload, runs: Sequence[Run]) -> float | None:
     return max((run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None), default=None)
 
 
-def team_verdict(workload: Workload, content: bytes, loaded: Loaded) -> dict[str, Any]:
-    """The word of the checker named in [check], as fields of Guarded."""
+def team_objection(workload: Workload, content: bytes, loaded: Loaded) -> str | None:
+    """Why the checker named in [check] rejects the file; None if it does not."""
     check = loaded.settings.check
     try:
-        reason = workload_checker.run_checker(check.command, content, workload.path.name, check.timeout)
+        return workload_checker.run_checker(check.command, content, workload.path.name, check.timeout)
     except ValueError as error:
         raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E404") from error
-    return {"approved": reason is None, "violations": () if reason is None else (reason,)}
 
 
 def diff_of(workload: Workload, proposal: Proposal) -> str:

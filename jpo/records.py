@@ -30,6 +30,15 @@ WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 """Parameters which are whole numbers."""
 
 
+SAME = 1e-6
+"""Relative: values travel through texts and units (bytes, GiB) before they come back as a run."""
+
+
+def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    """Whether two configurations agree in all parameters that both name."""
+    return all(math.isclose(some[name], others[name], rel_tol=SAME) for name in some.keys() & others.keys())
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Which recurring job this is: runs of one identity are compared with each other, others are not."""

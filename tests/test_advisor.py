@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.advisor import Wishes, advise, collect, relative_costs, same
+from jpo.advisor import Wishes, advise, collect, relative_costs
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.records import Identity, Outcome, Preference, Run, RunStatus
+from jpo.records import Identity, Outcome, Preference, Run, RunStatus, same
 
 NOW = {"batch_size": 16.0, "learning_rate": 0.01, "cpus": 2.0}
 JOB = Identity("d", "m", "f")

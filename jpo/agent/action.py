@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import PARAMETERS, WHOLE, Candidates, Run
+from jpo.records import PARAMETERS, WHOLE, Candidates, Run, same
 
 if TYPE_CHECKING:
     Values = Mapping[str, float]
@@ -100,8 +100,7 @@ def _stays(row: Row, current: Values, names: tuple[str, ...], free: Collection[s
 def _follows(row: Row, current: Values, names: tuple[str, ...], follow: Mapping[str, str]) -> bool:
     """Whether a measured row keeps to the rules by which parameters follow others."""
     values = _values(row, names)
-    ruled = followed(values, current, follow)
-    return all(math.isclose(values[name], ruled[name], rel_tol=1e-6) for name in names)
+    return same(values, followed(values, current, follow))
 
 
 def _ladder(name: str, now: float, choices: Sequence[float] | None, scale: str | None) -> tuple[float, ...]:

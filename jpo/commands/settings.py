@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from constraints import limits_from
-from jpo.errors import UsageError
+from jpo.evidence import limits_in
 from jpo.layers import Loaded
 from jpo.report import as_json
 from jpo.settings import Settings
@@ -15,10 +14,7 @@ from jpo.settings import Settings
 
 def check(loaded: Loaded) -> str:
     """Loading has validated everything that jpo knows; the guard reads its own tables too."""
-    try:
-        limits_from(loaded.tables)
-    except ValueError as error:
-        raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E302") from error
+    limits_in(loaded)
     return f"{loaded.toml or 'built-in settings'}: valid\n"
 
 

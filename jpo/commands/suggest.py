@@ -14,7 +14,7 @@ from constraints import Facts, Limits
 from jpo import config, learning
 from jpo.advisor import advise
 from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
-from jpo.evidence import gather, limits_of, past_forecasts, waiting_for, workload_of
+from jpo.evidence import gather, limits_of, waiting_for, workload_of
 from jpo.history import AuditEvent, Json, Store, open_store
 from jpo.layers import Loaded
 from jpo.proposal import Proposal, diff_of, guarded, propose, suggestion_of, wishes_of
@@ -73,7 +73,7 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
             suggestion,
             path,
             written=bool(proposal.edits) and not options.dry_run,
-            track=past_forecasts(store, workload.identity),
+            track=known.track,
             diff=diff_of(workload, proposal) if options.diff else None,
         )
 

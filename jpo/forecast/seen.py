@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import Candidates, Run
+from jpo.records import SAME, Candidates, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats, Ints
@@ -49,7 +49,7 @@ def place(candidates: Candidates, runs: Sequence[Run]) -> list[Placed]:
     placed = []
     for age, run in enumerate(reversed(ordered)):
         vector = [run.parameters.get(name, now) for name, now in candidates.parameters(candidates.current).items()]
-        matches = np.flatnonzero(np.isclose(candidates.values, vector, rtol=1e-6, atol=0.0).all(axis=1))
+        matches = np.flatnonzero(np.isclose(candidates.values, vector, rtol=SAME, atol=0.0).all(axis=1))
         if matches.size:
             placed.append(Placed(int(matches[0]), run, 0.5 ** (age / _HALF_LIFE)))
     return placed

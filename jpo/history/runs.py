@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from jpo.records import Outcome, Run, Suggestion
-
-_SAME = 1e-6  # relative; values travel through config.ini's text and through units (bytes, GiB) before they come back as a run
+from jpo.records import Outcome, Run, Suggestion, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,5 +52,4 @@ def follows(run: Run, suggestion: Suggestion) -> bool:
     wanted: Mapping[str, float] = suggestion.suggested
     reported = run.parameters.keys() & wanted.keys()
     changed = {change.parameter for change in suggestion.changes}
-    same = all(math.isclose(run.parameters[name], wanted[name], rel_tol=_SAME) for name in reported)
-    return same and bool(reported) and changed <= reported
+    return bool(reported) and changed <= reported and same(run.parameters, wanted)
