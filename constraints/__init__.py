@@ -14,7 +14,7 @@ The guard is asked twice: by `jpo suggest` before it writes, and by the pipeline
 folder runs when copied alone onto a machine that has nothing but Python: `python -I -S path/to/constraints before.ini after.ini`.
 """
 
-from constraints.check import check
+from constraints.check import approves, check
 from constraints.limits import Limits, limits_from
 from constraints.rules import Facts
 from constraints.verdict import Verdict, Violation
@@ -22,4 +22,4 @@ from constraints.verdict import Verdict, Violation
 JPO_GUARD = "jpo"
 """By this jpo knows that it imported its own guard: another project on PyPI is also imported as `constraints`."""
 
-__all__ = ["JPO_GUARD", "Facts", "Limits", "Verdict", "Violation", "check", "limits_from"]
+__all__ = ["JPO_GUARD", "Facts", "Limits", "Verdict", "Violation", "approves", "check", "limits_from"]

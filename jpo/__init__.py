@@ -2,22 +2,27 @@
 
 The map of the package (imports go downwards only; `make check` holds it to that):
 
-    __main__, cli    the command line: names, options, help
-    arguments.py     words -> values; console.py: what reaches people and files
+    __main__, cli    the command line: names, options, help; experiments.py its second half: replay, simulate
+    arguments.py     words -> values; options.py: what commands share; console.py: what reaches people and files
     commands/        one file per command; `suggest.py` is the whole story on one screen
-    learning.py      the agent takes in the history, and is put to the release test
+    learning.py      the agent takes in the history, and is put to the release test; pretraining.py: a policy from nothing
     proposal.py      advice -> new texts for config.ini, the guard's word, a suggestion with reasons
-    practice.py      the agent's school: simulated jobs; experience.py: the history as transitions
+    experience.py    the history as transitions
+    advisor.py       the public ask/tell API: what a library user holds in hand; feasible.py: a space as candidates
+    practice.py      the agent's school; simulated_job.py: one job in it; scenarios.py: what may happen to it
     evidence.py      config.ini and finished runs from every source -> what is known
-    advisor.py       where simulator, forecast and agent meet: runs in, decision out
+    advice.py        where belief and agent meet: runs in, decision out
+    prior.py         where simulator and forecast meet: what is believed before a run and after it
     config/          config.ini -> Workload; Edits -> the same bytes but for the values
     telemetry/       finished runs from Prometheus or CSV logs
     history/         runs, suggestions and agent state in SQLite; the append-only audit log
     simulate/        training jobs drawn at random: what can be believed before the first run
     forecast/        the belief after the runs: time, cost and loss with intervals
     agent/           which candidate next: soft actor-critic over the belief, or keep
+    replay/          recorded jobs played again, with JPO's peers
     cost/            price of a configuration; the SLA
     report/          the result for people and for machines
+    space.py         choices and ranges in the caller's words -> numbers; given.py: their other arguments
     layers.py        where settings come from; settings.py: all that can stand in jpo.toml
     records.py       the words which all of them share
     errors.py        what can go wrong
@@ -25,4 +30,25 @@ The map of the package (imports go downwards only; `make check` holds it to that
 Beside it lies `constraints`, the guard: standard library only, knows nothing of jpo, asked twice.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jpo.advisor import Advisor
+    from jpo.records import Outcome, Preference
+    from jpo.space import Range
+
 __version__ = "0.1.0"
+__all__ = ["Advisor", "Outcome", "Preference", "Range"]
+
+_HOME = {"Advisor": "jpo.advisor", "Outcome": "jpo.records", "Preference": "jpo.records", "Range": "jpo.space"}
+
+
+def __getattr__(name: str) -> object:
+    """The public API, imported when it is used: the command line starts without numpy."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'jpo' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)

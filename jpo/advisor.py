@@ -1,239 +1,222 @@
-"""Where simulator, forecast and agent meet: a workload's runs go in, one decision with its forecasts comes out.
+"""JPO as a library: ask for the next configuration, tell what came of it. What notebooks, replays and comparisons use.
 
-Values travel, the parts do not know each other: draws = what training jobs may be like; belief = those that fit the runs;
-decision = the agent's choice under that belief. No store, no file, no clock: the same arguments give the same
-advice, in every process.
+    advisor = Advisor({"batch_size": [32, 64, 128], "gpus": [1, 2, 4]}, current={"batch_size": 32, "gpus": 1})
+    while True:
+        suggestion = advisor.ask()
+        advisor.tell(suggestion.parameters, Outcome(duration_seconds=train(**suggestion.parameters)))
+
+It knows no file, no store and no clock; `jpo suggest` puts the same questions to the same belief and agent (advice.py). Beside
+that it watches the calibration of its last forecasts, which takes 20 beliefs more than an answer here may take.
+What `ask` answers rests on durations: a run told without one says whether it ended well and what loss it had, no more.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from jpo.agent.action import followed, propose_candidates
-from jpo.agent.decide import decide
-from jpo.agent.policy import Policy
-from jpo.agent.preference import FAILURE_CHARGE
-from jpo.agent.reward import objective, reward_vector
-from jpo.cost import Prices, log_rate, usd_per_hour
-from jpo.errors import NothingAdmissible
-from jpo.forecast import posterior, predict
-from jpo.records import SAME, Belief, Candidates, Decision, Forecast, Preference, Run, same
-from jpo.simulate import draw_jobs
+from jpo.advice import Wishes, advise_among
+from jpo.agent.decide import BUDGET_RUNS
+from jpo.agent.policy import SHIPPED, Policy, load_policy
+from jpo.agent.prospects import prospects
+from jpo.errors import UsageError
+from jpo.feasible import candidates_among
+from jpo.forecast import predict
+from jpo.given import identity_of, preference_of, seed_of, status_of
+from jpo.prior import Prior, believe, prior_of
+from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Outcome, Preference, Run, RunStatus, same
+from jpo.space import Configuration, Space, choices_of
 
-if TYPE_CHECKING:
-    from jpo.records import Floats
-
-Values = Mapping[str, float]
-
-PARTICLES = 1000
-"""Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3 %."""
+Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
+"""A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user wants and allows.
+class Suggestion:
+    """What to run next.
 
     Attributes:
-        free: parameters that may change.
-        admissible: the guard's word on (today's, proposed) values.
-        choices, scales, follow: see `propose_candidates`.
-        time_max_seconds, cost_max_usd, val_loss_max: promises of the SLA, None where nothing was promised.
-        explore, confidence: see `decide`.
+        parameters: in the caller's own values.
+        forecast: what is expected of one run with them; None where no evidence supports a number.
+        reasons: one sentence for each thing that decided it, most important first.
+        confidence: probability, under the belief, that it is not worse than `current` by more than a tenth; None if unknown.
+        decided_by: "sac", "belief" or "no evidence" (then `parameters` is `current`: it gives the reference).
+        codes: stable reason codes (docs/codes.md).
     """
 
-    free: Collection[str]
-    admissible: Callable[[Values, Values], bool]
-    preference: Preference
-    prices: Prices = field(default_factory=Prices)
-    choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    scales: Mapping[str, str] = field(default_factory=dict)
-    follow: Mapping[str, str] = field(default_factory=dict)
-    time_max_seconds: float | None = None
-    cost_max_usd: float | None = None
-    val_loss_max: float | None = None
-    explore: Literal["off", "safe", "on"] = "safe"
-    confidence: float = 0.9
+    parameters: dict[str, object]
+    forecast: Forecast
+    reasons: tuple[str, ...]
+    confidence: float | None
+    decided_by: str
+    codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """The decision, what it means in parameters, and what is expected today and then."""
-
-    decision: Decision
-    current: Values
-    suggested: Values
-    now: Forecast
-    next: Forecast
-    by_hand: Collection[str] = ()
-    """Parameters whose value the user set."""
-
-
-def advise(
-    current: Values,
-    runs: Sequence[Run],
-    wishes: Wishes,
-    *,
-    policy: Policy | None,
-    seed: int,
-    followed_up: Sequence[tuple[Run, Values]] = (),
-    chosen: Values | None = None,
-    waiting_for: str | None = None,
-) -> Advice:
-    """Choose the next configuration.
+class Advisor:
+    """Suggests the next configuration of one recurring job.
 
     Args:
-        current: today's values by parameter name.
-        runs: finished runs of this workload, oldest first.
-        policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
-        followed_up: runs that followed a suggestion of the agent, with the values it replaced: what exploring has cost so far.
-        chosen: values which the user sets by hand; nothing else changes then but what follows them.
-        waiting_for: id of a suggestion that is in force and untried: without its outcome nothing new is known, so keep.
+        space: parameter -> choices or `Range`, or a list of all feasible configurations. Any name may be a parameter; those of
+            `jpo.records.PARAMETERS` have a meaning to JPO (batch_size is global, memory in GiB).
+        current: today's configuration, the reference of everything. It may lie outside the space: then it is suggested only until
+            it has ended well once, and with explore = "off" until a configuration of the space has.
+        preference: "time", "cost", "efficiency", "balanced", or weights of time, cost, efficiency and loss that sum to 1.
+        workload: a name ("dataset/model/framework" where it has three parts) or an Identity, by which runs of this job are told
+            from others in `history`.
+        seed: of the simulated jobs, at least 0. The same seed and runs give the same answer, in every process.
+        explore: "off", "safe" or "on", see `jpo.agent.decide`.
+        history: runs told before this one, of this workload or of others, oldest first.
+        policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`; None: the belief rule decides.
+        prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
 
     Raises:
-        NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
+        UsageError: JPO-E720 for a space, configuration, history or other argument that cannot be used.
+        StoreError: JPO-E601, JPO-E602 for a shipped policy that is damaged or of another version.
+        ValueError: a preference whose weights do not sum to 1. (An `Outcome` with a NaN or a negative duration raises it, too.)
     """
-    candidates = collect(current, runs, wishes)
-    if chosen:
-        candidates, row = with_chosen(candidates, chosen, wishes)
-    draws = draw_jobs(candidates, PARTICLES, np.random.default_rng(seed))
-    belief = posterior(draws, candidates, runs)
-    if chosen:
-        told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
-        decision = Decision(row, None, "user", (told,))
-    else:
-        candidates = within_sla(candidates, belief, wishes)
-        if waiting_for and candidates.admissible[candidates.current]:
-            told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
-            decision = Decision(candidates.current, None, "waiting", (told,), ("JPO-I611",))
-        else:
-            decision = choose(candidates, belief, runs, wishes, policy, followed_up)
-    now, then = (_forecast(belief, candidates, one, wishes) for one in (candidates.current, decision.choice))
-    return Advice(decision, current, candidates.parameters(decision.choice), now, then, tuple(chosen or ()))
+
+    def __init__(
+        self,
+        space: Space,
+        current: Configuration,
+        preference: str | Mapping[str, float] | Preference = "balanced",
+        workload: str | Identity | None = None,
+        seed: int = 0,
+        explore: Literal["off", "safe", "on"] = "safe",
+        history: Iterable[Told] = (),
+        *,
+        policy: Policy | Literal["shipped"] | None = "shipped",
+        prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
+    ) -> None:
+        self._choices = choices_of(space).knowing(current)
+        self._current = self._choices.numbers(current)
+        missing = [name for name in self._choices.names if name not in self._current]
+        if missing:
+            raise UsageError("current", f"does not say {missing[0]}", "give today's value of every parameter", code="JPO-E720")
+        if explore not in ("off", "safe", "on"):
+            raise UsageError("explore", f"{explore!r} is unknown", "write off, safe or on", code="JPO-E720")
+        self._today = {name: current[name] for name in self._choices.names}
+        self._preference = preference_of(preference)
+        self._identity = identity_of(workload)
+        self._seed = seed_of(seed)
+        self._explore = explore
+        self._policy = shipped_policy() if policy == "shipped" else policy
+        self._prior = prior
+        self._runs: list[Run] = []
+        self._others: list[Run] = []
+        self._believed: tuple[bytes, Prior] | None = None
+        if not isinstance(history, Iterable):
+            raise UsageError("history", f"is {history!r:.80}", "give a list of finished runs", code="JPO-E720")
+        for told in history:
+            self._take_in(told)
+
+    def ask(self) -> Suggestion:
+        """The next configuration. Changes nothing: asked again, it answers the same.
+
+        It answers `current` while no run with a duration has ended well. What did not end well in its last two runs is not asked
+        for again while there is anything else, but the most promising of that; only with explore = "off" there is nothing else.
+        """
+        candidates, belief = self._look()
+        explore = self._explore
+        if not candidates.admissible[candidates.current] and not belief.runs[candidates.admissible].any():
+            # Nothing within the space is known, so nothing there is known to be safe.
+            candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
+        wishes = Wishes(candidates.names, lambda _today, _next: True, self._preference, explore=explore)
+        elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
+        followed_up = [(run, self._current) for run in elsewhere]  # keeping today's explores nothing, even if it fails
+        advice = advise_among(candidates, belief, self._runs, wishes, policy=self._policy, followed_up=followed_up)
+        told, forecast = advice.decision, advice.next
+        if explore != "off" and (other := self._instead(told.choice, candidates, belief)) is not None:
+            reason = f"the last two runs with {self._in_words(told.choice, candidates)} did not end well; this is tried instead"
+            told, forecast = Decision(other, None, "belief", (reason,), ("JPO-W721",)), predict(belief, other, usd_per_hour=None)
+        parameters = self._meaning(told.choice, candidates)
+        return Suggestion(parameters, forecast, told.reasons, told.confidence, told.decided_by, told.codes)
+
+    def tell(self, parameters: Configuration, outcome: Outcome) -> None:
+        """Take in what came of a run, the newest one. A configuration outside the space is evidence too, and is never suggested.
+
+        Runs may contradict each other: equal ones that differ widely make the forecast wide. A duration of 0 is none.
+
+        Raises:
+            UsageError: JPO-E720, a parameter that the space does not know; one that is left out had today's value.
+        """
+        if not isinstance(outcome, Outcome):
+            raise UsageError("tell", f"was given {outcome!r:.80}", "give an Outcome", code="JPO-E720")
+        self._choices = self._choices.knowing(parameters)
+        self._add(self._choices.numbers(parameters), outcome, status_of(outcome))
+
+    @property
+    def incumbent(self) -> dict[str, object]:
+        """The best configuration measured so far under the preference; `current` while nothing has ended well."""
+        candidates, belief = self._look()
+        return self._meaning(prospects(belief, candidates, self._preference).incumbent, candidates)
+
+    def _look(self) -> tuple[Candidates, Belief]:
+        """What there is to choose from, and what is believed of it. The prior is kept while the candidates stay the same."""
+        candidates = candidates_among(self._choices, self._current, self._runs)
+        key = candidates.values.tobytes()
+        if self._believed is None or self._believed[0] != key:
+            self._believed = key, self._prior(candidates, self._seed, self._others)
+        return candidates, believe(self._believed[1], candidates, self._runs)
+
+    def _instead(self, choice: int, candidates: Candidates, belief: Belief) -> int | None:
+        """What to run rather than a choice that keeps failing; None where it does not, or everything else does as well."""
+        bad = belief.failures + belief.stopped >= 2
+        for row in np.flatnonzero(bad):
+            bad[row] = self._keeps_failing(candidates.parameters(int(row)))
+        rows = candidates.admissible & ~bad
+        if not bad[choice] or not rows.any():
+            return None
+        return int(np.argmin(np.where(rows, prospects(belief, candidates, self._preference).expected, np.inf)))
+
+    def _keeps_failing(self, parameters: Mapping[str, float]) -> bool:
+        last = itertools.islice((run for run in reversed(self._runs) if same(run.parameters, parameters)), 2)
+        return not any(run.ended_well for run in last)
+
+    def _meaning(self, row: int, candidates: Candidates) -> dict[str, object]:
+        return dict(self._today) if row == candidates.current else self._choices.meaning(candidates.parameters(row))
+
+    def _in_words(self, row: int, candidates: Candidates) -> str:
+        return ", ".join(f"{name} = {value}" for name, value in self._meaning(row, candidates).items())
+
+    def _take_in(self, told: object) -> None:
+        """One entry of the history, see `Told`."""
+        if isinstance(told, Run):
+            known = {name: value for name, value in told.parameters.items() if name in self._choices.names}
+            if told.identity == self._identity:
+                self._add(known, told.outcome, told.status)
+            else:
+                self._others.append(told)
+            return
+        if not isinstance(told, tuple) or len(told) not in (2, 3) or not isinstance(told[-1], Outcome):
+            finding = f"holds {told!r:.80}, which is no finished run"
+            raise UsageError("history", finding, "give (parameters, Outcome) or (workload, parameters, Outcome)", code="JPO-E720")
+        *workload, parameters, outcome = told
+        identity = identity_of(*workload) if workload else self._identity
+        if identity == self._identity:
+            self.tell(parameters, outcome)
+            return
+        self._choices = self._choices.knowing(parameters)
+        ours = {name: value for name, value in parameters.items() if name in self._choices.names}
+        numbers, number = self._choices.numbers(ours), len(self._others)
+        self._others.append(Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told"))
+
+    def _add(self, values: Mapping[str, float], outcome: Outcome, status: RunStatus) -> None:
+        """The order in which runs are told is their age: recorded times and told runs are not compared."""
+        number = len(self._runs)
+        run = Run(str(number), self._identity, {**self._current, **values}, status, None, float(number), outcome, "told")
+        self._runs.append(run)
 
 
-def choose(
-    candidates: Candidates,
-    belief: Belief,
-    runs: Sequence[Run],
-    wishes: Wishes,
-    policy: Policy | None,
-    followed_up: Sequence[tuple[Run, Values]],
-) -> Decision:
-    """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known."""
-    decision = decide(
-        candidates,
-        belief,
-        wishes.preference,
-        explore=wishes.explore,
-        confidence=wishes.confidence,
-        policy=policy,
-        runs_finished=len(runs),
-        recent=relative_costs(followed_up, runs, candidates, wishes.preference),
-    )
-    if not candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
-        finding = "no configuration that was measured keeps it, and only measured ones may be used now"
-        raise NothingAdmissible("[sla]", finding, "relax it, or use explore = safe", code="JPO-E402")
-    return decision
+def shipped_policy() -> Policy | None:
+    """The policy that came with JPO; None where its file was taken out: then the belief rule decides, and the answer says so."""
+    return load_policy() if SHIPPED.exists() else None
 
 
-def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:
-    """The candidate set of a workload."""
-    candidates = propose_candidates(
-        current,
-        runs,
-        free=wishes.free,
-        admissible=lambda proposed: wishes.admissible(current, proposed),
-        log_rate=lambda values: log_rate(values, wishes.prices),
-        choices=wishes.choices,
-        scales=wishes.scales,
-        follow=wishes.follow,
-    )
-    return replace(candidates, priced=usd_per_hour(current, wishes.prices) is not None)
-
-
-def with_chosen(candidates: Candidates, chosen: Values, wishes: Wishes) -> tuple[Candidates, int]:
-    """Today's configuration with the user's values, and what follows them, as one more row; the set and that row."""
-    now = candidates.parameters(candidates.current)
-    rules = {name: rule for name, rule in wishes.follow.items() if name in wishes.free and name not in chosen}
-    values = followed({**now, **chosen}, now, rules)
-    rate = log_rate(values, wishes.prices) - log_rate(now, wishes.prices)
-    larger = replace(
-        candidates,
-        values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
-        admissible=np.append(candidates.admissible, False),
-        log_rate=np.append(candidates.log_rate, rate),
-    )
-    return larger, row_of(larger, values)
-
-
-def within_sla(candidates: Candidates, belief: Belief, wishes: Wishes) -> Candidates:
-    """Take out what is expected to break the SLA.
-
-    Raises:
-        NothingAdmissible: nothing is left; names the promise and what comes nearest.
-    """
-    keeps = candidates.admissible
-    for name, limit, expected in _promises(candidates, belief, wishes):
-        kept = keeps & ~(expected > limit)  # what is not known (NaN) breaks no promise
-        if not kept.any():
-            nearest = float(np.nanmin(expected[keeps]))
-            finding = f"no admissible configuration is expected to keep {limit:g}; the nearest expects {nearest:.4g}"
-            raise NothingAdmissible(f"[sla] {name}", finding, "relax it, or widen the limits in [parameters]", code="JPO-E402")
-        keeps = kept
-    return replace(candidates, admissible=keeps)
-
-
-def _promises(candidates: Candidates, belief: Belief, wishes: Wishes) -> Iterator[tuple[str, float, Floats]]:
-    """(name, limit, expected value per row (K,)) of every promise about which something is known."""
-    if belief.duration_seconds is not None:
-        seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
-        if wishes.time_max_seconds is not None:
-            yield "time_max", wishes.time_max_seconds, seconds
-        if wishes.cost_max_usd is not None:
-            rows = (candidates.parameters(row) for row in range(len(candidates.values)))
-            prices = np.array([usd_per_hour(values, wishes.prices) for values in rows], dtype=np.float64)  # NaN: no price
-            yield "cost_max", wishes.cost_max_usd, seconds / 3600 * prices
-    if wishes.val_loss_max is not None and belief.val_loss is not None:
-        yield "val_loss_max", wishes.val_loss_max, belief.val_loss * np.exp(belief.weights @ belief.log_loss)
-
-
-def relative_costs(
-    followed_up: Sequence[tuple[Run, Values]], runs: Sequence[Run], candidates: Candidates, preference: Preference
-) -> tuple[float, ...]:
-    """What runs that followed a suggestion cost, each in multiples of the newest run before it with the values it replaced.
-
-    A run that did not end well counts FAILURE_CHARGE; where there is nothing to compare with, a run does not count.
-    """
-    costs = []
-    for run, replaced in followed_up:
-        before = (r for r in reversed(runs) if r.ended_well and r.ended_at < run.ended_at)
-        reference = next((r for r in before if same(r.parameters, replaced)), None)
-        if reference is not None:
-            vector = reward_vector(run, reference, rate_between(candidates, run, reference))
-            costs.append(math.exp(float(objective(vector, preference))) if run.ended_well else FAILURE_CHARGE)
-    return tuple(cost for cost in costs if not math.isnan(cost))
-
-
-def rate_between(candidates: Candidates, run: Run, reference: Run) -> float:
-    """Natural log of the price per hour of a run's configuration relative to another's."""
-    return float(candidates.log_rate[row_of_run(candidates, run)] - candidates.log_rate[row_of_run(candidates, reference)])
-
-
-def row_of_run(candidates: Candidates, run: Run) -> int:
-    """The row of a run's configuration; what the run did not report had today's value."""
-    return row_of(candidates, {**candidates.parameters(candidates.current), **run.parameters})
-
-
-def row_of(candidates: Candidates, values: Values) -> int:
-    """The row with these values, which must be there."""
-    wanted = [values[name] for name in candidates.names]
-    return int(np.flatnonzero(np.isclose(candidates.values, wanted, rtol=SAME, atol=0).all(axis=1))[0])
-
-
-def _forecast(belief: Belief, candidates: Candidates, row: int, wishes: Wishes) -> Forecast:
-    return predict(belief, row, usd_per_hour=usd_per_hour(candidates.parameters(row), wishes.prices))
+def _keeping(candidates: Candidates) -> Candidates:
+    """The same, and today's configuration may stay."""
+    return replace(candidates, admissible=candidates.admissible | (np.arange(len(candidates.values)) == candidates.current))

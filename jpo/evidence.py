@@ -25,6 +25,9 @@ MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
 """What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
 
+OTHER_RUNS = 1000
+"""Newest runs on record among which those of other workloads are looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -32,7 +35,8 @@ class Known:
 
     Attributes:
         runs: all on record, oldest first.
-        fresh: those of them that were new.
+        others: the newest runs of other workloads: what they were like says something about this one.
+        fresh: those of `runs` that were new.
         followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
         untried: the newest suggestion that changed something, if no run has started and ended since.
         track: how the last forecasts turned out.
@@ -41,6 +45,7 @@ class Known:
     """
 
     runs: tuple[Run, ...]
+    others: tuple[Run, ...]
     fresh: tuple[Run, ...]
     followed_up: tuple[tuple[Run, Mapping[str, float]], ...]
     untried: Suggestion | None
@@ -103,9 +108,11 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
         requests, seconds = requests + finished.requests, seconds + finished.seconds
     recorded = store.recorded_runs(identity)
     runs = tuple(one.run for one in recorded)
+    others = tuple(one.run for one in store.recorded_runs(limit=OTHER_RUNS) if one.run.identity != identity)
     evidence = Evidence(len(runs), tuple(skipped), requests, seconds, tuple(notes))
     return Known(
         runs=runs,
+        others=others,
         fresh=tuple(fresh),
         followed_up=followed_up(store, recorded),
         untried=untried(store, identity, runs),

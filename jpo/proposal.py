@@ -14,7 +14,7 @@ from statistics import median
 import constraints
 from constraints import Facts, Limits, names, workload_checker
 from jpo import config
-from jpo.advisor import Advice, Wishes
+from jpo.advice import Advice, Wishes
 from jpo.cost import Prices, check_sla
 from jpo.errors import UsageError
 from jpo.evidence import Known
@@ -47,7 +47,7 @@ def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: L
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs))
 
     def admissible(today: Values, proposed: Values) -> bool:
-        return constraints.check(today, proposed, limits, facts if today == workload.current else Facts()).approved
+        return constraints.approves(today, proposed, limits, facts if today == workload.current else Facts())
 
     return Wishes(
         free=[p.name for p in workload.parameters if not p.held],

@@ -132,7 +132,8 @@ class RunStatus(StrEnum):
 class Outcome:
     """What came of a run. None means not measured.
 
-    `converged` says whether the job reached its own target; jobs without a target leave it None.
+    `converged` says whether the job reached its own target; jobs without a target leave it None. `stopped`: it was ended from
+    outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
     `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs.
     """
 
@@ -148,11 +149,12 @@ class Outcome:
     memory_gib: float | None = None
     gpu_memory_gib: float | None = None
     converged: bool | None = None
+    stopped: bool | None = None
 
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if value is None or f.name == "converged":
+            if value is None or f.name in ("converged", "stopped"):
                 continue
             if not math.isfinite(value):
                 raise ValueError(f"{f.name} = {value} is not a finite number; leave out what was not measured")
@@ -160,6 +162,10 @@ class Outcome:
                 raise ValueError(f"{f.name} = {value} is negative")
             if value > 1 and f.name in ("gpu_utilisation", "cpu_utilisation"):
                 raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95 % is 0.95")
+
+
+MEASURED = tuple(f.name for f in fields(Outcome) if f.name != "stopped")
+"""What a source can report of a run beside its status, in the order of the store's columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +190,9 @@ class Run:
             raise ValueError("a run needs an id")
         if self.started_at is not None and self.ended_at < self.started_at:
             raise ValueError(f"run {self.run_id} ends before it starts ({self.ended_at} < {self.started_at})")
-        unknown = set(self.parameters) - set(PARAMETERS)
-        if unknown:
-            raise ValueError(f"run {self.run_id} has unknown parameters {', '.join(sorted(unknown))}")
+        for name, value in self.parameters.items():
+            if not math.isfinite(value):
+                raise ValueError(f"run {self.run_id} has {name} = {value}, which is not a finite number")
 
     @property
     def ended_well(self) -> bool:
@@ -226,16 +232,21 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """How much time, cost and efficiency matter to this user; weights in 0..1 that sum to 1."""
+    """How much time, cost, efficiency and validation loss matter to this user; weights in 0..1 that sum to 1.
+
+    A worse loss is penalised under every preference; a weight of `loss` says that a better one is worth something too.
+    """
 
     time: float = 0.5
     cost: float = 0.5
     efficiency: float = 0.0
+    loss: float = 0.0
 
     def __post_init__(self) -> None:
-        weights = (self.time, self.cost, self.efficiency)
+        weights = (self.time, self.cost, self.efficiency, self.loss)
         if not all(math.isfinite(w) and 0 <= w <= 1 for w in weights):
-            raise ValueError(f"weights must lie in 0..1, found time={self.time}, cost={self.cost}, efficiency={self.efficiency}")
+            told = ", ".join(f"{f.name}={getattr(self, f.name)}" for f in fields(self))
+            raise ValueError(f"weights must lie in 0..1, found {told}")
         if abs(sum(weights) - 1) > 1e-6:
             raise ValueError(f"weights sum to {sum(weights):g}; they must sum to 1")
 
@@ -276,6 +287,8 @@ class Decision:
         decided_by: "sac", "belief", "user" (set by hand), "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
+        step: the guard's word: "keep" today's, go to a "known" one that was run before, "try" the favourite, or "halve" the step:
+            try a smaller one, because the favourite may cost more than exploring may.
     """
 
     choice: int
@@ -283,6 +296,7 @@ class Decision:
     decided_by: Literal["sac", "belief", "user", "waiting", "no evidence"]
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
+    step: Literal["keep", "known", "halve", "try"] = "keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,12 +428,14 @@ class Draws:
         log_time: duration of a run that ends well.
         log_loss: final validation loss.
         log_utilisation: busy share of what was allotted (GPUs, else CPUs).
+        log_power: electric power of one accelerator.
         fails: True where the job diverges, runs out of memory or never reaches what it must.
     """
 
     log_time: Floats
     log_loss: Floats
     log_utilisation: Floats
+    log_power: Floats
     fails: Bools
 
 
@@ -430,8 +446,9 @@ class Belief:
     Attributes:
         weights: shape (J,), sum 1.
         log_time, log_cost, log_loss, log_utilisation: shape (J, K), natural logs relative to the current candidate.
+        fails: shape (J, K), where a particle fails.
         p_fail: shape (K,), probability that a run there fails.
-        runs, failures: shape (K,), own runs there that ended well, and those that did not.
+        runs, failures, stopped: shape (K,), own runs there that ended well, that failed, and that were stopped from outside.
         noise: standard deviation of the natural log of a single run's duration.
         duration_seconds: what log_time = 0 means, None before the first finished run.
         val_loss: what log_loss = 0 means, None before the first validation loss.
@@ -444,11 +461,18 @@ class Belief:
     log_cost: Floats
     log_loss: Floats
     log_utilisation: Floats
+    fails: Bools
     p_fail: Floats
     runs: Ints
     failures: Ints
+    stopped: Ints
     noise: float
     duration_seconds: float | None
     val_loss: float | None
     effective_share: float
     knows_utilisation: bool
+
+    @property
+    def tried(self) -> Bools:
+        """Candidates that have been run, however it ended, shape (K,)."""
+        return (self.runs + self.failures + self.stopped) > 0

@@ -7,6 +7,7 @@ sources of settings are laid over each other stands in layers.py.
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, WithJsonSchema, model_validator
@@ -28,7 +29,7 @@ def weights(given: object) -> object:
     """'cost' or 'time=0.3,cost=0.7' -> weights; a table stays as it is, and what it leaves out counts 0."""
     if isinstance(given, str) and given in NAMED_PREFERENCES:
         named = NAMED_PREFERENCES[given]
-        return {"time": named.time, "cost": named.cost, "efficiency": named.efficiency}
+        return asdict(named)
     if isinstance(given, str):
         pairs = [part.partition("=") for part in given.split(",")]
         if not all(equals for _, equals, _ in pairs):
@@ -95,11 +96,12 @@ class SlaTable(Table):
 
 
 class PreferenceTable(Table):
-    """Weights of time, cost and efficiency; they sum to 1."""
+    """Weights of time, cost, efficiency and validation loss; they sum to 1."""
 
     time: float = 0.0
     cost: float = 0.0
     efficiency: float = 0.0
+    loss: float = 0.0
 
     @model_validator(mode="after")
     def valid(self) -> PreferenceTable:
@@ -107,7 +109,7 @@ class PreferenceTable(Table):
         return self
 
     def record(self) -> Preference:
-        return Preference(self.time, self.cost, self.efficiency)
+        return Preference(self.time, self.cost, self.efficiency, self.loss)
 
 
 class PricesTable(Table):

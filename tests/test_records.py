@@ -55,8 +55,8 @@ def test_run_cannot_end_before_it_starts() -> None:
         Run("r", DIGITS, {}, RunStatus.SUCCEEDED, 2.0, 1.0, Outcome(), "csv")
 
 
-def test_run_refuses_unknown_parameters_and_an_empty_id() -> None:
-    with pytest.raises(ValueError, match="unknown parameters dropout"):
-        Run("r", DIGITS, {"dropout": 0.5}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
+def test_run_refuses_parameters_that_are_no_numbers_and_an_empty_id() -> None:
+    with pytest.raises(ValueError, match="dropout = nan"):
+        Run("r", DIGITS, {"dropout": float("nan")}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
     with pytest.raises(ValueError, match="needs an id"):
         Run("", DIGITS, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -41,7 +42,7 @@ def background(suggestion: Suggestion) -> list[str]:
     verdict = "approved" if suggestion.guard.approved else "rejected: " + "; ".join(suggestion.guard.violations)
     codes = ", ".join(suggestion.codes) or "none"
     return [
-        f"  preference: time {wanted.time:g}, cost {wanted.cost:g}, efficiency {wanted.efficiency:g}; seed {suggestion.seed}",
+        f"  preference: {', '.join(f'{name} {weight:g}' for name, weight in asdict(wanted).items())}; seed {suggestion.seed}",
         f"  guard: {verdict}",
         f"  reason codes (docs/codes.md): {codes}",
         *(f"  skipped {one.run_id}: {one.reason}" for one in suggestion.evidence.runs_skipped),

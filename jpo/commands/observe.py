@@ -10,7 +10,7 @@ from jpo.errors import UsageError
 from jpo.evidence import gather, workload_of
 from jpo.history import Store, open_store
 from jpo.layers import Loaded
-from jpo.records import Finished, Outcome, Run, RunStatus
+from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
 from jpo.telemetry import read_log
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -58,11 +58,10 @@ def refreshed(store: Store, config: Path, loaded: Loaded, *, now: float, offline
 def by_hand(run_id: str, config: Path, loaded: Loaded, metrics: Mapping[str, str], status: RunStatus, now: float) -> Run:
     """A run that just ended with the values of config.ini and the outcome given on the command line."""
     workload = workload_of(config, loaded, now=now)
-    known = Outcome.__dataclass_fields__
     values: dict[str, float | bool] = {}
     for name, text in metrics.items():
-        if name not in known:
-            raise UsageError("--metric", f"{name} is not a metric", f"known are {', '.join(known)}", code="JPO-E306")
+        if name not in MEASURED:
+            raise UsageError("--metric", f"{name} is not a metric", f"known are {', '.join(MEASURED)}", code="JPO-E306")
         try:
             values[name] = TRUTH[text.lower()] if name == "converged" else float(text)
         except (ValueError, KeyError) as error:

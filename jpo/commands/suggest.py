@@ -12,7 +12,7 @@ from pathlib import Path
 
 from constraints import Facts, Limits
 from jpo import config, learning
-from jpo.advisor import advise
+from jpo.advice import advise
 from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
 from jpo.evidence import gather, limits_of, waiting_for, workload_of
 from jpo.history import AuditEvent, Json, Store, open_store
@@ -56,6 +56,7 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
             wishes,
             policy=policy,
             seed=seed,
+            others=known.others,
             followed_up=known.followed_up,
             chosen=chosen,
             waiting_for=waiting_for(known, workload.current),

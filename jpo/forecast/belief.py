@@ -6,20 +6,22 @@ Source: importance weighting of a simulator's draws (likelihood-free inference),
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.seen import Placed, Seen, measured, place
+from jpo.forecast.ensemble import conditioned
+from jpo.forecast.misfit import Misfit, Moved, moved
+from jpo.forecast.seen import NOWHERE, End, Placed, Seen, at_least, measured, place
 from jpo.records import Belief, Candidates, Draws, Run
 
 if TYPE_CHECKING:
-    from jpo.records import Floats, Ints
+    from jpo.forecast.surfaces import Recalled
+    from jpo.records import Bools, Floats, Ints
 
-_NU = 4.0
-"""Degrees of freedom of the likelihood: heavy tails, so that one odd run does not rule out every job."""
 _NOISE, _NOISE_RUNS = 0.06, 4.0
 """Prior sd of ln duration between equal runs, and how many degrees of freedom it counts."""
 _LEAST_SHARE = 0.05
@@ -28,113 +30,135 @@ _FAILS_BY_CHANCE, _PASSES_BY_CHANCE = 0.05, 0.1
 """Probability that a run fails where the job would pass, and passes where the simulated job fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Misfit:
-    """sd of ln: `tau` between a job and the best particle at one candidate, `noise` between two equal runs."""
-
-    tau: float
-    noise: float
-
-
-_LOSS, _UTILISATION = _Misfit(0.08, 0.03), _Misfit(0.3, 0.1)
+_LOSS, _UTILISATION, _PRICE = Misfit(0.08, 0.03), Misfit(0.3, 0.1), Misfit(0.08, 0.02)
 _TAU_TIME = 0.12
-_REACH = {"cpus": 2.0, "memory_gib": 4.0}
-"""Over how many doublings of a parameter a misfit reaches, else 1. Memory and CPUs hardly change a run that has enough."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Moved:
-    """One quantity after the runs: particles (J, K), what their zero means (J,), and how well each explains it (J,)."""
+class _Quantity:
+    """One thing that is forecast: where it was seen, where only a least value was, and how far off a particle may be."""
 
-    log: Floats
-    level: Floats
-    log_likelihood: Floats
+    seen: Seen
+    least: Seen
+    misfit: Misfit
 
 
-def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run]) -> Belief:
+def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run], recalled: Recalled | None = None) -> Belief:
     """Weigh and move the simulated jobs by the runs so far, which may come in any order.
 
     Args:
         draws: shape (J, K), from the simulator on these candidates.
         runs: of this workload. A parameter that a run does not report is taken to have today's value; runs that match no
-            candidate are ignored. Runs that failed, were stopped or did not converge count as failures and not for durations.
+            candidate are ignored. Runs that failed or did not converge count as failures and not for durations; one that was
+            stopped from outside says that it would have taken longer.
+        recalled: surfaces like those of other workloads, as more particles: each kind weighs as much as it explains the runs.
 
     Returns:
-        `runs` counts the runs that ended well, `failures` the others. Where nothing was measured, the prior.
+        Where nothing was measured, the prior.
     """
     placed = place(candidates, runs)
-    well = [one for one in placed if not one.failed]
-    now = candidates.current
+    well, failed, stopped = ([one for one in placed if one.end is end] for end in End)
     noise = _noise(well)
-    time_seen = measured(well, lambda one: one.run.outcome.duration_seconds)
-    loss_seen = measured(well, lambda one: one.run.outcome.val_loss)
-    alike = _alike(candidates)
-    time = _moved(draws.log_time, time_seen, _Misfit(_TAU_TIME, noise), alike, now)
-    loss = _moved(draws.log_loss, loss_seen, _LOSS, alike, now)
-    utilisation_seen = _utilisation(well)
-    utilisation = _moved(draws.log_utilisation, utilisation_seen, _UTILISATION, alike, now)
-    log_likelihood = time.log_likelihood + loss.log_likelihood + utilisation.log_likelihood + _of_failures(draws, placed)
-    weights = _weights(log_likelihood)
-    count = _counts([one.row for one in well], len(candidates.values))
-    failures = _counts([one.row for one in placed if one.failed], len(candidates.values))
+    time, loss, utilisation = _quantities(well, stopped, noise)
+    power, price = _price(draws, candidates, [*well, *stopped])
+
+    def move(log: Floats, of: _Quantity) -> Moved:
+        return moved(log, of.seen, of.least, of.misfit, candidates)
+
+    parts = [move(log, of) for log, of in zip(_logs(draws, power), (time, loss, utilisation, price), strict=True)]
+    log_likelihood = np.sum([part.log_likelihood for part in parts], axis=0) + _of_failures(draws.fails, placed)
+    weights, fails, share = _weights(log_likelihood), draws.fails, _effective_share(_softmax(log_likelihood))
+    if recalled is not None:
+        remembered = _remembered(recalled, (time, loss, utilisation, price), candidates.current)
+        belief_in = _odds(recalled, remembered, log_likelihood, placed)
+        weights = np.concatenate(
+            ((1 - belief_in) * weights, np.full(len(recalled.draws.fails), belief_in / len(recalled.draws.fails)))
+        )
+        parts = [_joined(part, other) for part, other in zip(parts, remembered, strict=True)]
+        fails, share = np.concatenate((fails, recalled.draws.fails)), max(share, belief_in)
+    seconds, losses, busy, rate = parts
+    count, failures, ended = (_counts([one.row for one in ones], len(candidates.values)) for ones in (well, failed, stopped))
     return Belief(
         weights=weights,
-        log_time=time.log,
-        log_cost=time.log + candidates.log_rate,
-        log_loss=loss.log,
-        log_utilisation=utilisation.log,
-        p_fail=(weights @ draws.fails + failures) / (1 + count + failures),  # the particles count as one run
+        log_time=seconds.log,
+        log_cost=seconds.log + candidates.log_rate + rate.log,
+        log_loss=losses.log,
+        log_utilisation=busy.log,
+        fails=fails,
+        p_fail=(weights @ fails + failures) / (1 + count + failures),  # the particles count as one run
         runs=count,
         failures=failures,
+        stopped=ended,
         noise=noise,
-        duration_seconds=float(np.exp(weights @ time.level)) if time_seen.rows.size else None,
-        val_loss=float(np.exp(weights @ loss.level)) if loss_seen.rows.size else None,
-        effective_share=_effective_share(_softmax(log_likelihood)),
-        knows_utilisation=bool(utilisation_seen.rows.size),
+        duration_seconds=float(np.exp(weights @ seconds.level)) if time.seen.rows.size else None,
+        val_loss=float(np.exp(weights @ losses.level)) if loss.seen.rows.size else None,
+        effective_share=share,
+        knows_utilisation=bool(utilisation.seen.rows.size),
     )
 
 
-def _moved(simulated: Floats, seen: Seen, misfit: _Misfit, alike: Floats, current: int) -> _Moved:
-    """Fit each particle's unknown level, score what remains with a Student t, and move the particle towards own measurements.
+def _quantities(well: Sequence[Placed], stopped: Sequence[Placed], noise: float) -> tuple[_Quantity, _Quantity, _Quantity]:
+    """Duration, validation loss and utilisation, as measured."""
+    seconds = measured(well, lambda one: one.run.outcome.duration_seconds)
+    losses = measured(well, lambda one: one.run.outcome.val_loss)
+    return (
+        _Quantity(seconds, at_least(stopped) if seconds.rows.size else NOWHERE, Misfit(_TAU_TIME, noise)),
+        _Quantity(losses, NOWHERE, _LOSS),
+        _Quantity(_utilisation(well), NOWHERE, _UTILISATION),
+    )
 
-    Only ratios are simulated, so the level s_j is the mean of (measured - simulated) over the candidates seen, each weighted with
-    1 / (tau^2 + noise^2 / n). What remains is the particle's misfit, a Gaussian process with sd tau over the configurations: it
-    moves the candidates seen by the share tau^2 / (tau^2 + noise^2 / n) if they stand alone, and those like them nearly as much.
-    Then the current column is made 0 again.
 
-    Source: Kennedy and O'Hagan, "Bayesian calibration of computer models", JRSS B 2001 (discrepancy as a Gaussian process).
+def _logs(draws: Draws, price: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    return draws.log_time, draws.log_loss, draws.log_utilisation, price
+
+
+def _remembered(recalled: Recalled, quantities: tuple[_Quantity, ...], current: int) -> list[Moved]:
+    """The recalled surfaces, conditioned on what was measured."""
+    rng = np.random.default_rng((recalled.seed, 3))
+    logs = _logs(recalled.draws, recalled.draws.log_power)
+    return [conditioned(log, of.seen, of.least, of.misfit, current, rng) for log, of in zip(logs, quantities, strict=True)]
+
+
+def _odds(recalled: Recalled, remembered: list[Moved], simulated: Floats, placed: Sequence[Placed]) -> float:
+    """Posterior probability that the job is of the recalled kind, by the mean likelihood of either kind's particles."""
+    log_likelihood = np.sum([part.log_likelihood for part in remembered], axis=0) + _of_failures(recalled.draws.fails, placed)
+    evidence = _log_mean_exp(log_likelihood) - _log_mean_exp(simulated)
+    odds = evidence + math.log(max(recalled.trust, 1e-6) / max(1 - recalled.trust, 1e-6))
+    return 1 / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
+
+
+def _joined(simulated: Moved, remembered: Moved) -> Moved:
+    return Moved(*(np.concatenate((getattr(simulated, f.name), getattr(remembered, f.name))) for f in fields(Moved)))
+
+
+def _price(draws: Draws, candidates: Candidates, paid: Sequence[Placed]) -> tuple[Floats, _Quantity]:
+    """What the price of an hour has beside the candidates' rates: simulated (J, K), and seen where a cost was measured.
+
+    A cost in money says whether the rates are right. Where an hour costs the same everywhere, energy is what differs.
     """
-    jobs = len(simulated)
-    if not seen.rows.size:
-        return _Moved(simulated, np.zeros(jobs), np.zeros(jobs))
-    variance = misfit.tau**2 + misfit.noise**2 / seen.count
-    residual = seen.mean - simulated[:, seen.rows]  # (J, M)
-    level = residual @ (1 / variance) / np.sum(1 / variance)
-    residual = residual - level[:, None]
-    log_likelihood = -(_NU + 1) / 2 * np.log1p(residual**2 / (_NU * variance)).sum(axis=1)
-    among_seen = alike[np.ix_(seen.rows, seen.rows)] + np.diag(misfit.noise**2 / (seen.count * misfit.tau**2))
-    moved = simulated + residual @ np.linalg.solve(among_seen, alike[seen.rows])  # (J, M) @ (M, K)
-    shift = moved[:, current].copy()
-    return _Moved(moved - shift[:, None], level + shift, log_likelihood)
+    rate = candidates.log_rate
+    in_money = measured(paid, lambda one: _per_second(one.run.outcome.cost_usd, one, rate))
+    if in_money.rows.size or candidates.priced or np.ptp(rate) > 0:
+        return np.zeros_like(draws.log_power), _Quantity(in_money, NOWHERE, _PRICE)
+    in_joules = measured(paid, lambda one: _per_second(one.run.outcome.energy_joules, one, rate))
+    return draws.log_power, _Quantity(in_joules, NOWHERE, _PRICE)
 
 
-def _alike(candidates: Candidates) -> Floats:
-    """How much of one candidate's misfit another one shares, shape (K, K), in 0..1, 1 on the diagonal."""
-    steps = np.log2(np.maximum(candidates.values, 1e-6)) / [_REACH.get(name, 1.0) for name in candidates.names]
-    squares = np.zeros((len(steps), len(steps)))
-    for column in steps.T:
-        squares += (column[:, None] - column[None, :]) ** 2
-    return np.asarray(np.exp(-squares / 2))
+def _per_second(amount: float | None, one: Placed, log_rate: Floats) -> float | None:
+    seconds = one.run.outcome.duration_seconds
+    return amount / seconds / float(np.exp(log_rate[one.row])) if amount is not None and seconds else None
 
 
-def _of_failures(draws: Draws, placed: Sequence[Placed]) -> Floats:
-    """ln probability of every run's end, given where the particle fails; shape (J,)."""
-    total = np.zeros(len(draws.fails))
+def _of_failures(fails: Bools, placed: Sequence[Placed]) -> Floats:
+    """ln probability of every run's end, given where the particles fail, (J, K) -> (J,). A stopped run's end is unknown."""
+    if_fails, if_passes = np.zeros(fails.shape[1]), np.zeros(fails.shape[1])
     for one in placed:
-        if_fails = 1 - _PASSES_BY_CHANCE if one.failed else _PASSES_BY_CHANCE
-        if_passes = _FAILS_BY_CHANCE if one.failed else 1 - _FAILS_BY_CHANCE
-        total += one.count * np.log(np.where(draws.fails[:, one.row], if_fails, if_passes))
-    return total
+        if one.end is not End.STOPPED:
+            failed = one.end is End.FAILED
+            if_fails[one.row] += one.count * math.log(1 - _PASSES_BY_CHANCE if failed else _PASSES_BY_CHANCE)
+            if_passes[one.row] += one.count * math.log(_FAILS_BY_CHANCE if failed else 1 - _FAILS_BY_CHANCE)
+    rows = np.flatnonzero(if_fails)
+    return np.asarray(np.where(fails[:, rows], if_fails[rows], if_passes[rows]).sum(axis=1))
 
 
 def _utilisation(well: Sequence[Placed]) -> Seen:
@@ -145,13 +169,13 @@ def _utilisation(well: Sequence[Placed]) -> Seen:
 
 def _noise(well: Sequence[Placed]) -> float:
     """sd of ln duration between equal runs, pooled over candidates with a prior."""
-    squares, freedom = _NOISE_RUNS * _NOISE**2, _NOISE_RUNS
-    for row in {one.row for one in well}:
-        durations = [one.run.outcome.duration_seconds for one in well if one.row == row]
-        logs = np.log([seconds for seconds in durations if seconds])
-        if logs.size > 1:
-            squares, freedom = squares + float(np.sum((logs - logs.mean()) ** 2)), freedom + logs.size - 1
-    return float(np.sqrt(squares / freedom))
+    logs: dict[int, list[float]] = {}
+    for one in well:
+        if one.run.outcome.duration_seconds:
+            logs.setdefault(one.row, []).append(math.log(one.run.outcome.duration_seconds))
+    squares = _NOISE_RUNS * _NOISE**2 + sum(len(ones) * float(np.var(ones)) for ones in logs.values())
+    freedom = _NOISE_RUNS + sum(len(ones) - 1 for ones in logs.values())
+    return math.sqrt(squares / freedom)
 
 
 def _weights(log_likelihood: Floats) -> Floats:
@@ -163,6 +187,10 @@ def _weights(log_likelihood: Floats) -> Floats:
         power = (low + high) / 2
         low, high = (power, high) if _effective_share(_softmax(power * log_likelihood)) >= _LEAST_SHARE else (low, power)
     return _softmax(low * log_likelihood)
+
+
+def _log_mean_exp(logs: Floats) -> float:
+    return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max())
 
 
 def _softmax(logs: Floats) -> Floats:

@@ -23,11 +23,13 @@ _NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
 """The middle of nine equally likely parts of the normal distribution: noise without a random number."""
 
 
-def predict(belief: Belief, row: int, *, usd_per_hour: float | None) -> Forecast:
-    """Forecast one next run at a candidate, given that it ends well, with 90 % intervals.
+def predict(belief: Belief, row: int, *, usd_per_hour: float | None, widen: float = 1.0, coverage: float = 0.9) -> Forecast:
+    """Forecast one next run at a candidate, given that it ends well, with intervals (of 90 %).
 
     Args:
         usd_per_hour: price of this candidate, None when unknown.
+        widen: the calibration watch's factor, at least 1: the bounds lie so much further from the middle, on a log scale.
+        coverage: share of the outcomes that the intervals should hold, 0..1.
 
     Returns:
         None for what no run supports: durations before the first run that ended well, cost without a price, loss before the first
@@ -35,11 +37,11 @@ def predict(belief: Belief, row: int, *, usd_per_hour: float | None) -> Forecast
     """
     duration = cost = loss = None
     if belief.duration_seconds is not None:
-        duration = _interval(belief, belief.log_time, row, belief.duration_seconds, belief.noise)
+        duration = _interval(belief, belief.log_time, row, belief.duration_seconds, belief.noise, widen, coverage)
         if usd_per_hour is not None:
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
-        loss = _interval(belief, belief.log_loss, row, belief.val_loss, _LOSS_NOISE)
+        loss = _interval(belief, belief.log_loss, row, belief.val_loss, _LOSS_NOISE, widen, coverage)
     return Forecast(duration, cost, loss)
 
 
@@ -57,7 +59,7 @@ def probability_worse(belief: Belief, log_objective: Floats, than: int, margin: 
     return np.asarray(belief.weights @ worse)
 
 
-def _interval(belief: Belief, logs: Floats, row: int, level: float, noise: float) -> Interval:
+def _interval(belief: Belief, logs: Floats, row: int, level: float, noise: float, widen: float, coverage: float) -> Interval:
     """Spread over the particles as seen from the candidates that were run, plus the noise of one run and of what is known so far.
 
     Seen from today's configuration the spread of its own duration would vanish, even if it has never been run.
@@ -68,8 +70,10 @@ def _interval(belief: Belief, logs: Floats, row: int, level: float, noise: float
     runs = belief.runs[row] if belief.runs[row] else counts.sum()
     sigma = noise * np.sqrt(1 + 1 / runs)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
-    low, middle, high = _weighted_quantiles(points, np.repeat(belief.weights, len(_NODES)), (0.05, 0.5, 0.95))
-    factor = _INFLATION + _MISFIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS)
+    low, middle, high = _weighted_quantiles(
+        points, np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
+    )
+    factor = widen * (_INFLATION + _MISFIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)
     mean = min(max(float(belief.weights @ centred), low), high)
     return _scaled(Interval(float(np.exp(mean)), float(np.exp(low)), float(np.exp(high))), level)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from typing import Any
 
 from jpo.history.canonical import canonical
 from jpo.history.runs import RecordedRun
 from jpo.records import (
+    MEASURED,
     Change,
     Evidence,
     Forecast,
@@ -50,12 +50,12 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "recorded_at": recorded.recorded_at,
         "suggestion_id": recorded.suggestion_id,
         "parameters": canonical(run.parameters),
-        **asdict(run.outcome),
+        **{name: getattr(run.outcome, name) for name in MEASURED},
     }
 
 
 def read_run(row: sqlite3.Row) -> RecordedRun:
-    outcome = {f.name: row[f.name] for f in fields(Outcome)}
+    outcome = {name: row[name] for name in MEASURED}
     if outcome["converged"] is not None:
         outcome["converged"] = bool(outcome["converged"])
     run = Run(

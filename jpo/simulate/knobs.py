@@ -1,4 +1,4 @@
-"""Candidates in the simulator's coordinates, and the random numbers that all of its formulas use.
+"""Candidates in the simulator's coordinates, and what its formulas do not know: smooth random functions of them.
 
 The simulator thinks in doublings relative to the current configuration, so that a parameter which is not a column (it stays as
 it is) is a row of zeros and no formula has to ask.
@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jpo.records import Bools, Candidates, Floats
+from jpo.records import PARAMETERS
 
+if TYPE_CHECKING:
+    from jpo.records import Candidates, Floats
+    from jpo.simulate.hyper import Hyper
+
+POWER_LIMIT = "power_limit_w"
+"""No parameter of config.ini, but one that users of the library tune, and whose physics is known."""
 _SMALLEST = 1e-6
 """Stands for zero where a logarithm is taken (gpus = 0, cpus = 0)."""
+_FARTHEST, _LARGEST = 60.0, 1e12
+"""Doublings from today, GPUs and CPUs: beyond is as absurd, and powers of it would not be finite."""
 _FEATURES = 24
 """Random cosines per residual; a smooth function of one to four knobs needs no more."""
 _LENGTH = 3.0
@@ -27,6 +34,8 @@ class Knobs:
     """All shape (K,).
 
     batch, rate, layers, epochs: log2 relative to the current row (rate = learning rate).
+    power_limit: of an accelerator, as a share of the largest among the candidates; all ones when not a column.
+    others: shape (Q, K), the columns of which the simulator knows no meaning, each scaled to 0..1.
     gpus: number, 0 without GPUs. cpus, memory: number and GiB; all ones when not a column.
     epochs_now: today's number of epochs, None when not a column.
     has_cpus: whether the CPUs are asked for (else they come with the node).
@@ -36,6 +45,8 @@ class Knobs:
     rate: Floats
     layers: Floats
     epochs: Floats
+    power_limit: Floats
+    others: Floats
     gpus: Floats
     cpus: Floats
     memory: Floats
@@ -50,19 +61,23 @@ def knobs_of(candidates: Candidates) -> Knobs:
 
     def doublings(name: str) -> Floats:
         log2 = np.log2(np.maximum(columns.get(name, np.ones(rows)), _SMALLEST))
-        return np.asarray(log2 - log2[candidates.current])
+        return np.asarray(np.clip(log2 - log2[candidates.current], -_FARTHEST, _FARTHEST))
 
     def amount(name: str, absent: float) -> Floats:
         return np.asarray(np.maximum(columns.get(name, np.full(rows, absent)), 0.0))
 
+    watts = np.maximum(amount(POWER_LIMIT, 1.0), _SMALLEST)
+    known = (*PARAMETERS, POWER_LIMIT)
     epochs_now = float(max(columns["epochs"][candidates.current], 1.0)) if "epochs" in columns else None
     return Knobs(
         batch=doublings("batch_size"),
         rate=doublings("learning_rate"),
         layers=doublings("num_layers"),
         epochs=doublings("epochs"),
-        gpus=np.round(amount("gpus", 0.0)),
-        cpus=np.maximum(amount("cpus", 1.0), 0.1),
+        power_limit=watts / watts.max(),
+        others=np.array([_scaled(column) for name, column in columns.items() if name not in known]).reshape(-1, rows),
+        gpus=np.minimum(np.round(amount("gpus", 0.0)), _LARGEST),
+        cpus=np.clip(amount("cpus", 1.0), 0.1, _LARGEST),
         memory=np.maximum(amount("memory_gib", 1.0), _SMALLEST),
         epochs_now=epochs_now,
         has_cpus="cpus" in columns,
@@ -70,28 +85,20 @@ def knobs_of(candidates: Candidates) -> Knobs:
     )
 
 
-def uniform(rng: np.random.Generator, low: float, high: float, jobs: int) -> Floats:
-    """One number per job, shape (J, 1)."""
-    return rng.uniform(low, high, (jobs, 1))
+def _scaled(column: Floats) -> Floats:
+    """0..1 over the candidates, on a logarithmic scale where the values are positive and span more than a factor of ten."""
+    logarithmic = column.min() > 0 and column.max() / 10 > column.min()
+    values = np.log(column) if logarithmic else column / max(np.abs(column).max(), _SMALLEST)
+    return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
 
 
-def log_uniform(rng: np.random.Generator, low: float, high: float, jobs: int) -> Floats:
-    """One number per job, shape (J, 1), its logarithm uniform."""
-    return np.exp(rng.uniform(np.log(low), np.log(high), (jobs, 1)))
-
-
-def happens(rng: np.random.Generator, probability: float, jobs: int) -> Bools:
-    """One yes or no per job, shape (J, 1)."""
-    return rng.random((jobs, 1)) < probability
-
-
-def residuals(coordinates: tuple[Floats, ...], rng: np.random.Generator, jobs: int) -> Floats:
+def residuals(coordinates: tuple[Floats, ...], hyper: Hyper, name: str) -> Floats:
     """What the formulas do not know: one smooth random function of the knobs per job, shape (J, K), of variance 1.
 
     Source: Rahimi and Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007 (an RBF Gaussian process by cosines).
     """
-    points = np.stack(coordinates)  # (knobs, K)
+    points, rng = np.stack(coordinates), hyper.rng(name)  # (knobs, K)
     frequencies = rng.normal(0.0, 1.0 / _LENGTH, (_FEATURES, len(points)))
     phases = rng.uniform(0.0, 2 * np.pi, (_FEATURES, 1))
     features = np.sqrt(2.0 / _FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
-    return np.asarray(rng.normal(size=(jobs, _FEATURES)) @ features)
+    return np.asarray(rng.normal(size=(hyper.jobs, _FEATURES)) @ features)

@@ -1,17 +1,19 @@
 """How long one training step takes on what was allotted, and which share of it is spent computing.
 
 The unit of time is the fixed cost of one step (launching kernels, the optimizer); `work` is the part that grows with the batch.
-Energy and heterogeneous hardware are not modelled yet.
+Heterogeneous hardware is not modelled.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.simulate.knobs import Knobs, happens, log_uniform, residuals, uniform
+from jpo.simulate.hyper import Hyper
+from jpo.simulate.knobs import Knobs, residuals
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
@@ -26,26 +28,26 @@ class Speed:
     out_of_memory: Bools
 
 
-def step_time(knobs: Knobs, rng: np.random.Generator, jobs: int) -> Speed:
+def step_time(knobs: Knobs, hyper: Hyper) -> Speed:
     """Step time on GPUs, or on CPUs where a row has none; layers and residuals multiply it, host memory can end it."""
-    half = uniform(rng, knobs.batch.min() - 3, knobs.batch.max() + 1, jobs)
+    half = hyper.uniform("half saturation", knobs.batch.min() - 3, knobs.batch.max() + 1)
     with_gpus = knobs.gpus >= 1
     if with_gpus.all():
-        step, busy, too_large = _on_gpus(knobs, half, rng, jobs)
+        step, busy, too_large = _on_gpus(knobs, half, hyper)
     elif not with_gpus.any():
-        step, busy = _on_cpus(knobs, half, rng, jobs)
+        step, busy = _on_cpus(knobs, half, hyper)
         too_large = np.zeros(step.shape, dtype=np.bool_)
     else:
-        step, busy, too_large = _on_gpus(knobs, half, rng, jobs)
-        slow, slow_busy = _on_cpus(knobs, half, rng, jobs)
-        step = np.where(with_gpus, step, slow * log_uniform(rng, 4, 60, jobs))  # one GPU against a few cores
+        step, busy, too_large = _on_gpus(knobs, half, hyper)
+        slow, slow_busy = _on_cpus(knobs, half, hyper)
+        step = np.where(with_gpus, step, slow * hyper.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
         busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
-    misfit = residuals((knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers), rng, jobs)
-    log_step = np.log(step * _layers(knobs, rng, jobs)) + uniform(rng, 0, 0.25, jobs) * misfit
-    return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, rng, jobs))
+    misfit = residuals((knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers), hyper, "step")
+    log_step = np.log(step * _layers(knobs, hyper)) + hyper.uniform("step residual", 0, 0.25) * misfit
+    return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, hyper))
 
 
-def _on_gpus(knobs: Knobs, half: Floats, rng: np.random.Generator, jobs: int) -> tuple[Floats, Floats, Bools]:
+def _on_gpus(knobs: Knobs, half: Floats, hyper: Hyper) -> tuple[Floats, Floats, Bools]:
     """Step, busy share, GPU memory exceeded.
 
     T_grad = 1 + 2^(local - half), T_step = (T_grad^q + T_sync^q)^(1/q) + (passes - 1) T_grad; T_sync has one slope within and one
@@ -55,53 +57,66 @@ def _on_gpus(knobs: Knobs, half: Floats, rng: np.random.Generator, jobs: int) ->
     """
     now, gpus = knobs.current, np.maximum(knobs.gpus, 1.0)
     local = knobs.batch - np.log2(gpus)
-    limit = np.maximum(uniform(rng, knobs.batch.min(), knobs.batch.max() + 3, jobs), local[now])
-    limit = np.where(happens(rng, 0.9 if gpus.max() == 1 else 0.2, jobs), np.inf, limit)
-    accumulates = happens(rng, 0.7, jobs)  # the others run out of memory
-    passes = np.where(accumulates, np.ceil(np.exp2(np.maximum(local - limit, 0.0)) - 1e-9), 1.0)
+    limit = np.maximum(hyper.uniform("memory limit", knobs.batch.min(), knobs.batch.max() + 3), local[now])
+    limit = np.where(hyper.happens("memory suffices", 0.9 if gpus.max() == 1 else 0.2), np.inf, limit)
+    accumulates = hyper.happens("accumulates", 0.7)  # the others run out of memory
+    passes = np.ceil(np.exp2(np.maximum(local - np.where(accumulates, limit, np.inf), 0.0)) - 1e-9)
     work = np.exp2(local - half) / passes
     gradient = 1.0 + work
 
-    sync = log_uniform(rng, 0.01, 1.5, jobs) * gradient[:, [now]]
-    slope = uniform(rng, 0, 0.3, jobs)
-    node = np.where(happens(rng, 0.7, jobs), 4.0, np.exp2(rng.integers(0, 5, (jobs, 1))))
-    network = np.where(happens(rng, 0.3, jobs), 1.0, log_uniform(rng, 1, 12, jobs))
-    across = gpus > node
-    peers = np.where(across, gpus / node, gpus)
-    sync = np.where(gpus > 1, sync * np.where(across, network, 1.0) * (1 + slope * np.maximum(peers - 2, 0.0)), 1e-12)
-    overlap = uniform(rng, 1, 5, jobs)
-    larger, smaller = np.maximum(gradient, sync), np.minimum(gradient, sync)
-    both = larger * np.exp(np.log1p(np.exp(overlap * np.log(smaller / larger))) / overlap)  # (larger^q + smaller^q)^(1/q)
-    step = both + (passes - 1) * gradient
+    sync = hyper.log_uniform("synchronisation", 0.01, 1.5) * gradient[:, [now]]
+    slope = hyper.uniform("synchronisation slope", 0, 0.3)
+    node = np.where(hyper.happens("usual node", 0.7), 4.0, np.exp2(np.floor(hyper.uniform("gpus per node", 0, 5))))
+    network = np.where(hyper.happens("fast network", 0.3), 1.0, hyper.log_uniform("network", 1, 12))
+    counts, which = np.unique(gpus, return_inverse=True)  # few: a fifth of the work
+    across = counts > node
+    peers = np.where(across, counts / node, counts)
+    costs = sync * np.where(across, network, 1.0) * (1 + slope * np.maximum(peers - 2, 0.0))
+    sync = np.where(counts > 1, costs, 1e-12)[:, which]
+    step = _overlapping(gradient, sync, hyper.uniform("overlap", 1, 5)) + (passes - 1) * gradient
 
-    feeders = knobs.cpus / knobs.cpus[now] if knobs.has_cpus else np.ceil(gpus / node) / np.ceil(gpus[now] / node)
+    nodes = np.ceil(counts / node)[:, which]  # (J, K)
+    feeders = knobs.cpus / knobs.cpus[now] if knobs.has_cpus else nodes / nodes[:, [now]]
     # Assumed range: above .2 (noticeable) in two of five jobs; below that it matters only to those who save CPUs.
-    loading = log_uniform(rng, 0.003, 3, jobs) * np.exp2(knobs.batch - half) / feeders
-    step = np.maximum(step, loading)
-    return step, passes * (uniform(rng, 0.2, 1, jobs) + work) / step, accumulates < (local > limit)
+    loading = hyper.log_uniform("loading", 0.003, 3) * np.exp2(knobs.batch - half) / feeders
+    np.maximum(step, loading, out=step)
+    return step, passes * (hyper.uniform("busy overhead", 0.2, 1) + work) / step, accumulates < (local > limit)
 
 
-def _on_cpus(knobs: Knobs, half: Floats, rng: np.random.Generator, jobs: int) -> tuple[Floats, Floats]:
+def _overlapping(some: Floats, others: Floats, power: Floats) -> Floats:
+    """(some^power + others^power)^(1/power), without overflow and in one array: this is what drawing takes longest for."""
+    larger = np.maximum(some, others)
+    both = np.minimum(some, others)
+    both /= larger
+    for one in (np.log, partial(np.multiply, power), np.exp, np.log1p, partial(np.multiply, 1 / power), np.exp):
+        one(both, out=both)
+    both *= larger
+    return both
+
+
+def _on_cpus(knobs: Knobs, half: Floats, hyper: Hyper) -> tuple[Floats, Floats]:
     """Step and busy share: the work is split over the CPUs but for a serial share; each further thread costs the same per step,
     so that small batches get slower with more threads.
 
     Source: Gunther, "Guerrilla Capacity Planning", 2007, chapter 4 (contention and coherency), after Amdahl, AFIPS 1967.
     """
     work = np.exp2(knobs.batch - half)
-    serial, per_thread = log_uniform(rng, 0.005, 0.5, jobs), log_uniform(rng, 0.001, 0.3, jobs)
+    serial, per_thread = hyper.log_uniform("serial share", 0.005, 0.5), hyper.log_uniform("thread cost", 0.001, 0.3)
     more = np.maximum(knobs.cpus - 1, 0.0)
     step = 1.0 + work * (1 + serial * more) / knobs.cpus + per_thread * more
     return step, (1 + work) / (knobs.cpus * step)
 
 
-def _layers(knobs: Knobs, rng: np.random.Generator, jobs: int) -> Floats:
+def _layers(knobs: Knobs, hyper: Hyper) -> Floats:
     """Layers take a share of the step (the rest is embedding, head and overhead), and that share grows with their number."""
-    share = uniform(rng, 0.1, 1, jobs)
+    share = hyper.uniform("layers share", 0.1, 1)
     return 1 - share + share * np.exp2(knobs.layers)
 
 
-def _host_memory_exceeded(knobs: Knobs, rng: np.random.Generator, jobs: int) -> Bools:
+def _host_memory_exceeded(knobs: Knobs, hyper: Hyper) -> Bools:
     """Need is a share of what is allotted today, in part growing with the batch; 1 % of the jobs do not fit even today."""
-    share, fixed = log_uniform(rng, 0.1, 1.02, jobs), uniform(rng, 0.3, 1, jobs)
+    if np.ptp(knobs.memory) == 0:
+        return np.zeros((hyper.jobs, 1), dtype=np.bool_)
+    share, fixed = hyper.log_uniform("host memory", 0.1, 1.02), hyper.uniform("host memory fixed", 0.3, 1)
     need = share * knobs.memory[knobs.current] * (fixed + (1 - fixed) * np.exp2(knobs.batch))
-    return np.asarray(need > knobs.memory) & bool(np.ptp(knobs.memory) > 0)
+    return np.asarray(need > knobs.memory)

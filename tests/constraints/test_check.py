@@ -3,7 +3,7 @@ import math
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from constraints import JPO_GUARD, Facts, Limits, check
+from constraints import JPO_GUARD, Facts, Limits, approves, check
 from constraints.limits import DEFAULTS, Card, Limit, Prices, Quota
 from constraints.names import WHOLE
 
@@ -132,7 +132,9 @@ def test_keeping_everything_is_approved_under_any_limits(current, limits):
 @given(values(sorted(DEFAULTS), st.integers(1, 500).map(float)), values(sorted(DEFAULTS), WIDE), some_limits, st.booleans())
 def test_what_is_offered_obeys_every_rule_and_lies_within_the_limits(current, proposed, limits, measured):
     facts = Facts(gpu_memory_gib_now=8.0 if measured else None)
-    offered = check(current, proposed, limits, facts).parameters
+    verdict = check(current, proposed, limits, facts)
+    assert approves(current, proposed, limits, facts) == verdict.approved
+    offered = verdict.parameters
     if offered is None:
         return
     assert check(current, offered, limits, facts).approved

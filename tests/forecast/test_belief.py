@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.forecast import posterior
+from jpo.forecast.surfaces import Recalled
 from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
 
 LN2 = math.log(2)
 TWO = Candidates(("batch_size",), np.array([[32.0], [4096.0]]), 0, np.ones(2, dtype=np.bool_), np.array([0.0, 0.5]))
 NOTHING = np.zeros((2, 2))
-EQUAL_OR_DOUBLE = Draws(np.array([[0.0, 0.0], [0.0, LN2]]), NOTHING, NOTHING, np.zeros((2, 2), dtype=np.bool_))
+EQUAL_OR_DOUBLE = Draws(np.array([[0.0, 0.0], [0.0, LN2]]), NOTHING, NOTHING, NOTHING, np.zeros((2, 2), dtype=np.bool_))
 SECOND_FAILS = replace(EQUAL_OR_DOUBLE, log_time=NOTHING, fails=np.array([[False, False], [False, True]]))
 
 
@@ -66,7 +67,7 @@ def test_repeated_runs_average_and_are_trusted_more() -> None:
     assert errors[1] < errors[0] < 0.1
 
 
-@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.DIVERGED, RunStatus.OOM_KILLED, RunStatus.STOPPED])
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.DIVERGED, RunStatus.OOM_KILLED])
 def test_failures_favour_the_particles_that_fail(status: RunStatus) -> None:
     belief = posterior(SECOND_FAILS, TWO, [run(4096, 1, status, duration_seconds=5)])
     assert belief.weights[1] == pytest.approx(0.9 / (0.9 + 0.05))
@@ -109,7 +110,7 @@ def test_noise_is_learnt_from_repeated_runs() -> None:
 
 def test_when_no_particle_fits_many_still_count_and_the_share_says_so() -> None:
     rows = np.stack([np.zeros(1000), np.linspace(-1, 1, 1000)], axis=1)
-    draws = Draws(rows, 0 * rows, 0 * rows, np.zeros(rows.shape, dtype=np.bool_))
+    draws = Draws(rows, 0 * rows, 0 * rows, 0 * rows, np.zeros(rows.shape, dtype=np.bool_))
     runs = [run(32, i, duration_seconds=100) for i in range(40)] + [run(4096, 50 + i, duration_seconds=1e4) for i in range(40)]
     fails = replace(draws, fails=np.arange(2000).reshape(1000, 2) == 1)  # one particle fails at 4096, none else
     belief = posterior(fails, TWO, [*runs, *(run(4096, 100 + i, RunStatus.FAILED) for i in range(20))])
@@ -145,7 +146,8 @@ def test_an_untried_row_that_differs_only_in_memory_is_expected_to_take_as_long_
     twins = np.array([[32.0, 16.0], [512.0, 16.0], [512.0, 32.0]])
     candidates = Candidates(("batch_size", "memory_gib"), twins, 0, np.ones(3, dtype=np.bool_), np.zeros(3))
     expected = np.log([[1.0, 0.5, 0.5], [1.0, 0.4, 0.4]])
-    draws = Draws(expected, np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3), dtype=np.bool_))
+    nothing = np.zeros((2, 3))
+    draws = Draws(expected, nothing, nothing, nothing, nothing > 0)
     here, there = {"batch_size": 32.0, "memory_gib": 16.0}, {"batch_size": 512.0, "memory_gib": 16.0}
     runs = [
         replace(run(1, n), parameters=values, outcome=Outcome(duration_seconds=s))
@@ -154,3 +156,125 @@ def test_an_untried_row_that_differs_only_in_memory_is_expected_to_take_as_long_
     log_time = posterior(draws, candidates, runs).log_time
     assert np.all(np.abs(log_time[:, 2] - log_time[:, 1]) < 0.03)
     assert np.all(log_time[:, 2] > np.log(0.6)), "both moved towards 80 s"
+
+
+STOPPED = RunStatus.STOPPED
+
+
+def test_a_run_stopped_after_a_known_time_is_no_failure_and_lifts_the_particles_below() -> None:
+    """Today takes 100 s; a run there was still going after 400 s. The particles expect 100 s and 200 s there."""
+    belief = posterior(EQUAL_OR_DOUBLE, TWO, [run(32, 1, duration_seconds=100), run(4096, 2, STOPPED, duration_seconds=400)])
+    variance = 0.12**2 + 0.06**2
+    likelihood = [(1 + short**2 / (4 * variance)) ** -2.5 for short in (2 * LN2, LN2)]  # Student t, nu 4, of what is missing
+    assert belief.weights[0] == pytest.approx(likelihood[0] / sum(likelihood), rel=1e-3)
+    assert belief.log_time[:, 1] == pytest.approx([0.8 * 2 * LN2, LN2 + 0.8 * LN2], rel=0.01)
+    assert (list(belief.runs), list(belief.failures), list(belief.stopped)) == ([1, 0], [0, 0], [0, 1])
+    assert list(belief.tried) == [True, True]
+
+
+def test_a_run_stopped_before_the_particles_expect_it_to_end_says_nothing() -> None:
+    runs = [run(32, 1, duration_seconds=100), run(4096, 2, STOPPED, duration_seconds=90)]
+    belief = posterior(EQUAL_OR_DOUBLE, TWO, runs)
+    assert belief.weights == pytest.approx([0.5, 0.5])
+    assert belief.log_time == pytest.approx(EQUAL_OR_DOUBLE.log_time)
+    assert belief.p_fail == pytest.approx([0, 0])
+
+
+def test_nobody_knows_whether_a_stopped_run_would_have_failed() -> None:
+    runs = [run(32, 1, duration_seconds=100), run(4096, 2, STOPPED, duration_seconds=50)]
+    assert posterior(SECOND_FAILS, TWO, runs).weights == pytest.approx([0.5, 0.5])
+
+
+def test_the_longest_of_several_stopped_runs_counts_and_only_once() -> None:
+    first = run(32, 1, duration_seconds=100)
+    once = posterior(EQUAL_OR_DOUBLE, TWO, [first, run(4096, 9, STOPPED, duration_seconds=400)])
+    runs = [first, *(run(4096, at, STOPPED, duration_seconds=seconds) for at, seconds in ((2, 150), (3, 400), (4, 300)))]
+    often = posterior(EQUAL_OR_DOUBLE, TWO, runs)
+    assert often.weights == pytest.approx(once.weights, rel=1e-3)
+    assert often.stopped[1] == 3
+
+
+def test_a_stopped_run_without_a_time_counts_as_failed_and_one_before_any_duration_as_nothing() -> None:
+    assert list(posterior(SECOND_FAILS, TWO, [run(4096, 1, STOPPED)]).failures) == [0, 1]
+    alone = posterior(EQUAL_OR_DOUBLE, TWO, [run(4096, 1, STOPPED, duration_seconds=400)])
+    assert (alone.duration_seconds, list(alone.weights)) == (None, [0.5, 0.5])
+
+
+def test_measured_costs_move_the_rate_between_candidates_but_not_the_duration() -> None:
+    """The row has a rate of e^.5; money says 2 e^.5 per second: ln 2 more, of which tau^2 / (tau^2 + 2 noise^2) is believed."""
+    costs = [run(32, 1, duration_seconds=100, cost_usd=1), run(4096, 2, duration_seconds=100, cost_usd=2 * math.exp(0.5))]
+    draws = replace(EQUAL_OR_DOUBLE, log_time=NOTHING)
+    belief = posterior(draws, TWO, costs)
+    assert belief.log_cost[0, 1] - belief.log_time[0, 1] == pytest.approx(0.5 + LN2 * 0.08**2 / (0.08**2 + 0.02**2), rel=0.01)
+    assert belief.log_time == pytest.approx(NOTHING)
+
+
+def test_energy_is_the_cost_only_where_an_hour_costs_the_same_everywhere_and_no_money_was_measured() -> None:
+    flat = replace(TWO, log_rate=np.zeros(2), priced=False)
+    draws = replace(EQUAL_OR_DOUBLE, log_time=NOTHING, log_power=np.array([[0.0, 0.1], [0.0, LN2]]))
+    joules = [run(32, 1, duration_seconds=100, energy_joules=100), run(4096, 2, duration_seconds=100, energy_joules=200)]
+    by_energy = posterior(draws, flat, joules)
+    assert by_energy.weights[1] > 0.9
+    assert by_energy.log_cost[1] == pytest.approx([0, LN2])
+    for other in (replace(flat, priced=True), replace(flat, log_rate=np.array([0.0, 0.5]))):
+        assert posterior(draws, other, joules).log_cost[:, 1] == pytest.approx([other.log_rate[1]] * 2)
+    money = [replace(one, outcome=replace(one.outcome, cost_usd=3.0)) for one in joules]
+    assert posterior(draws, flat, money).log_cost == pytest.approx(NOTHING)
+
+
+def test_a_run_with_unknown_cost_says_nothing_of_the_rate() -> None:
+    mixed = [run(32, 1, duration_seconds=100, cost_usd=1), run(4096, 2, duration_seconds=100)]
+    assert posterior(replace(EQUAL_OR_DOUBLE, log_time=NOTHING), TWO, mixed).log_cost[:, 1] == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("odds", [0.5, 0.8])
+def test_recalled_surfaces_weigh_as_much_as_they_explain_the_runs(odds: float) -> None:
+    """Both kinds of particles fit equally: the odds stay. Then the recalled ones miss by ln 2, and lose."""
+    draws = replace(EQUAL_OR_DOUBLE, log_time=NOTHING)
+    recalled = Recalled(replace(draws, log_time=NOTHING + 0.0), odds, 0)
+    runs = [run(32, 1, duration_seconds=100), run(4096, 2, duration_seconds=100)]
+    fits = posterior(draws, TWO, runs, recalled)
+    assert fits.weights[2:].sum() == pytest.approx(odds)
+    assert len(fits.weights) == len(fits.log_time) == len(fits.fails) == 4
+    double = replace(recalled, draws=replace(draws, log_time=np.array([[0, LN2], [0, LN2]])))
+    variance = 0.12**2 + 0.06**2
+    likelihood = odds * (1 + (LN2 / 2) ** 2 / (4 * variance)) ** -5
+    misses = posterior(draws, TWO, runs, double)
+    assert misses.weights[2:].sum() == pytest.approx(likelihood / (likelihood + 1 - odds), rel=0.1)
+
+
+def test_without_runs_the_recalled_ones_have_their_trust_and_failures_count_against_them() -> None:
+    recalled = Recalled(EQUAL_OR_DOUBLE, 0.8, 0)
+    assert posterior(SECOND_FAILS, TWO, [], recalled).weights == pytest.approx([0.1, 0.1, 0.4, 0.4])
+    failed = posterior(SECOND_FAILS, TWO, [run(4096, 1, RunStatus.FAILED)], recalled)
+    simulated = 0.2 * (0.05 + 0.9) / 2
+    assert failed.weights[2:].sum() == pytest.approx(0.8 * 0.05 / (0.8 * 0.05 + simulated))
+
+
+def test_a_stopped_run_counts_against_both_kinds_alike() -> None:
+    """Equal surfaces, one of each kind: what a stopped run says must not favour the recalled ones."""
+    recalled = Recalled(EQUAL_OR_DOUBLE, 0.5, 0)
+    runs = [run(32, 1, duration_seconds=100), run(4096, 2, STOPPED, duration_seconds=1000)]
+    belief = posterior(EQUAL_OR_DOUBLE, TWO, runs, recalled)
+    assert belief.weights[2:].sum() == pytest.approx(0.5)
+    assert belief.log_time[2:, 1].mean() > LN2
+
+
+def test_utilisation_of_gpus_goes_before_that_of_cpus() -> None:
+    both = [run(32, 1, gpu_utilisation=0.5, cpu_utilisation=0.9), run(4096, 2, gpu_utilisation=0.5, cpu_utilisation=0.1)]
+    belief = posterior(EQUAL_OR_DOUBLE, TWO, both)
+    assert belief.knows_utilisation
+    assert belief.log_utilisation[:, 1] == pytest.approx([0, 0])
+    assert not posterior(EQUAL_OR_DOUBLE, TWO, [run(32, 1, duration_seconds=1)]).knows_utilisation
+
+
+@pytest.mark.parametrize(("before", "needed"), [(5, 5), (20, 14), (200, 30)])
+def test_a_jump_of_the_duration_is_followed(before: int, needed: int) -> None:
+    """From 100 s to 200 s with nothing else changed: after `needed` runs the forecast is beyond the middle (141 s)."""
+    runs = [run(32, at, duration_seconds=100) for at in range(before)]
+    expected = []
+    for at in range(before, before + needed):
+        runs.append(run(32, at, duration_seconds=200))
+        expected.append(posterior(EQUAL_OR_DOUBLE, TWO, runs).duration_seconds or 0)
+    assert expected == sorted(expected)
+    assert expected[-1] > 100 * math.sqrt(2)

@@ -17,9 +17,11 @@ BELIEF = Belief(
     log_cost=ZERO,
     log_loss=ZERO,
     log_utilisation=ZERO,
+    fails=np.zeros((2, 2), dtype=np.bool_),
     p_fail=np.zeros(2),
     runs=np.array([4, 0]),
     failures=np.zeros(2, dtype=np.int64),
+    stopped=np.zeros(2, dtype=np.int64),
     noise=0.0,
     duration_seconds=100.0,
     val_loss=None,
@@ -75,6 +77,16 @@ def test_intervals_widen_when_no_simulated_job_fits() -> None:
     assert fits is not None
     assert odd is not None
     assert odd.low < fits.low
+
+
+def test_the_calibration_watch_widens_around_the_middle() -> None:
+    known = replace(BELIEF, noise=0.1, val_loss=0.4)
+    stated, widened = (predict(known, 0, usd_per_hour=1.0, widen=widen) for widen in (1.0, 2.0))
+    for name in ("duration_seconds", "cost_usd", "val_loss"):
+        before, after = getattr(stated, name), getattr(widened, name)
+        assert math.log(after.high / after.low) == pytest.approx(2 * math.log(before.high / before.low))
+        assert after.high * after.low == pytest.approx(before.high * before.low)
+        assert after.mean == before.mean
 
 
 def test_probability_worse_counts_weight_beyond_the_margin() -> None:

@@ -1,0 +1,79 @@
+"""What a simulated job does not explain: how far each particle is from the measurements, and how it is moved towards them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jpo.forecast.seen import Seen
+    from jpo.records import Candidates, Floats, Ints
+
+_NU = 4.0
+"""Degrees of freedom of the likelihood: heavy tails, so that one odd run does not rule out every job."""
+_REACH = {"cpus": 2.0, "memory_gib": 4.0}
+"""Over how many doublings of a parameter a misfit reaches, else 1. Memory and CPUs hardly change a run that has enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """sd of ln: `tau` between a job and the best particle at one candidate, `noise` between two equal runs."""
+
+    tau: float
+    noise: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Moved:
+    """One quantity after the runs: particles (J, K), what their zero means (J,), and how well each explains it (J,)."""
+
+    log: Floats
+    level: Floats
+    log_likelihood: Floats
+
+
+def moved(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, candidates: Candidates) -> Moved:
+    """Fit each particle's unknown level, score what remains with a Student t, and move the particle towards own measurements.
+
+    Only ratios are simulated, so the level s_j is the mean of (measured - simulated) over the candidates seen, each weighted with
+    1 / (tau^2 + noise^2 / n). What remains is the particle's misfit, a Gaussian process with sd tau over the configurations: it
+    moves the candidates seen by the share tau^2 / (tau^2 + noise^2 / n) if they stand alone, and those like them nearly as much.
+    Then the current column is made 0 again. Runs that were stopped say only what is the least (`least`): they move those
+    particles that are below it.
+
+    Source: Kennedy and O'Hagan, "Bayesian calibration of computer models", JRSS B 2001 (discrepancy as a Gaussian process).
+    """
+    jobs = len(simulated)
+    if not seen.rows.size:
+        return Moved(simulated, np.zeros(jobs), np.zeros(jobs))
+    variance = misfit.tau**2 + misfit.noise**2 / seen.count
+    residual = seen.mean - simulated[:, seen.rows]  # (J, M)
+    level = residual @ (1 / variance) / np.sum(1 / variance)
+    residual = residual - level[:, None]
+    log_likelihood = student_t(residual, variance)
+    if least.rows.size:
+        short = np.maximum(least.mean - level[:, None] - simulated[:, least.rows], 0)  # (J, L) how much too low a particle is
+        log_likelihood = log_likelihood + student_t(short, misfit.tau**2 + misfit.noise**2)
+        residual = np.concatenate((residual, short), axis=1)
+    rows, count = np.concatenate((seen.rows, least.rows)), np.concatenate((seen.count, least.count))
+    alike = _alike(candidates, rows)
+    among_seen = alike[:, rows] + np.diag(misfit.noise**2 / (count * misfit.tau**2))
+    moved = simulated + residual @ np.linalg.solve(among_seen, alike)  # (J, M) @ (M, K)
+    shift = moved[:, candidates.current].copy()
+    return Moved(moved - shift[:, None], level + shift, log_likelihood)
+
+
+def student_t(residual: Floats, variance: Floats | float) -> Floats:
+    """ln likelihood of residuals (J, M), up to a constant, shape (J,)."""
+    return np.asarray(-(_NU + 1) / 2 * np.log1p(residual**2 / (_NU * variance)).sum(axis=1))
+
+
+def _alike(candidates: Candidates, rows: Ints) -> Floats:
+    """How much of the misfit at some rows all candidates share, shape (M, K), in 0..1, 1 for the rows themselves."""
+    steps = np.log2(np.maximum(candidates.values, 1e-6)) / [_REACH.get(name, 1.0) for name in candidates.names]
+    squares = np.zeros((len(rows), len(steps)))
+    for column in steps.T:
+        squares += (column[rows, None] - column[None, :]) ** 2
+    return np.asarray(np.exp(-squares / 2))

@@ -1,0 +1,57 @@
+"""What callers of the library may give for a preference, a workload, a seed and an outcome -> JPO's own records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import index
+from typing import SupportsFloat
+
+from jpo.errors import UsageError
+from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus
+
+
+def preference_of(given: object) -> Preference:
+    """Raises UsageError for an unknown name or what is no weights, ValueError for weights that do not sum to 1."""
+    if isinstance(given, Preference):
+        return given
+    if isinstance(given, str) and given in NAMED_PREFERENCES:
+        return NAMED_PREFERENCES[given]
+    known = ", ".join(NAMED_PREFERENCES)
+    if not isinstance(given, Mapping):
+        raise UsageError("preference", f"{given!r:.80} is unknown", f"write {known}, or give weights", code="JPO-E720")
+    unknown = set(given) - {"time", "cost", "efficiency", "loss"}
+    if unknown:
+        told = ", ".join(sorted(map(str, unknown)))
+        raise UsageError("preference", f"weighs {told}", "weigh time, cost, efficiency and loss", code="JPO-E720")
+    if any(isinstance(weight, str) or not isinstance(weight, SupportsFloat) for weight in given.values()):
+        raise UsageError("preference", f"weighs with {dict(given)!r:.80}", "give numbers in 0..1", code="JPO-E720")
+    return Preference(**{"time": 0.0, "cost": 0.0, **given})
+
+
+def identity_of(workload: object) -> Identity:
+    """A name of three parts is dataset/model/framework; any other stands for all three. None: this one, which needs no name."""
+    if isinstance(workload, Identity):
+        return workload
+    name = "this workload" if workload is None else workload
+    if not isinstance(name, str) or not name.strip():
+        raise UsageError("workload", f"is {workload!r:.80}", "give a name or an Identity", code="JPO-E720")
+    parts = name.split("/")
+    return Identity(*parts) if len(parts) == 3 and all(part.strip() for part in parts) else Identity(name, name, name)
+
+
+def seed_of(given: object) -> int:
+    """A whole number of at least 0; anything else would not give the same answer twice."""
+    try:
+        seed = index(given)  # type: ignore[arg-type]
+    except TypeError:
+        seed = -1
+    if seed < 0:
+        raise UsageError("seed", f"is {given!r:.80}", "give a whole number of at least 0", code="JPO-E720")
+    return seed
+
+
+def status_of(outcome: Outcome) -> RunStatus:
+    """How a told run ended: only what the outcome says."""
+    if outcome.stopped:
+        return RunStatus.STOPPED
+    return RunStatus.FAILED if outcome.converged is False else RunStatus.SUCCEEDED

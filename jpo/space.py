@@ -1,0 +1,213 @@
+"""What may be chosen, in the caller's words: choices and ranges per parameter, or a list of configurations -> numbers and back.
+
+JPO computes with numbers; a parameter with a choice that is none (a GPU type, an optimizer) has them numbered in the order given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence, Set, Sized
+from dataclasses import dataclass, field, replace
+
+from jpo.errors import UsageError
+from jpo.records import PARAMETERS, SAME
+
+Configuration = Mapping[str, object]
+Space = Mapping[str, "Sequence[object] | Range"] | Sequence[Configuration]
+
+STEPS_PER_DECADE, MOST_STEPS = 4, 13
+"""A range is offered in steps, at most so many: between neighbours a training job hardly differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from `low` to `high`, both included.
+
+    Attributes:
+        log: steps are ratios, not differences; needs low > 0.
+        integer: whole numbers only.
+        multiple_of: only multiples of this; whole itself where `integer` is asked for.
+
+    Raises:
+        ValueError: no number fits, or what was asked for contradicts itself.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    integer: bool = False
+    multiple_of: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.high - self.low) and self.low <= self.high):
+            raise ValueError(f"a range goes from a finite low to a high that is not smaller, found {self.low}..{self.high}")
+        if self.log and self.low <= 0:
+            raise ValueError(f"a logarithmic range begins above 0, found low = {self.low}")
+        if self.multiple_of is not None and not (math.isfinite(self.multiple_of) and self.multiple_of > 0):
+            raise ValueError(f"multiple_of is a number above 0, found {self.multiple_of}")
+        if self.integer and self.multiple_of is not None and self.multiple_of != int(self.multiple_of):
+            raise ValueError(f"whole numbers are asked for, and multiples of {self.multiple_of}")
+        if not self.steps():
+            raise ValueError(f"no multiple of {self._unit:g} lies in {self.low}..{self.high}")
+
+    def steps(self) -> tuple[float, ...]:
+        """The values that are offered, ascending."""
+        snapped = {self._snapped(value) for value in self._spread()}
+        return tuple(sorted(value for value in snapped if self.low <= value <= self.high))
+
+    @property
+    def _unit(self) -> float:
+        """What all values are multiples of; 0 where any number will do."""
+        return float(self.multiple_of or self.integer)
+
+    def _spread(self) -> list[float]:
+        unit = self._unit
+        if unit and (self.high - self.low) / unit < MOST_STEPS:
+            first = math.ceil(self.low / unit - 1e-9)
+            return [unit * i for i in range(first, math.floor(self.high / unit + 1e-9) + 1)]
+        if not self.log:
+            return [self.low + (self.high - self.low) * i / (MOST_STEPS - 1) for i in range(MOST_STEPS)]
+        doublings = math.log2(self.high) - math.log2(self.low)
+        if unit and doublings <= MOST_STEPS:  # batch sizes
+            first, last = math.ceil(math.log2(self.low) - 1e-9), math.floor(math.log2(self.high) + 1e-9)
+            return [self.low, *(2.0**i for i in range(first, last + 1)), self.high]
+        steps = min(MOST_STEPS - 1, max(1, round(doublings * math.log10(2) * STEPS_PER_DECADE)))
+        return [2.0 ** (math.log2(self.low) + doublings * i / steps) for i in range(steps)] + [self.high]
+
+    def _snapped(self, value: float) -> float:
+        if self._unit:
+            return float(f"{self._unit * round(value / self._unit):.12g}")  # 0.3, not 3 x 0.1
+        return min(max(float(f"{value:.6g}"), self.low), self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """A space in numbers: the values of each parameter, or all configurations, and what the numbers mean to the caller.
+
+    Attributes:
+        names: parameters, JPO's own first.
+        ladders: values per parameter, ascending; empty where configurations are listed.
+        listed: all configurations; None where every combination of the ladders is one.
+        words: per parameter, number -> the caller's own value.
+        worded: parameters whose numbers are positions in a list of words.
+    """
+
+    names: tuple[str, ...]
+    ladders: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    listed: tuple[Mapping[str, float], ...] | None = None
+    words: Mapping[str, Mapping[float, object]] = field(default_factory=dict)
+    worded: frozenset[str] = frozenset()
+
+    def knowing(self, configuration: object) -> Choices:
+        """These, with a number for each word of a configuration that is no choice: outside of the space is a place as well."""
+        words = {name: dict(known) for name, known in self.words.items()}
+        for name, value in _mapping("configuration", configuration).items():
+            if name in self.worded and value not in words[name].values():
+                words[name][float(len(words[name]))] = _hashable(name, value)
+        return replace(self, words=words) if words != self.words else self
+
+    def numbers(self, configuration: Configuration) -> dict[str, float]:
+        """Raises UsageError for a parameter that the space does not know, or a value that is no number and no known word."""
+        unknown = [name for name in _mapping("configuration", configuration) if name not in self.names]
+        if unknown:
+            raise _wrong(f"has no parameter {unknown[0]}", f"it has {', '.join(self.names)}")
+        return {name: self._number(name, configuration[name]) for name in self.names if name in configuration}
+
+    def meaning(self, numbers: Mapping[str, float]) -> dict[str, object]:
+        """The caller's own values; what was told and is no choice stays a number."""
+        return {name: self.words[name].get(value, value) for name, value in numbers.items()}
+
+    def _number(self, name: str, value: object) -> float:
+        known = self.words[name]
+        if name in self.worded:
+            found = next((number for number, word in known.items() if word == value), None)
+        else:
+            found = _as_number(value)
+        if found is None or not math.isfinite(found):
+            raise UsageError(f"space {name}", f"has no {value!r}", "give a number or one of its choices", code="JPO-E720")
+        if found in known:
+            return found
+        return next((number for number in known if math.isclose(number, found, rel_tol=SAME)), found)
+
+
+def choices_of(space: object) -> Choices:
+    """Read a space. Raises UsageError (JPO-E720) where it is empty, or its configurations name different parameters."""
+    if isinstance(space, Mapping):
+        found = {name: _values(name, given) for name, given in space.items()}
+        names = _ordered(found)
+        words = {name: dict(found[name]) for name in names}
+        return Choices(names, {name: tuple(sorted(words[name])) for name in names}, None, words, _worded(words))
+    if isinstance(space, str | Set) or not isinstance(space, Sequence):
+        raise _wrong(f"is {space!r:.80}", "give {'batch_size': [32, 64, 128]} or a list of configurations")
+    return _listed(space)
+
+
+def _listed(configurations: Sequence[object]) -> Choices:
+    if not configurations:
+        raise _wrong("lists no configuration", "list those that can run")
+    rows = [_mapping("space", one) for one in configurations]
+    names = _ordered(rows[0])
+    for one in rows:
+        if set(one) != set(names):
+            raise _wrong(f"lists configurations of different parameters: {dict(one)}", "give every one the same parameters")
+    words = {name: dict(_values(name, [one[name] for one in rows])) for name in names}
+    choices = Choices(names, words=words, worded=_worded(words))
+    listed = dict.fromkeys(tuple(choices.numbers(one).values()) for one in rows)
+    return replace(choices, listed=tuple(dict(zip(names, row, strict=True)) for row in listed))
+
+
+def _values(name: str, given: object) -> list[tuple[float, object]]:
+    """(number, the caller's own value) of every choice."""
+    if isinstance(given, Range):
+        return [(value, int(value) if given.integer else value) for value in given.steps()]
+    if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Sized) or not len(given):  # a set has no order
+        raise _wrong(f"gives {name} no choices, found {given!r:.80}", f"give {name} a list of values or a Range")
+    values = [_hashable(name, value) for value in given]  # type: ignore[attr-defined]
+    numbers = [_as_number(value) for value in values]
+    if any(number is not None and not math.isfinite(number) for number in numbers):
+        raise _wrong(f"gives {name} a choice that is not finite: {given!r:.80}", "leave it out")
+    if None in numbers:
+        return [(float(i), value) for i, value in enumerate(dict.fromkeys(values))]
+    return [(number, value) for number, value in zip(numbers, values, strict=True) if number is not None]
+
+
+def _worded(words: Mapping[str, Mapping[float, object]]) -> frozenset[str]:
+    return frozenset(name for name, known in words.items() if any(_as_number(value) is None for value in known.values()))
+
+
+def _as_number(value: object) -> float | None:
+    """None for what is no number; infinite for one that is too large."""
+    if isinstance(value, str | bytes):
+        return None
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    except OverflowError:
+        return math.inf
+
+
+def _hashable(name: str, value: object) -> object:
+    if not isinstance(value, Hashable):
+        raise _wrong(f"has {name} = {value!r:.80}, which is no single value", "give numbers or words")
+    return value
+
+
+def _mapping(place: str, given: object) -> Configuration:
+    if not isinstance(given, Mapping):
+        raise UsageError(place, f"holds {given!r:.80}", "give a value per parameter, e.g. {'batch_size': 32}", code="JPO-E720")
+    return given
+
+
+def _ordered(names: Mapping[str, object]) -> tuple[str, ...]:
+    """JPO's own first. Raises UsageError where there is none, or a name is no word."""
+    if not names:
+        raise _wrong("has no parameters", "name at least one, e.g. {'batch_size': [32, 64, 128]}")
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise _wrong(f"names a parameter {name!r}", "give it a name")
+    return (*(name for name in PARAMETERS if name in names), *(name for name in names if name not in PARAMETERS))
+
+
+def _wrong(finding: str, remedy: str) -> UsageError:
+    return UsageError("space", finding, remedy, code="JPO-E720")

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jpo.records import Candidates
+from jpo.simulate.hyper import Hyper
+from jpo.simulate.knobs import Knobs, knobs_of, residuals
+
+
+def knobs(names: tuple[str, ...], *rows: tuple[float, ...], current: int = 0) -> Knobs:
+    return knobs_of(
+        Candidates(names, np.array(rows, dtype=np.float64), current, np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows)))
+    )
+
+
+def test_batch_rate_layers_and_epochs_are_doublings_relative_to_today() -> None:
+    names = ("batch_size", "learning_rate", "num_layers", "epochs")
+    found = knobs(names, (32, 0.1, 2, 10), (128, 0.05, 2, 40), current=0)
+    by_hand = np.array([[0, 2], [0, -1], [0, 0], [0, 2]])
+    assert np.array([found.batch, found.rate, found.layers, found.epochs]) == pytest.approx(by_hand)
+    assert list(knobs(("batch_size",), (32,), (128,), current=1).batch) == [-2, 0]
+
+
+def test_a_parameter_that_is_no_column_stays_as_it_is() -> None:
+    found = knobs(("batch_size",), (32,), (64,))
+    assert [list(row) for row in (found.rate, found.layers, found.epochs)] == [[0, 0]] * 3
+    assert (list(found.gpus), list(found.cpus), list(found.memory)) == ([0, 0], [1, 1], [1, 1])
+    assert (found.epochs_now, found.has_cpus, found.others.shape) == (None, False, (0, 2))
+
+
+def test_amounts_are_as_they_are_and_absurd_ones_are_made_possible() -> None:
+    found = knobs(("epochs", "gpus", "cpus", "memory_gib"), (0, 2, 0, 8), (5, -1, 4, -3))
+    assert list(found.gpus) == [2, 0]
+    assert list(found.cpus) == [0.1, 4]
+    assert list(found.memory) == [8, 1e-6]
+    assert found.epochs_now == 1
+    assert found.has_cpus
+
+
+def test_nothing_is_farther_than_sixty_doublings() -> None:
+    assert list(knobs(("batch_size",), (0,), (1e308,)).batch) == [0, 60]
+    assert list(knobs(("gpus",), (1,), (1e308,)).gpus) == [1, 1e12]
+
+
+def test_unknown_parameters_are_scaled_to_zero_to_one() -> None:
+    found = knobs(("momentum", "warmup", "held", "shift"), (0.8, 1, 7, -5), (0.9, 1000, 7, 0), (1.0, 1e6, 7, 5))
+    assert found.others == pytest.approx(np.array([[0, 0.5, 1], [0, 0.5, 1], [0, 0, 0], [0, 0.5, 1]]))
+
+
+@pytest.mark.parametrize("pair", [(1e308, 1e-308), (-1e308, 1e308), (5e-324, 1e-323), (0.0, 1e308), (-3.0, 2.0)])
+def test_unknown_parameters_of_any_size_are_scaled(pair: tuple[float, float]) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        assert sorted(knobs(("other",), (pair[0],), (pair[1],)).others[0]) in ([0, 1], [0, 0])
+
+
+def test_residuals_are_smooth_have_variance_one_and_are_the_same_for_a_seed() -> None:
+    line = np.array([0.0, 0.3, 20.0])
+    drawn = residuals((line,), Hyper(4000, 1), "a")
+    assert drawn.shape == (4000, 3)
+    assert drawn.std(axis=0) == pytest.approx(np.ones(3), abs=0.3)
+    near, far = np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1], np.corrcoef(drawn[:, 0], drawn[:, 2])[0, 1]
+    assert near > 0.97
+    assert abs(far) < 0.6
+    assert (residuals((line,), Hyper(4000, 1), "a") == drawn).all()
+    assert (residuals((line,), Hyper(4000, 1), "b") != drawn).any()
+
+
+def test_residuals_of_equal_points_are_equal() -> None:
+    drawn = residuals((np.array([0.0, 1.0, 0.0]), np.array([2.0, 1.0, 2.0])), Hyper(5, 0), "a")
+    assert (drawn[:, 0] == drawn[:, 2]).all()

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jpo.errors import UsageError
+from jpo.space import MOST_STEPS, Choices, Range, choices_of
+
+
+@pytest.mark.parametrize(
+    ("given_range", "steps"),
+    [
+        (Range(1, 4, integer=True), (1, 2, 3, 4)),
+        (Range(0.1, 0.3, multiple_of=0.1), (0.1, 0.2, 0.3)),
+        (Range(5, 20, multiple_of=8), (8, 16)),
+        (Range(0, 64, integer=True, multiple_of=16), (0, 16, 32, 48, 64)),
+        (Range(16, 1024, log=True, integer=True), (16, 32, 64, 128, 256, 512, 1024)),
+        (Range(20, 1000, log=True, integer=True), (20, 32, 64, 128, 256, 512, 1000)),
+        (Range(1e-3, 1e-2, log=True), (0.001, 0.00177828, 0.00316228, 0.00562341, 0.01)),
+        (Range(7, 7), (7,)),
+        (Range(7, 7, log=True), (7,)),
+        (Range(-6, 6), tuple(range(-6, 7))),
+        (Range(-0.5, 0.5, integer=True), (0,)),
+    ],
+)
+def test_steps_of_a_range(given_range: Range, steps: tuple[float, ...]) -> None:
+    assert given_range.steps() == pytest.approx(steps)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"low": 2, "high": 1}, "not smaller"),
+        ({"low": math.nan, "high": 1}, "finite"),
+        ({"low": 0, "high": math.inf}, "finite"),
+        ({"low": -1.7e308, "high": 1.7e308}, "finite"),
+        ({"low": 0, "high": 1, "log": True}, "above 0"),
+        ({"low": 0, "high": 1, "multiple_of": 0}, "above 0"),
+        ({"low": 0, "high": 1, "multiple_of": math.nan}, "above 0"),
+        ({"low": 5, "high": 7, "multiple_of": 8}, "no multiple of 8"),
+        ({"low": 0.2, "high": 0.8, "integer": True}, "no multiple of 1"),
+        ({"low": 1, "high": 8, "integer": True, "multiple_of": 0.5}, "whole numbers"),
+    ],
+)
+def test_a_range_without_numbers_is_refused(options: dict[str, float], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Range(**options)  # type: ignore[arg-type]
+
+
+@given(
+    low=st.floats(-1e6, 1e6),
+    width=st.floats(0, 1e6),
+    log=st.booleans(),
+    integer=st.booleans(),
+    unit=st.none() | st.integers(1, 40),
+)
+def test_steps_lie_in_the_range_ascend_and_are_few(low: float, width: float, log: bool, integer: bool, unit: int | None) -> None:
+    try:
+        found = Range(low, low + width, log, integer, unit)
+    except ValueError:
+        return
+    steps = found.steps()
+    assert list(steps) == sorted(set(steps))
+    assert found.low <= steps[0] <= steps[-1] <= found.high
+    assert 0 < len(steps) <= MOST_STEPS + 3
+    if unit or integer:
+        assert all(step % (unit or 1) == 0 for step in steps)
+
+
+def test_a_range_over_all_of_the_floats_has_finite_steps() -> None:
+    steps = Range(1e-320, 1e308, log=True).steps()
+    assert all(map(math.isfinite, steps))
+    assert len(steps) == MOST_STEPS
+
+
+def test_parameters_of_jpo_come_first_and_values_ascend() -> None:
+    choices = choices_of({"momentum": [0.9, 0.5], "gpus": (4, 1), "batch_size": range(8, 25, 8)})
+    assert choices.names == ("batch_size", "gpus", "momentum")
+    assert choices.ladders == {"batch_size": (8, 16, 24), "gpus": (1, 4), "momentum": (0.5, 0.9)}
+
+
+def test_words_are_numbered_in_the_order_given_and_come_back_as_they_were() -> None:
+    choices = choices_of({"gpu": ["v100", "a100", None, "v100"], "amp": [True, False], "batch_size": np.array([32, 64])})
+    numbers = choices.numbers({"gpu": None, "amp": False, "batch_size": 64})
+    assert numbers == {"batch_size": 64, "gpu": 2, "amp": 0}
+    assert choices.meaning(numbers) == {"batch_size": 64, "gpu": None, "amp": False}
+    assert choices.ladders["gpu"] == (0, 1, 2)
+
+
+def test_a_number_among_words_is_a_word() -> None:
+    choices = choices_of({"precision": [16, "bf16"]})
+    assert choices.numbers({"precision": 16}) == {"precision": 0}
+    assert choices.meaning({"precision": 0.0}) == {"precision": 16}
+    with pytest.raises(UsageError, match="has no 1"):
+        choices.numbers({"precision": 1})
+
+
+def test_a_number_outside_is_a_place_and_one_nearly_a_choice_is_that_choice() -> None:
+    choices = choices_of({"learning_rate": [0.1, 0.3]})
+    assert choices.numbers({"learning_rate": 0.2}) == {"learning_rate": 0.2}
+    assert choices.numbers({"learning_rate": 3 * 0.1}) == {"learning_rate": 0.3}
+    assert choices.numbers({"learning_rate": Fraction(3, 10)}) == {"learning_rate": 0.3}
+    assert choices.meaning({"learning_rate": 0.2}) == {"learning_rate": 0.2}
+
+
+def test_a_word_outside_gets_a_number_when_it_is_met() -> None:
+    choices = choices_of({"gpu": ["v100", "a100"], "batch_size": [32]})
+    with pytest.raises(UsageError, match="has no 'k80'"):
+        choices.numbers({"gpu": "k80"})
+    larger = choices.knowing({"gpu": "k80", "batch_size": 48})
+    assert larger.numbers({"gpu": "k80"}) == {"gpu": 2}
+    assert larger.meaning({"gpu": 2}) == {"gpu": "k80"}
+    assert larger.ladders == choices.ladders
+    assert larger.knowing({"gpu": "k80"}) is larger
+
+
+def test_configurations_may_be_listed() -> None:
+    choices = choices_of(
+        [{"gpu": "v100", "batch_size": 64}, {"batch_size": 32, "gpu": "a100"}, {"gpu": "v100", "batch_size": 64.0}]
+    )
+    assert choices.listed == ({"batch_size": 64, "gpu": 0}, {"batch_size": 32, "gpu": 1})
+    assert not choices.ladders
+    assert choices.meaning({"batch_size": 32.0, "gpu": 1.0}) == {"batch_size": 32, "gpu": "a100"}
+
+
+def test_a_range_of_whole_numbers_gives_whole_numbers() -> None:
+    value = choices_of({"batch_size": Range(8, 16, integer=True, multiple_of=8)}).meaning({"batch_size": 16.0})["batch_size"]
+    assert (value, type(value)) == (16, int)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        *({}, [], [{}], None, 5, "abc", {"a", "b"}, [1, 2], {1: [1, 2]}, {"": [1]}),
+        *({"a": []}, {"a": "abc"}, {"a": 5}, {"a": None}, {"a": {1, 2}}, {"a": {"x": 1}}, {"a": iter([1])}, {"a": [[1], [2]]}),
+        *({"a": [math.nan, 1]}, {"a": [math.inf]}, {"a": [10**400, 1]}, {"a": [math.nan, "x"]}),
+        *([{"a": 1}, {"b": 1}], [{"a": 1}, {"a": 1, "b": 2}], [{"a": [1]}]),
+    ],
+)
+def test_a_space_that_cannot_be_used_is_refused_in_one_line(space: object) -> None:
+    with pytest.raises(UsageError) as caught:
+        choices_of(space)
+    assert caught.value.code == "JPO-E720"
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize(
+    "configuration", [None, 5, {"b": 1}, {"a": "32"}, {"a": math.nan}, {"a": None}, {"a": 10**400}, {"a": [1]}]
+)
+def test_a_configuration_that_cannot_be_used_is_refused(configuration: object) -> None:
+    with pytest.raises(UsageError) as caught:
+        choices_of({"a": [32, 64]}).numbers(configuration)  # type: ignore[arg-type]
+    assert caught.value.code == "JPO-E720"
+
+
+@given(st.lists(st.one_of(st.integers(-1000, 1000), st.text(max_size=3), st.booleans(), st.none()), min_size=1, max_size=6))
+def test_every_choice_comes_back_as_it_was_given(values: list[object]) -> None:
+    choices: Choices = choices_of({"a": values})
+    for value in values:
+        assert choices.meaning(choices.numbers({"a": value}))["a"] == value
