@@ -67,7 +67,7 @@ def propose_candidates(
         Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
     """
     follow = {name: rule for name, rule in (follow or {}).items() if name in free}
-    names = tuple(name for name in PARAMETERS if name in current)
+    names = (*(name for name in PARAMETERS if name in current), *(name for name in current if name not in PARAMETERS))
     steered = [name for name in names if name in free and name not in follow]
     ladders = {name: _ladder(name, current[name], (choices or {}).get(name), (scales or {}).get(name)) for name in steered}
     measured = [(_row({**current, **run.parameters}, names), run) for run in runs]

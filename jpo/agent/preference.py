@@ -27,7 +27,8 @@ def scalarise(log_time: Floats, log_cost: Floats, log_utilisation: Floats, log_l
     Args:
         log_time, log_cost, log_utilisation, log_loss: any one shape; natural logs of ratios to one reference, 0 = as there.
             NaN = not measured.
-        preference: weights of time, cost and efficiency; they sum to 1, so the result is again the log of a ratio.
+        preference: weights that sum to 1, so the result is again the log of a ratio. Without a weight of its own the loss has no
+            say while it is not worse; with one, the trade is the user's.
 
     Returns:
         The same shape, smaller is better. NaN where something that carries weight is not measured; a loss that is not measured
@@ -40,6 +41,9 @@ def scalarise(log_time: Floats, log_cost: Floats, log_utilisation: Floats, log_l
     for weight, part in parts:
         if weight:  # NaN x 0 would be NaN
             objective = objective + weight * part
+    if preference.loss:
+        weighed: Floats = objective + preference.loss * log_loss
+        return weighed
     worse = np.nan_to_num(log_loss - LOSS_TOLERANCE, nan=0.0)
     result: Floats = objective + LOSS_WEIGHT * np.maximum(worse, 0.0)
     return result

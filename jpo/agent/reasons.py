@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.prospects import HORIZON_RUNS, Prospects
+from jpo.agent.prospects import HORIZON_RUNS, Prospects, clearly_better
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jpo.records import Belief, Candidates
+
+    Told = Iterator[tuple[str, str]]
+    """Sentences with their codes."""
 
 NEARLY_NOTHING = 0.005
 """Half a percent: less is told as "the same"."""
@@ -26,55 +31,97 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
 
 def tell(
     choice: int,
+    favourite: int,
+    step: str,
     candidates: Candidates,
     belief: Belief,
     promise: Prospects,
     *,
     explore: str,
-    confidence: float,
-    spent: bool,
+    left: float,
+    widen: float,
     by: str,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Sentences, most important first, and reason codes for a choice that was made with evidence."""
-    told: list[tuple[str, str]] = []
-    if choice == candidates.current:
-        better = "to pay off" if by == "sac" else "to be better than today's values"
-        told.append((f"nothing that may be tried is expected {better}", "JPO-I602"))
-    elif belief.runs[choice] + belief.failures[choice] > 0:
-        told.append((f"{_name(choice, candidates)} {_measured(choice, candidates, belief)}", "JPO-I603"))
-    else:
-        risk = _percent(promise.p_worse_today[choice])
-        text = (
-            f"is expected to {_difference(choice, candidates, belief)}; chance of being more than 10 % worse than today: {risk}"
-        )
-        told.append((f"{_name(choice, candidates)} was not run yet and {text}", "JPO-I604"))
-        if promise.expected[choice] > promise.expected[promise.incumbent] and by == "belief":
-            told.append((f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"))
-    if belief.runs[candidates.current] == 0:
-        told.append(("today's values were not run yet: what is expected of them rests on runs of other ones", "JPO-W612"))
-    if not candidates.admissible[candidates.current]:
-        told.append(("today's values are expected to break the SLA", "JPO-W609"))
-    if spent:
-        told.append(("recent runs cost more than always keeping would have; only measured values are used for now", "JPO-W606"))
-    elif explore == "off" and choice == candidates.current:
-        told.append(("exploring is off: only measured values are considered", "JPO-I607"))
-    elif explore == "safe" and (held := _held_back(choice, candidates, promise, confidence)) is not None:
-        chance = _percent(promise.p_worse[held])
-        base = "today" if promise.incumbent == candidates.current else "the best that was run"
-        told.append(
-            (
-                f"{_name(held, candidates)} looks promising but may be more than 10 % worse than {base} (chance {chance})",
-                "JPO-I608",
-            )
-        )
+    """Sentences, most important first, and reason codes for a choice that was made with evidence.
+
+    Args:
+        favourite: what would have been chosen, were nothing too risky.
+        step: see Decision.
+        left: of the budget, in runs of today's configuration; negative when it is overspent.
+        widen: factor of the calibration watch.
+        by: "sac" or "belief".
+    """
+    told = (
+        *_choice(choice, step, candidates, belief, promise, by),
+        *_unconfirmed(choice, candidates, belief, promise),
+        *_of_today(candidates, belief),
+        *_guard(choice, favourite, step, candidates, promise, explore, left),
+    )
     texts, codes = zip(*told, strict=True)
-    return texts, codes
+    watched, warnings = of_watch(widen)
+    return (*texts, *watched), (*codes, *warnings)
 
 
-def _held_back(choice: int, candidates: Candidates, promise: Prospects, confidence: float) -> int | None:
-    """The row which the belief rule would take, were it not too risky for `explore = "safe"`."""
-    first = int(np.argmin(np.where(candidates.admissible, promise.score, np.inf)))
-    return first if first != choice and promise.p_worse[first] > 1 - confidence else None
+def _choice(choice: int, step: str, candidates: Candidates, belief: Belief, promise: Prospects, by: str) -> Told:
+    """What is expected of it."""
+    name = _name(choice, candidates)
+    if step == "keep":
+        better = "to pay off" if by == "sac" else "to be better than today's values"
+        yield f"nothing that may be tried is expected {better}", "JPO-I602"
+    elif step == "known":
+        yield f"{name} {_measured(choice, candidates, belief)}", "JPO-I603"
+    else:
+        text = f"is expected to {_difference(choice, candidates, belief)}; {_risk(choice, promise)}"
+        yield f"{name} was not run yet and {text}", "JPO-I604"
+        if promise.expected[choice] > promise.expected[promise.incumbent] and by == "belief":
+            yield f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"
+
+
+def _unconfirmed(choice: int, candidates: Candidates, belief: Belief, promise: Prospects) -> Told:
+    """A single run that is ahead of another configuration by no more than the noise."""
+    others = (belief.runs > 0) & (np.arange(len(belief.runs)) != choice)
+    if belief.runs[choice] != 1 or not others.any():
+        return
+    second = int(np.argmin(np.where(others, promise.expected, np.inf)))
+    ahead = promise.expected[choice] < promise.expected[second]
+    if ahead and not clearly_better(belief, promise.mean, choice, second):
+        better = f"that it is better than {_name(second, candidates)} is to be confirmed"
+        yield f"{_name(choice, candidates)} has one run so far; {better}", "JPO-I613"
+
+
+def _of_today(candidates: Candidates, belief: Belief) -> Told:
+    if belief.runs[candidates.current] == 0:
+        yield "today's values were not run yet: what is expected of them rests on runs of other ones", "JPO-W612"
+    if not candidates.admissible[candidates.current]:
+        yield "today's values are expected to break the SLA", "JPO-W609"
+
+
+def _guard(choice: int, favourite: int, step: str, candidates: Candidates, promise: Prospects, explore: str, left: float) -> Told:
+    """What was held back, and what exploring may still cost."""
+    if explore == "off":
+        if step == "keep":
+            yield "exploring is off: only measured values are considered", "JPO-I607"
+        return
+    if left < 0:
+        lost = f"the last suggestions cost {_runs(1 - left)} of today's configuration more than keeping it"
+        yield f"{lost}, and 1 is allowed; only measured values are used for now", "JPO-W606"
+        return
+    if favourite != choice:
+        than, risk = _name(favourite, candidates), _risk(favourite, promise)
+        if step == "halve":
+            yield f"it is a smaller step than to {than}, which may cost more than exploring may; {risk}", "JPO-I614"
+        else:
+            yield f"{than} looks promising but may cost more than exploring may; {risk}", "JPO-I608"
+    if step in ("try", "halve") or favourite != choice:
+        yield f"exploring may still cost {_runs(left)} of today's configuration", "JPO-I615"
+
+
+def of_watch(widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the calibration watch found, if anything."""
+    if widen <= 1:
+        return (), ()
+    told = f"too few of the last runs ended within their forecasts: intervals and risks are widened by a factor of {widen:.2g}"
+    return (told,), ("JPO-W616",)
 
 
 def _name(row: int, candidates: Candidates) -> str:
@@ -84,11 +131,22 @@ def _name(row: int, candidates: Candidates) -> str:
 
 
 def _measured(row: int, candidates: Candidates, belief: Belief) -> str:
-    runs, failures = int(belief.runs[row]), int(belief.failures[row])
-    failed = f", failed {_times(failures)}" if failures else ""
+    runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
+    badly = " and ".join(f"{how} {_times(n)}" for how, n in (("failed", failures), ("was stopped", stopped)) if n)
+    difference = f"is expected to {_difference(row, candidates, belief)}"
     if not runs:
-        return f"failed {_times(failures)} and is expected to {_difference(row, candidates, belief)} when it does not"
-    return f"was run {_times(runs)}{failed} and is expected to {_difference(row, candidates, belief)}"
+        return f"{badly} and {difference} when it ends well"
+    return f"was run {_times(runs)}{f', {badly}' if badly else ''} and {difference}"
+
+
+def _risk(row: int, promise: Prospects) -> str:
+    return f"chance of being more than 10 % worse than today: {_percent(promise.p_worse_today[row])}"
+
+
+def _runs(n: float) -> str:
+    """A number of runs: "0.6 runs", "1 run"."""
+    told = f"{n:.1f}".removesuffix(".0")
+    return f"{told} run{'' if told == '1' else 's'}"
 
 
 def _times(n: int) -> str:

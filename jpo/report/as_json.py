@@ -95,7 +95,10 @@ class TrackDocument(Document):
 
 
 class SuggestionDocument(Document):
-    """One answer of `jpo suggest -o json`. Times are unix seconds, confidence is a probability."""
+    """One answer of `jpo suggest -o json`. Times are unix seconds.
+
+    `confidence` is the probability that what is suggested is not worse than today's values by more than a tenth; null = unknown.
+    """
 
     schema_version: Literal[1]
     suggestion_id: str

@@ -126,4 +126,5 @@ def verdict(report: Report) -> str:
         done = "kept as it is"
     else:
         done = f"{count} value{'' if count == 1 else 's'} {'written' if report.written else 'not written'}"
-    return f"{report.path}: {done}; decided by {DECIDERS[suggestion.decided_by]}. Suggestion {suggestion.suggestion_id}"
+    sure = "" if suggestion.confidence is None else f", confidence {numbers.confidence(suggestion.confidence)}"
+    return f"{report.path}: {done}; decided by {DECIDERS[suggestion.decided_by]}{sure}. Suggestion {suggestion.suggestion_id}"

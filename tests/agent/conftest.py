@@ -23,12 +23,25 @@ def grid():
 def belief():
     """Equally likely particles, given their log time as rows; cost as time."""
 
-    def build(log_time, *, runs=(1, 0, 0), failures=(0, 0, 0), p_fail=None, duration=100.0, noise=0.05, val_loss=None, rate=0.0):
+    def build(
+        log_time,
+        *,
+        runs=(1, 0, 0),
+        failures=(0, 0, 0),
+        fails=None,
+        p_fail=None,
+        duration=100.0,
+        noise=0.05,
+        val_loss=None,
+        rate=0.0,
+    ):
         time = np.array(log_time, float)
         flat = np.zeros_like(time)
         p = np.zeros(time.shape[1]) if p_fail is None else np.array(p_fail)
         weights = np.full(len(time), 1 / len(time))
-        counts = (np.array(runs), np.array(failures))
-        return Belief(weights, time, time + rate, flat, flat, p, *counts, noise, duration, val_loss, 0.5, knows_utilisation=True)
+        fails = np.zeros(time.shape, bool) if fails is None else np.array(fails)
+        counts = (np.array(runs), np.array(failures), np.zeros(time.shape[1], int))
+        known = (noise, duration, val_loss, 0.5, True)
+        return Belief(weights, time, time + rate, flat, flat, fails, p, *counts, *known)
 
     return build

@@ -1,9 +1,10 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from jpo.agent.prospects import HORIZON_RUNS, INFLATION, WORSE, prospects
+from jpo.agent.prospects import HORIZON_RUNS, INFLATION, WORSE, clearly_better, p_beyond, prospects
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)
@@ -41,12 +42,76 @@ def test_the_incumbent_is_the_best_measured_that_may_be_used(grid, belief):
     assert prospects(belief([[0, HALF, HALF]], runs=(0, 0, 0)), grid(), TIME).incumbent == 0
 
 
+@pytest.mark.parametrize(
+    ("runs", "log_time", "incumbent"),
+    [
+        ((5, 1, 0), -0.05, 0),  # one lucky run within the noise of the means, 0.06 * sqrt(1 / 5 + 1) = 0.066
+        ((5, 1, 0), -0.08, 1),  # beyond it
+        ((5, 2, 0), -0.05, 1),  # confirmed
+        ((1, 1, 0), -0.05, 0),  # today's values stand as long as nothing ran twice
+        ((0, 1, 0), -0.05, 1),  # and if they never ran, the only one that did
+    ],
+)
+def test_one_lucky_run_makes_no_incumbent(grid, belief, runs, log_time, incumbent):
+    assert prospects(belief([[0, log_time, 1]], runs=runs, noise=0.06), grid(), TIME).incumbent == incumbent
+
+
+def test_a_lucky_run_at_todays_values_does_not_dethrone_what_ran_more_often(grid, belief):
+    assert prospects(belief([[0.05, 0, 1]], runs=(5, 1, 0), noise=0.06), grid(current=1), TIME).incumbent == 0
+    assert prospects(belief([[0.09, 0, 1]], runs=(5, 1, 0), noise=0.06), grid(current=1), TIME).incumbent == 1
+
+
+def test_clearly_better_means_by_more_than_the_noise_of_the_means(belief):
+    believed, mean = belief([[0, 0, 0]], runs=(4, 1, 4), noise=0.1), np.array([0.0, -0.1, -0.08])
+    assert [clearly_better(believed, mean, row, 0) for row in range(3)] == [False, False, True]  # 0.112, 0.071
+
+
+def test_knowing_about_others_is_worth_a_trial_that_itself_loses(grid, belief):
+    found = prospects(belief([[0, 0.1, HALF], [0, 1, DOUBLE]]), grid(), TIME)
+    assert found.improvement[1] == 0
+    assert found.knowledge[1] == pytest.approx(0.25, abs=0.01)
+    assert found.score[1] == pytest.approx(found.expected[1] - HORIZON_RUNS * found.knowledge[1])
+    assert prospects(belief([[0, 0.1, HALF], [0, 1, DOUBLE]], runs=(1, 1, 0)), grid(), TIME).knowledge[1] == 0
+
+
+def test_what_failed_whenever_it_was_tried_teaches_nothing_to_choose(grid, belief):
+    hoped = belief([[0, 0.1, HALF], [0, 1, DOUBLE]], failures=(0, 0, 1))
+    assert prospects(hoped, grid(), TIME).knowledge == pytest.approx([0.0, 0.0, 0.0])
+
+
+def test_a_run_beyond_the_allowance_is_judged_under_the_widened_belief(grid, belief):
+    believed = belief([[0, -0.3, 0.3], [0, 0.3, 0.3]], runs=(1, 0, 0), noise=0.05)
+    limit = math.expm1(0.3 * INFLATION)  # the widened particle at 0.36 just reaches it
+    assert p_beyond(believed, grid(), TIME, limit * 0.99) == pytest.approx([0, 0.5, 0])
+    assert p_beyond(believed, grid(), TIME, limit * 1.01) == pytest.approx([0, 0, 0])
+    assert p_beyond(believed, grid(), TIME, limit * 1.01, widen=2.0) == pytest.approx([0, 0.5, 0])
+
+
+def test_a_failure_is_beyond_the_allowance_unless_it_can_be_paid(grid, belief):
+    believed = belief([[0, HALF, HALF]], p_fail=(0.5, 0.3, 0))
+    assert p_beyond(believed, grid(), TIME, 0.99) == pytest.approx([0, 0.3, 0])
+    assert p_beyond(believed, grid(), TIME, 1.0) == pytest.approx([0, 0, 0])
+
+
+def test_a_worse_model_is_one_worse_than_what_the_agent_found(grid, belief):
+    believed = belief([[0, 0, 0]], val_loss=0.4)
+    believed = replace(believed, log_loss=np.log([[1 / 1.02, 1, 1.02]]))  # each step adds what is tolerated
+    crept = prospects(believed, grid(current=1), TIME)
+    held = prospects(believed, grid(current=1), TIME, found=0)
+    assert crept.mean[2] == pytest.approx(crept.mean[1], abs=1e-3)
+    assert held.mean[2] - held.mean[1] == pytest.approx(3 * math.log(1.02))
+    assert p_beyond(believed, grid(current=1), TIME, 0.05, found=0)[2] == 1.0
+    assert p_beyond(believed, grid(current=1), TIME, 0.05)[2] == 0.0
+
+
 def test_harm_is_judged_under_a_widened_belief(grid, belief):
     near = WORSE * 0.95  # below the threshold as simulated, above it when widened
     found = prospects(belief([[0, near], [0, -near]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
     assert near * INFLATION > WORSE
     assert found.p_worse[1] == 0.5
     assert found.p_worse_today[0] == 0.0
+    smaller = belief([[0, near / 2], [0, -near / 2]], runs=(1, 0), failures=(0, 0))
+    assert [prospects(smaller, grid((32, 64)), TIME, widen=widen).p_worse_today[1] for widen in (1.0, 2.0)] == [0.0, 0.5]
 
 
 def test_extreme_particles_stay_finite(grid, belief):

@@ -69,6 +69,18 @@ def test_brackets_in_names_are_shown_and_not_taken_for_markup() -> None:
     assert "[bold]y" in text
 
 
+def test_every_output_states_the_confidence_also_when_all_is_kept() -> None:
+    kept = replace(
+        REPORT, suggestion=replace(SUGGESTION, status="kept", changes=(), suggested=SUGGESTION.current, confidence=0.97)
+    )
+    told = "kept as it is; decided by the belief rule, confidence high (97 %)."
+    assert told in terminal.render(kept)
+    assert told in markdown.render(kept)
+    assert json.loads(as_json.render(kept))["confidence"] == 0.97
+    unknown = replace(kept, suggestion=replace(kept.suggestion, confidence=None, decided_by="no evidence"))
+    assert "decided by the lack of evidence. Suggestion" in terminal.render(unknown)
+
+
 def test_a_narrow_terminal_loses_no_value() -> None:
     text = terminal.render(REPORT, width=50)
     assert max(map(len, text.split("\n"))) <= 50

@@ -1,0 +1,41 @@
+"""Which row of a candidate set a configuration or a run is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.records import SAME
+
+if TYPE_CHECKING:
+    from jpo.records import Candidates, Ints, Run
+
+Values = Mapping[str, float]
+
+
+def rate_between(candidates: Candidates, run: Run, reference: Run) -> float:
+    """Natural log of the price per hour of a run's configuration relative to another's."""
+    return float(candidates.log_rate[row_of_run(candidates, run)] - candidates.log_rate[row_of_run(candidates, reference)])
+
+
+def row_of_run(candidates: Candidates, run: Run) -> int:
+    """The row of a run's configuration, which must be there."""
+    return int(rows_of_run(candidates, run)[0])
+
+
+def rows_of_run(candidates: Candidates, run: Run) -> Ints:
+    """Rows of a run's configuration; what the run did not report had today's value."""
+    return rows_of(candidates, {**candidates.parameters(candidates.current), **run.parameters})
+
+
+def row_of(candidates: Candidates, values: Values) -> int:
+    """The row with these values, which must be there."""
+    return int(rows_of(candidates, values)[0])
+
+
+def rows_of(candidates: Candidates, values: Values) -> Ints:
+    """Rows with these values."""
+    wanted = [values[name] for name in candidates.names]
+    return np.flatnonzero(np.isclose(candidates.values, wanted, rtol=SAME, atol=0).all(axis=1))
