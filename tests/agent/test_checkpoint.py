@@ -22,7 +22,7 @@ def job(policy, rng):
             Observation(np.arange(6), rng.normal(size=(6, WIDTH)).astype(np.float32), np.ones(6, bool)) for _ in range(2)
         )
         executed = policy.pick(seen.features, seen.allowed, rng)
-        reward = np.array((0.1 * executed, 0.0, 0.0, 0.0, 0.0))
+        reward = np.array((0.1 * executed, 0.0, 0.0, 0.0, 0.0, 0.0))
         made.append(Transition(seen, executed, reward, Preference(1, 0, 0), 0.0, following))
     return made
 
@@ -43,10 +43,10 @@ def trained():
 
 def test_ten_updates_are_five_and_five_after_a_restart():
     through, stopped = new_agent(1, simulated_capacity=16), new_agent(1, simulated_capacity=16)
-    practise(through, job, updates=10, batch=8)
-    practise(stopped, job, updates=5, batch=8)
+    practise(through, job, jobs=10, batch=8)
+    practise(stopped, job, jobs=5, batch=8)
     resumed = load_checkpoint(save_checkpoint(stopped))
-    practise(resumed, job, updates=5, batch=8)
+    practise(resumed, job, jobs=5, batch=8)
     assert save_checkpoint(resumed) == save_checkpoint(through)
 
 
@@ -92,5 +92,5 @@ def test_a_truncated_checkpoint_is_noticed(length):
 
 def test_a_checkpoint_without_its_parts_is_refused():
     with pytest.raises(StoreError) as caught:
-        load_checkpoint(seal({"x": np.zeros(1)}, {"format": "jpo agent 1", "schema": "other"}))
+        load_checkpoint(seal({"x": np.zeros(1)}, {"format": "jpo agent 2", "schema": "other"}))
     assert caught.value.code == "JPO-E603"

@@ -13,7 +13,7 @@ def seen(k, fill):
 
 
 def transition(log_time, k=3, fill=0.5):
-    reward = np.array((log_time, math.nan, math.nan, math.nan, 0.0))
+    reward = np.array((log_time, math.nan, math.nan, math.nan, 0.0, 0.0))
     return Transition(seen(k, fill), 1, reward, Preference(1, 0, 0), 0.0, seen(k + 1, 2 * fill))
 
 

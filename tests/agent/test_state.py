@@ -1,22 +1,28 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from jpo.agent.prospects import prospects
+from jpo.agent.situation import UNKNOWN, Situation
 from jpo.agent.state import BOUND, OWN, SHARED, SHORTLIST, WIDTH, features, observe
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)
 
 
-def encode(belief, candidates, preference=TIME):
-    return features(belief, candidates, preference, prospects(belief, candidates, preference))
+def encode(belief, candidates, preference=TIME, situation=UNKNOWN):
+    return features(belief, candidates, preference, prospects(belief, candidates, preference), candidates.admissible, situation)
 
 
-def test_thirty_numbers_per_candidate(grid, belief):
+def shared(name):
+    return len(OWN) + SHARED.index(name)
+
+
+def test_so_many_numbers_per_candidate(grid, belief):
     encoded = encode(belief([[0, -0.5, 0.5]]), grid())
-    assert encoded.shape == (3, 30) == (3, WIDTH)
+    assert encoded.shape == (3, len(OWN) + len(SHARED)) == (3, WIDTH)
     assert encoded.dtype == np.float32
     assert encoded[:, OWN.index("tried")].tolist() == [1, 0, 0]
     assert encoded[:, OWN.index("log2 batch size against incumbent")].tolist() == [0, 0.5, 1.0]
@@ -28,6 +34,26 @@ def test_an_unknown_loss_has_its_own_flag(grid, belief):
     column = len(OWN) + SHARED.index("loss known")
     assert encode(belief([[0, 1, 2]]), grid())[0, column] == 0
     assert encode(belief([[0, 1, 2]], val_loss=0.4), grid())[0, column] == 1
+
+
+def test_what_is_not_known_of_the_situation_is_zero_and_has_its_own_flag(grid, belief):
+    believed = belief([[0, 1, 2]])
+    unknown = encode(believed, grid())[0]
+    later = prospects(believed, grid(), TIME)
+    told = encode(believed, grid(), situation=Situation(0, 0.0, later, 0.0, np.array([0, np.nan, 3]), np.zeros(3), 0.0, 0.0))[0]
+    flags = [shared(name) for name in ("horizon known", "budget known", "later known", "age known", "last miss known")]
+    assert unknown[flags].tolist() == [0] * 5
+    assert told[flags].tolist() == [1] * 5
+    others = [shared(name) for name in ("runs left", "budget slack", "last miss", "surprise")]
+    assert unknown[others].tolist() == told[others].tolist() == [0] * 4
+
+
+def test_the_expected_regret_is_that_of_each_jobs_own_optimum(grid, belief):
+    """Two jobs: in one the second candidate takes half, in the other twice the time; the third always fails."""
+    half = np.log(2)
+    encoded = encode(belief([[0, -half, 0], [0, half, 0]], fails=[[0, 0, 1], [0, 0, 1]], p_fail=[0, 0, 1.0]), grid())
+    regret = np.expm1(encoded[:, OWN.index("expected regret")])
+    assert regret == pytest.approx([(2 + 1) / 2 - 1, (1 + 2) / 2 - 1, 2 * 1.5 - 1], abs=1e-5)
 
 
 logs = arrays(np.float64, (4, 3), elements=st.floats(-700, 700))
@@ -52,16 +78,20 @@ def test_states_are_finite_and_bounded_whatever_is_believed(time, cost, loss, us
         cost,
         loss,
         use,
+        np.array([[False, True, False]] * 4),
         np.full(3, p_fail),
         runs,
         runs[::-1],
+        runs,
         0.1,
         None,
         None,
         0.0,
         knows_utilisation=True,
     )
-    encoded = encode(believed, candidates, NAMED_PREFERENCES[preference])
+    later = prospects(believed, candidates, NAMED_PREFERENCES["cost"])
+    situation = Situation(10**6, 700.0, later, 1.0, np.array([np.nan, 0, 10**6]), np.array([np.nan, -700, 700]), -700.0, 1.0)
+    encoded = encode(believed, candidates, NAMED_PREFERENCES[preference], situation)
     assert np.isfinite(encoded).all()
     assert np.abs(encoded).max() <= BOUND
 
