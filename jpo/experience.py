@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.advisor import PARTICLES, Wishes, collect, rate_between, row_of_run
-from jpo.agent.decide import may_try
+from jpo.advice import Wishes, collect
+from jpo.agent.change import forecast_error
+from jpo.agent.decide import BUDGET, may_try
 from jpo.agent.prospects import prospects
 from jpo.agent.replay_buffer import Transition
 from jpo.agent.reward import failed_like, objective, reward_vector
+from jpo.agent.rows import rate_between, row_of_run
+from jpo.agent.situation import UNKNOWN, watched
 from jpo.agent.state import Observation, observe
-from jpo.forecast import posterior
+from jpo.prior import believe, prior_of
 from jpo.records import Candidates, Run
-from jpo.simulate import draw_jobs
 
 if TYPE_CHECKING:
-    from jpo.records import Floats
+    from jpo.records import Belief, Floats
 
 
 def learnable(runs: Sequence[Run]) -> Sequence[Run]:
@@ -55,22 +57,26 @@ def transition(runs: Sequence[Run], reference: Run, wishes: Wishes, seed: int) -
     *earlier, run = runs
     today = {**reference.parameters, **earlier[-1].parameters}
     candidates = collect(today, runs, wishes)
-    draws = draw_jobs(candidates, PARTICLES, np.random.default_rng(seed))
+    prior = prior_of(candidates, seed)
     vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, wishes)
     objectives = [float(objective(vector, wishes.preference)) for vector in vectors]
     if not np.isfinite(objectives[-1]):
         return None
 
-    def look(known: Sequence[Run], current: int, *always: int) -> Observation:
-        belief = posterior(draws, candidates, known)
+    def look(known: Sequence[Run], current: int, *always: int) -> tuple[Belief, Observation]:
+        belief = believe(prior, candidates, known)
         moved = replace(candidates, current=current)
         promise = prospects(belief, moved, wishes.preference)
-        allowed = may_try(promise, moved, wishes.explore, wishes.confidence)
-        return observe(belief, moved, wishes.preference, promise, allowed, *always)
+        allowed = may_try(
+            promise, belief, moved, wishes.preference, explore=wishes.explore, confidence=wishes.confidence, left=BUDGET
+        )
+        situation = watched(UNKNOWN, belief, [row_of_run(candidates, one) for one in known], known)
+        return belief, observe(belief, moved, wishes.preference, promise, allowed, *always, situation=situation)
 
     executed = row_of_run(candidates, run)
-    seen, following = look(earlier, candidates.current, executed), look(runs, executed)
-    return Transition(seen, seen.index(executed), vectors[-1], wishes.preference, float(np.nanmin(objectives)), following)
+    (belief, seen), (_, following) = look(earlier, candidates.current, executed), look(runs, executed)
+    best, miss = float(np.nanmin(objectives)), forecast_error(belief, executed, run)
+    return Transition(seen, seen.index(executed), vectors[-1], wishes.preference, best, following, miss=miss)
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wishes: Wishes) -> list[Floats]:

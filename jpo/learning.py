@@ -7,12 +7,12 @@ something to learn. Learning never puts a policy in charge by itself; only `jpo 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from jpo.advisor import Wishes
+from jpo.advice import Wishes
 from jpo.agent.policy import SHIPPED, Policy, load_policy, save_policy
 from jpo.agent.release import Release
 from jpo.agent.sealed import header_of
@@ -21,29 +21,31 @@ from jpo.evidence import Known
 from jpo.experience import fingerprint, learnable, transitions
 from jpo.history import AuditEvent, Store
 from jpo.layers import Loaded
-from jpo.practice import Track, practise_with, release_test
+from jpo.practice import Track, practise_with, release_test, released_for
 from jpo.records import Identity, Run
 
 if TYPE_CHECKING:
     from jpo.agent.decide import Explore
     from jpo.agent.learn import AgentState
 
-RELEASE_JOBS = 600
-"""Simulated jobs in the release test after learning, about half for each setting of `explore`: half a minute of one core."""
+RELEASE_JOBS = 630
+"""Simulated jobs in the release test after learning, spread over the situations: about two minutes of one core."""
 RELEASE_SEED = 100_000_000
-"""Their seeds start here, far from those that the shipped policy met; each number of updates has jobs of its own."""
+"""Their seeds start here, far from those that the shipped policy met; each number of runs has jobs of its own."""
 CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 """Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What one round of learning did: runs taken in now, runs taken in altogether, gradient steps altogether, runs left."""
+    """What one round of learning did: runs taken in now, runs taken in altogether, gradient steps since the agent began, runs
+    left, and how often it began anew because the world had changed."""
 
     runs: int
     runs_in_all: int
     updates: int
     left: int
+    resets: int
 
 
 def policy_in(store: Store, identity: Identity, explore: Explore) -> Policy | None:
@@ -136,12 +138,12 @@ def catch_up(
     saved = store.load_agent(f"agent {identity}")
     agent = _agent(saved[0] if saved and not rebuild else None, runs, wishes, seed)
     new = transitions(runs, wishes, seed=seed, first=agent.runs_learnt)
-    taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline)
+    taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
     agent.history = fingerprint(runs, wishes, agent.runs_learnt)
     if taken or rebuild:
         store.save_agent(f"agent {identity}", save_checkpoint(agent), expected_version=saved[1] if saved else 0)
     left = max(0, len(learnable(runs)) - 1 - agent.runs_learnt)
-    return Learnt(taken, agent.runs_learnt, agent.learner.updates, left)
+    return Learnt(taken, agent.runs_learnt, agent.learner.updates, left, agent.resets)
 
 
 def _agent(saved: bytes | None, runs: Sequence[Run], wishes: Wishes, seed: int) -> AgentState:
@@ -161,10 +163,15 @@ def untested(store: Store, identity: Identity) -> bool:
     agent, policy = store.load_agent(f"agent {identity}"), own_policy(store, identity)
     if agent is None:
         return False
-    return policy is None or policy.card.get("updates") != header_of(agent[0])["updates"]
+    return policy is None or policy.card.get("learnt") != _learnt(header_of(agent[0]))
 
 
-def release(store: Store, identity: Identity, track: Track) -> dict[Explore, Release]:
+def _learnt(header: Mapping[str, Any]) -> list[int]:
+    """What tells one state of an agent from another: it counts up, whether or not the agent began anew."""
+    return [int(header[name]) for name in ("runs_learnt", "resets", "updates")]
+
+
+def release(store: Store, identity: Identity, track: Track) -> dict[str, Release]:
     """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
 
     Raises:
@@ -175,12 +182,10 @@ def release(store: Store, identity: Identity, track: Track) -> dict[Explore, Rel
 
     saved, known = store.load_agent(f"agent {identity}"), store.load_agent(f"policy {identity}")
     assert saved is not None
-    agent = load_checkpoint(saved[0])
-    policy, updates = policy_of(agent), agent.learner.updates
-    start = RELEASE_SEED + updates * RELEASE_JOBS
+    policy, learnt = policy_of(load_checkpoint(saved[0])), _learnt(header_of(saved[0]))
+    start = RELEASE_SEED + learnt[0] * RELEASE_JOBS
     results = release_test(policy, track(range(start, start + RELEASE_JOBS), "release test"))
-    card = {"updates": updates, "release_test": {explore: asdict(result) for explore, result in results.items()}}
-    passed = [explore for explore, result in results.items() if result.passed]
-    file = save_policy(policy.weights, released=passed, card=card)
+    card = {"learnt": learnt, "release_test": {name: asdict(result) for name, result in results.items()}}
+    file = save_policy(policy.weights, released=released_for(results), card=card)
     store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0)
     return results

@@ -1,6 +1,6 @@
 """The agent's school: simulated jobs on which it practises, and the release test that it must pass before it may decide.
 
-Simulator, forecast and agent meet here as in advisor.py, only that the runs are simulated too: the agent sees what telemetry
+Simulator, forecast and agent meet here as in advice.py, only that the runs are simulated too: the agent sees what telemetry
 would bring, through the same belief, state and safety screen, and the simulator knows what the best choice would have cost.
 """
 
@@ -8,50 +8,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.decide import by_policy, by_rule, may_try
-from jpo.agent.prospects import Prospects, prospects
+from jpo.agent.change import forecast_error
+from jpo.agent.decide import budget_left, by_rule, known_best, may_try
+from jpo.agent.prospects import HORIZON_RUNS, Prospects, prospects
 from jpo.agent.release import Release, compare
 from jpo.agent.replay_buffer import Transition
-from jpo.agent.reward import failed_like, objective
+from jpo.agent.situation import Situation, watched, within_horizon
 from jpo.agent.state import Observation, observe
 from jpo.forecast import posterior
-from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
-from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
-from jpo.simulate import observe as simulate_run
+from jpo.records import Belief, Candidates, Preference
+from jpo.simulated_job import SITUATIONS, Job, execute, new_job
 
 if TYPE_CHECKING:
-    from jpo.agent.decide import Explore
     from jpo.agent.policy import Policy
-    from jpo.records import Bools, Floats
-
-    Choose = Callable[[Belief, Candidates, Preference, Prospects, Bools], int]
-    """Answers with a row of the candidates."""
+    from jpo.records import Bools
 
 Track = Callable[[Sequence[int], str], Iterable[int]]
 """Goes through numbers and shows how far it is: `track(range(10), "practice")`."""
 
-SIMULATED = Identity("simulated", "job", "simulated")
-PARTICLES = 256
-"""Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3 %."""
-PRACTICE_RUNS = 20
-TODAYS_UTILISATION = 0.3
-"""Only ratios are simulated; most training jobs leave their GPUs idle for more than half of the time."""
 CONFIDENCE = 0.9
-UPDATES = 6000
-"""About seven minutes of one core."""
-STAGES = 40
-"""Networks are noted so often; the policy is the mean of the second half, which no single late step can spoil."""
-REPLAY_TRANSITIONS = 16_000
 ANYTHING = 0.1
 """Share of practice runs in which any allowed candidate is run."""
-TEST_SEED = 9_000_000
-"""Jobs of the release test are drawn from here on; training draws from one stream that starts at its own small seed."""
+TESTED = ("safe", "on", *SITUATIONS)
+"""The jobs of a release test go round these: what most users have is tested twice as often."""
 
 
 def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
@@ -59,160 +44,139 @@ def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
     return numbers
 
 
-@dataclass(eq=False, slots=True)
-class Job:
-    """One simulated job from its reference run on: what there is to choose from, what is true, and what has happened.
+@dataclass(frozen=True, eq=False, slots=True)
+class Look:
+    """What is known before a run, and `seen`: the same as the networks see it."""
 
-    `costs` are in multiples of the optimum's, the reference run included.
-    """
-
+    belief: Belief
     candidates: Candidates
-    draws: Draws
-    truth: Draws
-    noise: float
     preference: Preference
-    explore: Explore
-    measures_loss: bool
-    rng: np.random.Generator
-    runs: list[Run] = field(default_factory=list)
-    costs: list[float] = field(default_factory=list)
-
-    @property
-    def vectors(self) -> Floats:
-        """Noise-free reward vectors of all candidates, shape (K, 5)."""
-        time, loss, use = self.truth.log_time[0], self.truth.log_loss[0], self.truth.log_utilisation[0]
-        return np.stack((time, time + self.candidates.log_rate, use, loss, np.zeros_like(time)), axis=1)
-
-    @property
-    def best(self) -> float:
-        """Log objective of the best candidate that does not fail."""
-        return float(np.min(np.where(self.truth.fails[0], np.inf, objective(self.vectors, self.preference))))
+    promise: Prospects
+    allowed: Bools
+    situation: Situation
+    seen: Observation
 
 
-def new_job(rng: np.random.Generator) -> Job:
-    """Draw a job which today's configuration can do, its candidates, and what its user wants."""
-    candidates = random_candidates(rng)
-    truth = draw_jobs(candidates, 1, rng)
-    while truth.fails[0, candidates.current]:
-        truth = draw_jobs(candidates, 1, rng)
-    named = ("time", "cost", "balanced")
-    drawn = (
-        NAMED_PREFERENCES[named[rng.integers(3)]] if rng.random() < 0.7 else Preference(*map(float, rng.dirichlet(np.ones(3))))
-    )
-    explore: Explore = "safe" if rng.random() < 0.5 else "on"
-    draws = draw_jobs(candidates, PARTICLES, rng)
-    return Job(candidates, draws, truth, draw_noise(rng), drawn, explore, bool(rng.random() < 0.8), rng.spawn(1)[0])
+Choose = Callable[[Look], int]
+"""Answers with a row of the candidates, one of `look.seen.rows`."""
 
 
-def play(job: Job, choose: Choose, *, runs: int = PRACTICE_RUNS) -> list[Transition]:
-    """Run a job `runs` times: today's configuration first, then what `choose` says. Each run becomes today's configuration.
+def play(job: Job, choose: Choose) -> list[Transition]:
+    """Play a job to its script's end: today's configuration first, then what `choose` says, which becomes today's.
 
     Returns:
-        The transitions after the reference run; the job's `runs` and `costs` are filled.
+        The transitions after the reference run; what happened stands in the job.
     """
-    row = job.candidates.current
-    _execute(job, row, row)
+    execute(job, job.candidates.current, job.candidates.current)
+    look = _look(job)
     transitions: list[Transition] = []
-    candidates, belief, promise, allowed = _look(job, row)
-    while len(job.runs) < runs:
-        row = choose(belief, candidates, job.preference, promise, allowed)
-        seen = observe(belief, candidates, job.preference, promise, allowed, row)
-        reward = _execute(job, row, promise.incumbent)
-        candidates, belief, promise, allowed = _look(job, row)
-        following: Observation = observe(belief, candidates, job.preference, promise, allowed)
-        transitions.append(Transition(seen, seen.index(row), reward, job.preference, job.best, following))
+    while len(job.runs) < job.script.runs:
+        run, row = job.next_run, choose(look)
+        reward = execute(job, row, look.promise.incumbent)
+        job.last_miss = forecast_error(look.belief, row, job.runs[-1])
+        job.chart = job.chart.after(job.last_miss)
+        ended = job.script.horizon_known and len(job.runs) == job.script.runs
+        seen, preference, best = look.seen, look.preference, job.best(run)
+        look = look if ended else _look(job)
+        transitions.append(Transition(seen, seen.index(row), reward, preference, best, look.seen, ended, job.last_miss))
     return transitions
 
 
-def _look(job: Job, row: int) -> tuple[Candidates, Belief, Prospects, Bools]:
-    """What is known before the next run, when config.ini holds `row`."""
-    belief = posterior(job.draws, job.candidates, job.runs)
-    candidates = Candidates(job.candidates.names, job.candidates.values, row, job.candidates.admissible, job.candidates.log_rate)
-    promise = prospects(belief, candidates, job.preference)
-    return candidates, belief, promise, may_try(promise, candidates, job.explore, CONFIDENCE)
-
-
-def _execute(job: Job, row: int, incumbent: int) -> Floats:
-    """Run a candidate once, note the run and its cost, and return its reward vector, shape (5,)."""
-    outcome = simulate_run(job.truth, 0, row, job.rng.spawn(1)[0], noise=job.noise)  # the same luck whatever was chosen
-    job.runs.append(_run(outcome, job, row))
-    if outcome.failed:
-        vector = failed_like(job.vectors[incumbent])
+def _look(job: Job) -> Look:
+    """What is known before the next run, when config.ini holds what ran last."""
+    run, row = job.next_run, job.rows[-1]
+    preference = job.script.preferences[run]
+    candidates = replace(job.candidates, current=row, log_rate=job.script.log_rate[run])
+    belief = posterior(job.draws, candidates, job.runs)
+    found = job.candidates.current  # what the agent found: config.ini moves along, its reference does not
+    promise = prospects(belief, candidates, preference, found=found)
+    situation = _situation(job, belief, candidates, promise)
+    promise = within_horizon(promise, situation.runs_left)
+    left = budget_left(job.against_keeping)
+    if left < 0:  # as decide.py has it: then only what is known
+        allowed = np.arange(len(candidates.values)) == known_best(promise, belief, candidates)
     else:
-        rate = float(job.candidates.log_rate[row])
-        vector = np.array((outcome.log_time, outcome.log_time + rate, outcome.log_utilisation, outcome.log_loss, 0.0))
-    job.costs.append(math.exp(float(objective(vector, job.preference)) - job.best))
-    return vector
+        allowed = may_try(
+            promise, belief, candidates, preference, explore=job.explore, confidence=CONFIDENCE, left=left, found=found
+        )
+    seen = observe(belief, candidates, preference, promise, allowed, situation=situation)
+    return Look(belief, candidates, preference, promise, allowed, situation, seen)
 
 
-def _run(simulated: SimulatedRun, job: Job, row: int) -> Run:
-    """The record which telemetry would bring of a simulated run."""
-    number = len(job.runs)
-    outcome = Outcome(
-        duration_seconds=math.exp(simulated.log_time),
-        val_loss=math.exp(simulated.log_loss) if job.measures_loss and not simulated.failed else None,
-        gpu_utilisation=None if simulated.failed else min(1.0, TODAYS_UTILISATION * math.exp(simulated.log_utilisation)),
-    )
-    status = RunStatus.FAILED if simulated.failed else RunStatus.SUCCEEDED
-    return Run(str(number), SIMULATED, job.candidates.parameters(row), status, None, float(number), outcome, "observe")
+def _situation(job: Job, belief: Belief, candidates: Candidates, promise: Prospects) -> Situation:
+    """What the user said, and how well the forecasts were met."""
+    script, run = job.script, job.next_run
+    left = script.runs - 1 - run if script.horizon_known else None
+    later, share = _later(job, belief, candidates)
+    slack = None
+    if script.budget is not None and left is not None:
+        ran = [job.spent[i] for i, at in enumerate(job.rows) if at == promise.incumbent] or [1.0]
+        ahead = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
+        slack = math.log(min(max(ahead, 0.05), 20.0))
+    told = Situation(left, slack, later, share)
+    if not job.watched:
+        return told
+    told = replace(told, last_miss=job.last_miss, surprise=job.chart.surprise)
+    return watched(told, belief, job.rows, job.runs)
 
 
-def practise_with(policy: Policy, rng: np.random.Generator) -> list[Transition]:
+def _later(job: Job, belief: Belief, candidates: Candidates) -> tuple[Prospects | None, float]:
+    """What is promised under the other of two conditions, and the share of the coming runs that are expected to have it."""
+    script, run = job.script, job.next_run
+    if script.later is None or run >= script.later > 0:
+        return None, 0.0
+    if script.later:
+        moved = belief.log_cost + (script.log_rate[script.later] - candidates.log_rate)
+        preference, share = script.preferences[run], max(0.0, 1 - (script.later - run - 1) / HORIZON_RUNS)
+        priced = replace(candidates, log_rate=script.log_rate[script.later])
+        return prospects(replace(belief, log_cost=moved), priced, preference), share
+    other = next((one for one in script.preferences if one != script.preferences[run]), script.preferences[run])
+    return prospects(belief, candidates, other), 0.5
+
+
+def by_belief_rule(look: Look) -> int:
+    """The belief rule, which knows the present preference and prices and how many runs follow, if anybody does."""
+    return by_rule(look.promise, look.allowed)
+
+
+def by_policy(policy: Policy, look: Look, rng: np.random.Generator | None = None) -> int:
+    """The actor's favourite; drawn only to practise (`rng`)."""
+    return int(look.seen.rows[policy.pick(look.seen.features, look.seen.allowed, rng)])
+
+
+def practise_with(policy: Policy, rng: np.random.Generator, *, preference: Preference | None = None) -> list[Transition]:
     """Play one fresh simulated job with a policy that draws its choices: what learning feeds on beside real runs.
 
     Now and then any allowed candidate is run, so that the critics learn what bad choices cost and need not extrapolate.
     """
 
-    def choose(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects, allowed: Bools) -> int:
+    def choose(look: Look) -> int:
         if rng.random() < ANYTHING:
-            return int(rng.choice(np.flatnonzero(allowed)))
-        return by_policy(policy, belief, candidates, preference, promise, allowed, rng)
+            return int(rng.choice(look.seen.rows[look.seen.allowed]))
+        return by_policy(policy, look, rng)
 
-    return play(new_job(rng), choose)
+    return play(new_job(rng, preference=preference), choose)
 
 
-def release_test(policy: Policy, seeds: Iterable[int]) -> dict[Explore, Release]:
-    """Play the same fresh jobs, one per seed, with the policy and with the belief rule, by the job's own setting of `explore`."""
-    costs: dict[Explore, list[tuple[float, float]]] = {"safe": [], "on": []}
+def mean_cost(seed: int, situation: str, choose: Choose) -> float:
+    """Play the job of this seed; its mean cost per run in multiples of the optimum's."""
+    job = new_job(np.random.default_rng(seed), situation)
+    play(job, choose)
+    return float(np.mean(job.costs))
+
+
+def release_test(policy: Policy, seeds: Iterable[int]) -> dict[str, Release]:
+    """Play the same fresh jobs, one per seed, with the policy and with the belief rule; one result for each of
+    SITUATIONS that had two jobs or more."""
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in SITUATIONS}
     for seed in seeds:
-        theirs, ours = (new_job(np.random.default_rng(seed)) for _ in range(2))
-        play(ours, partial(by_policy, policy))
-        play(theirs, lambda _belief, _candidates, _preference, promise, allowed: by_rule(promise, allowed))
-        costs[ours.explore].append((float(np.mean(ours.costs)), float(np.mean(theirs.costs))))
-    return {explore: compare(*zip(*pairs, strict=True)) for explore, pairs in costs.items()}
+        name = TESTED[seed % len(TESTED)]
+        costs[name].append((mean_cost(seed, name, partial(by_policy, policy)), mean_cost(seed, name, by_belief_rule)))
+    return {name: compare(*zip(*pairs, strict=True)) for name, pairs in costs.items() if len(pairs) > 1}
 
 
-def pretrain(
-    *, updates: int | None = None, seed: int = 0, test_jobs: int = 600, track: Track = silently
-) -> tuple[bytes, dict[Explore, Release]]:
-    """Train a policy on simulated jobs and put it to the release test. Uses one thread of torch.
-
-    Args:
-        updates: gradient steps, one per simulated job; None: as many as the shipped policy got.
-        test_jobs: fresh jobs for the release test, none of them trained on; about half of them for each setting of `explore`.
-        track: shows progress.
-
-    Returns:
-        The policy file with its card (command, seed, updates, figures), and the release test. Same arguments, same file.
-    """
-    import torch  # only when something is learnt
-
-    from jpo.agent.learn import new_agent, policy_of, practise
-    from jpo.agent.policy import mean_policy, save_policy
-
-    torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
-    updates = updates or UPDATES
-    agent = new_agent(seed, simulated_capacity=REPLAY_TRANSITIONS)
-    stages = []
-    for stage in track(range(STAGES), "practice"):
-        practise(agent, practise_with, updates=updates * (stage + 1) // STAGES - updates * stage // STAGES)
-        stages.append(policy_of(agent))
-    policy = mean_policy(stages[STAGES // 2 :])
-    results = release_test(policy, track(range(TEST_SEED, TEST_SEED + test_jobs), "release test"))
-    card: dict[str, Any] = {
-        "command": f"jpo learn --pretrain policy.safetensors --updates {updates} --seed {seed}",
-        "runs_per_job": PRACTICE_RUNS,
-        "release_test": {explore: asdict(result) for explore, result in results.items()},
-    }
-    released = [explore for explore, result in results.items() if result.passed]
-    return save_policy(policy.weights, released=released, card=card), results
+def released_for(results: dict[str, Release]) -> list[str]:
+    """Names of the situations in which the policy may decide: nobody knows beforehand whether a job drifts, so a policy that is
+    worse when it does, or was not tested there, decides nowhere."""
+    drifts = "drift" in results and results["drift"].passed
+    return [name for name, result in results.items() if result.passed and drifts]

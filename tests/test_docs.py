@@ -117,6 +117,12 @@ def test_the_csv_log_of_the_guide_can_be_read(tmp_path: Path) -> None:
     assert (run.run_id, run.parameters["batch_size"], run.outcome.converged) == ("nightly-17", 64, True)
 
 
+def test_the_library_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+    exec(compile(block, "docs/guide.md", "exec"), {})  # noqa: S102 - the documentation's own code
+    assert "batch_size" in capsys.readouterr().out
+
+
 def test_the_capture_in_the_readme_is_what_the_demo_prints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,35 +1,46 @@
+import math
+from functools import partial
+
 import numpy as np
 import pytest
 
-from jpo.agent.decide import by_rule
 from jpo.agent.policy import load_policy
-from jpo.practice import new_job, play, pretrain, release_test
+from jpo.agent.reward import OVERSPENT
+from jpo.practice import by_belief_rule, by_policy, play, release_test, released_for
+from jpo.simulated_job import SITUATIONS, new_job
 
 
-def rule(_belief, _candidates, _preference, promise, allowed):
-    return by_rule(promise, allowed)
+def stay(look):
+    return look.candidates.current
 
 
-def stay(_belief, candidates, *_):
-    return candidates.current
+def played(seed, choose=by_belief_rule, situation="safe"):
+    job = new_job(np.random.default_rng(seed), situation)
+    return job, play(job, choose)
 
 
-def played(seed, choose=rule):
-    job = new_job(np.random.default_rng(seed))
-    return job, play(job, choose, runs=6)
+def looks(seed, situation):
+    """Every look at a job that the belief rule plays."""
+    seen = []
+
+    def choose(look):
+        seen.append(look)
+        return by_belief_rule(look)
+
+    return played(seed, choose, situation)[0], seen
 
 
 def test_a_job_starts_with_todays_configuration_and_one_seed_gives_one_job():
     job, transitions = played(3)
     assert job.runs[0].parameters == job.candidates.parameters(job.candidates.current)
-    assert (len(job.runs), len(transitions)) == (6, 5)
+    assert (len(job.runs), len(transitions)) == (20, 19)
     assert played(3)[0].costs == job.costs
 
 
 def test_luck_does_not_depend_on_what_is_chosen():
-    (one, _), (other, _) = played(5, stay), played(5, rule)
+    (one, _), (other, _) = played(5, stay), played(5)
     assert one.runs[0].outcome == other.runs[0].outcome
-    assert one.best == other.best
+    assert one.best(0) == other.best(0)
 
 
 def test_staying_costs_what_today_costs_in_multiples_of_the_optimum():
@@ -40,19 +51,69 @@ def test_staying_costs_what_today_costs_in_multiples_of_the_optimum():
 
 
 def test_the_belief_rule_is_better_than_staying():
-    means = [[np.mean(played(seed, choose)[0].costs) for seed in range(20)] for choose in (rule, stay)]
+    means = [[np.mean(played(seed, choose)[0].costs) for seed in range(12)] for choose in (by_belief_rule, stay)]
     assert np.mean(means[0]) < 0.8 * np.mean(means[1])
 
 
-def test_the_release_test_is_the_same_each_time():
+def test_a_known_horizon_ends_the_job_and_the_rule_tries_nothing_in_the_last_run():
+    job, seen = looks(2, "horizon")
+    assert [look.situation.runs_left for look in seen] == list(range(job.script.runs - 2, -1, -1))
+    assert (seen[-1].promise.score == seen[-1].promise.expected).all()
+    assert [one.terminated for one in played(2, situation="horizon")[1]].index(True) == job.script.runs - 2
+
+
+def test_what_is_spent_beyond_the_budget_counts_over_and_above():
+    job, transitions = next(pair for pair in (played(seed, stay, "budget") for seed in range(9)) if sum(pair[0].spent[1:]) > 1)
+    beyond = [one.reward[5] for one in transitions]
+    assert sum(beyond) == pytest.approx(max(0.0, sum(job.spent[1:]) - job.script.budget))
+    assert job.costs[-1] == pytest.approx((job.spent[-1] + OVERSPENT * beyond[-1]) * math.exp(-job.best(job.script.runs - 1)))
+
+
+def test_the_slack_falls_when_money_is_wasted():
+    job, seen = looks(4, "budget")
+    slack = [look.situation.budget_slack for look in seen]
+    assert slack[0] == pytest.approx(math.log(job.script.budget / (job.script.runs - 1)), abs=0.5)
+    assert all(value is not None for value in slack)
+
+
+@pytest.mark.parametrize("situation", ["switched", "prices"])
+def test_the_present_preference_and_prices_count_and_the_others_are_known(situation):
+    job, seen = looks(1, situation)
+    later = [look.situation.later is not None for look in seen]
+    at = job.script.later
+    assert later == ([True] * 19 if situation == "switched" else [run < at for run in range(1, 20)])
+    assert [look.preference for look in seen] == list(job.script.preferences[1:])
+    assert all((look.candidates.log_rate == job.script.log_rate[run]).all() for run, look in enumerate(seen, 1))
+
+
+def test_costs_are_held_against_the_optimum_of_their_own_run():
+    job = next(
+        j for j in (new_job(np.random.default_rng(seed), "drift") for seed in range(99)) if j.script.preferences[0].time == 1
+    )
+    bests = [np.where(job.truth.fails[0], np.inf, job.vectors(run)[:, 0]).min() for run in range(20)]
+    assert np.ptp(bests) > 0.02
+    play(job, lambda look: int(look.seen.rows[0]))
+    assert job.costs == pytest.approx(np.array(job.spent) / np.exp([job.best(run) for run in range(20)]))
+
+
+def test_the_release_test_is_the_same_each_time_and_covers_every_situation():
     policy = load_policy()
-    assert release_test(policy, range(8)) == release_test(policy, range(8))
+    results = release_test(policy, range(18))
+    assert results["on"] == release_test(policy, (1, 3, 10, 12))["on"]
+    assert tuple(results) == SITUATIONS
+    assert [result.jobs for result in results.values()] == [4, 4, 2, 2, 2, 2, 2]
 
 
-def test_pretraining_gives_a_policy_that_says_whether_it_passed():
-    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    data, results = pretrain(updates=2, seed=0, test_jobs=8)
-    policy = load_policy(data)
-    assert policy.card["command"] == "jpo learn --pretrain policy.safetensors --updates 2 --seed 0"
-    assert policy.released == tuple(explore for explore, result in results.items() if result.passed)
-    assert pretrain(updates=2, seed=0, test_jobs=8)[0] == data
+def test_a_policy_that_fails_where_the_world_drifts_is_released_nowhere():
+    good, bad = (type("Result", (), {"passed": passed})() for passed in (True, False))
+    assert released_for({"safe": good, "on": bad, "drift": good}) == ["safe", "drift"]
+    assert released_for({"safe": good, "on": bad, "drift": bad}) == []
+
+
+def test_an_untrained_policy_is_the_belief_rule():
+    torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    assert torch
+    from jpo.agent.learn import new_agent, policy_of
+
+    choose = partial(by_policy, policy_of(new_agent(0)))
+    assert [played(seed, choose, "on")[0].rows for seed in (1, 2)] == [played(seed, situation="on")[0].rows for seed in (1, 2)]

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from jpo.agent.change import Chart
 from jpo.agent.learn import AgentState
 from jpo.agent.networks import Parameters
 from jpo.agent.policy import SHAPES
@@ -17,7 +18,7 @@ from jpo.agent.sealed import PLACE, REMEDY, seal, unseal
 from jpo.agent.state import SCHEMA
 from jpo.errors import StoreError
 
-FORMAT = "jpo agent 1"
+FORMAT = "jpo agent 2"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -37,6 +38,8 @@ def save_checkpoint(state: AgentState) -> bytes:
         "updates": learner.updates,
         "runs_learnt": state.runs_learnt,
         "history": state.history,
+        "chart": [state.chart.above, state.chart.below],
+        "resets": state.resets,
         "rng": state.rng.bit_generator.state,
         "replays": {k: [r.capacity, r.size, r.written] for k, r in (("real", state.real), ("simulated", state.simulated))},
     }
@@ -71,7 +74,9 @@ def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
     real, simulated = (_replay(kind, tensors, header["replays"][kind]) for kind in ("real", "simulated"))
-    return AgentState(learner, real, simulated, rng, int(header["runs_learnt"]), str(header["history"]))
+    above, below = map(float, header["chart"])
+    told = int(header["runs_learnt"]), str(header["history"]), Chart(above, below), int(header["resets"])
+    return AgentState(learner, real, simulated, rng, *told)
 
 
 def _moments(optimiser: torch.optim.Adam, parameters: Parameters) -> Arrays:

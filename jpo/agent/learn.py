@@ -3,22 +3,29 @@
 The history is the truth and this state a cache: from the same start, the same runs in the same order give the same agent, bit by
 bit, in one go or in several. So the work is counted in updates per run; a time budget only decides how many runs are taken in
 before the rest waits for the next time.
+
+The networks begin as the belief rule: one unit carries its score through all layers, the others add to it what they learn. So a
+policy is the rule at first and departs from it where that pays (residual policy learning: Silver et al., 2018; Johannink et al.,
+ICRA 2019). When the forecasts show that the world has changed, the agent begins anew (see change.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
+from jpo.agent.change import Chart
 from jpo.agent.policy import Policy
 from jpo.agent.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
-from jpo.agent.sac import Learner, new_learner, update, with_optimisers
+from jpo.agent.sac import ALPHA, Learner, new_learner, update, with_optimisers
+from jpo.agent.state import BOUND, OWN
 
 if TYPE_CHECKING:
-    import torch
+    from jpo.agent.networks import Parameters
 
 BATCH = 128
 REAL_BEFORE_HALF = 16
@@ -27,6 +34,9 @@ UPDATES_PER_RUN = 8
 
 Practice = Callable[[Policy, np.random.Generator], Iterable[Transition]]
 """Plays one simulated job with this policy, stochastically, and returns its transitions."""
+
+Step = Callable[[Learner, Batch], object]
+"""One gradient step: `sac.update`, or `reinforce.update` for comparison."""
 
 
 @dataclass(eq=False, slots=True)
@@ -39,6 +49,8 @@ class AgentState:
         rng: draws batches and simulated jobs.
         runs_learnt: real runs taken in so far, in the order of the history.
         history: digest of the runs it learnt from, by which the owner of the history knows whether they still are its beginning.
+        chart: of the real runs' forecast errors since the agent began.
+        resets: how often it began anew because the world had changed.
     """
 
     learner: Learner
@@ -47,23 +59,30 @@ class AgentState:
     rng: np.random.Generator
     runs_learnt: int = 0
     history: str = ""
+    chart: Chart = field(default_factory=Chart)
+    resets: int = 0
 
 
 def new_agent(seed: int, *, start: Policy | None = None, real_capacity: int = 512, simulated_capacity: int = 512) -> AgentState:
-    """An agent that knows nothing, or what the policy `start` knows."""
-    learner = new_learner(seed) if start is None else _learner_from(start)
+    """An agent that decides as the belief rule does, or as the policy `start`."""
     rng = np.random.default_rng(seed)
-    return AgentState(learner, ReplayBuffer(real_capacity), ReplayBuffer(simulated_capacity), rng)
+    return AgentState(_begin(seed, start), ReplayBuffer(real_capacity), ReplayBuffer(simulated_capacity), rng)
 
 
 def learn(
-    state: AgentState, transitions: Iterable[Transition | None], practice: Practice, *, out_of_time: Callable[[], bool]
+    state: AgentState,
+    transitions: Iterable[Transition | None],
+    practice: Practice,
+    *,
+    out_of_time: Callable[[], bool],
+    start: Policy | None = None,
 ) -> int:
     """Take in real runs one after the other, each with a simulated job beside it and UPDATES_PER_RUN updates.
 
     Args:
         transitions: runs not learnt before (from `state.runs_learnt` on), oldest first; None for one that teaches nothing.
         out_of_time: asked before each run; True leaves the rest for the next time.
+        start: what the agent begins anew from when the world has changed; None = the belief rule.
 
     Returns:
         Number of runs taken in.
@@ -73,16 +92,19 @@ def learn(
         if out_of_time():
             break
         if transition is not None:
+            _watch(state, transition, start)
             state.real.add([transition])
             _practise_once(state, practice, UPDATES_PER_RUN, BATCH)
         state.runs_learnt += 1
     return state.runs_learnt - before
 
 
-def practise(state: AgentState, practice: Practice, *, updates: int, batch: int = BATCH) -> None:
-    """Learn from simulated jobs alone, one update per job: how the shipped policy was made."""
-    for _ in range(updates):
-        _practise_once(state, practice, 1, batch)
+def practise(
+    state: AgentState, practice: Practice, *, jobs: int, updates: int = 1, batch: int = BATCH, step: Step = update
+) -> None:
+    """Learn from simulated jobs alone, `updates` gradient steps after each: how the shipped policy was made."""
+    for _ in range(jobs):
+        _practise_once(state, practice, updates, batch, step)
 
 
 def policy_of(state: AgentState) -> Policy:
@@ -91,10 +113,19 @@ def policy_of(state: AgentState) -> Policy:
     return Policy({name: tensor.detach().numpy().copy() for name, tensor in tensors.items()}, released=(), card={})
 
 
-def _practise_once(state: AgentState, practice: Practice, updates: int, batch: int) -> None:
+def _watch(state: AgentState, transition: Transition, start: Policy | None) -> None:
+    """Note the run's forecast error; on the alarm forget the runs of the old world and what was learnt from them."""
+    state.chart = state.chart.after(transition.miss)
+    if state.chart.alarm:
+        state.resets += 1
+        state.chart = Chart()
+        state.learner, state.real = _begin(state.resets, start), ReplayBuffer(state.real.capacity)
+
+
+def _practise_once(state: AgentState, practice: Practice, updates: int, batch: int, step: Step = update) -> None:
     state.simulated.add(practice(policy_of(state), state.rng))
     for _ in range(updates):
-        update(state.learner, _mixed(state, batch))
+        step(state.learner, _mixed(state, batch))
 
 
 def _mixed(state: AgentState, n: int) -> Batch:
@@ -105,12 +136,24 @@ def _mixed(state: AgentState, n: int) -> Batch:
     return concatenate(state.real.sample(real, state.rng), state.simulated.sample(n - real, state.rng))
 
 
-def _learner_from(policy: Policy) -> Learner:
-    actor, critics = _tensors(policy, "actor"), _tensors(policy, "critics")
-    return with_optimisers(actor, critics, {name: value.clone() for name, value in critics.items()})
+def _begin(seed: int, start: Policy | None) -> Learner:
+    if start is not None:
+        tensors = {name: torch.from_numpy(array.copy()) for name, array in start.weights.items()}
+        actor, critics = ({name: tensors[name] for name in tensors if name.startswith(net)} for net in ("actor", "critics"))
+        return with_optimisers(actor, critics, {name: value.clone() for name, value in critics.items()})
+    learner = new_learner(seed)
+    _carry_score(learner.actor, "actor", -1 / ALPHA)  # pi ~ exp(-score / alpha): what SAC would do if Q were minus the score
+    for network in (learner.critics, learner.targets):
+        _carry_score(network, "critics", -1.0)
+    return learner
 
 
-def _tensors(policy: Policy, net: str) -> dict[str, torch.Tensor]:
-    import torch
-
-    return {name: torch.from_numpy(array.copy()) for name, array in policy.weights.items() if name.startswith(net)}
+def _carry_score(parameters: Parameters, net: str, slope: float) -> None:
+    """Let the first unit of each layer hold the belief rule's score + BOUND, which ReLU never cuts; the output is `slope` times
+    it plus what the other units say, which is next to nothing at first."""
+    w0, b0, w1, b1, w2 = (parameters[f"{net}.{name}"] for name in ("w0", "b0", "w1", "b1", "w2"))
+    w0[..., :, 0], b0[..., 0] = 0.0, BOUND
+    w0[..., OWN.index("belief rule score"), 0] = 1.0
+    w1[..., :, 0], w1[..., 0, :], b1[..., 0] = 0.0, 0.0, 0.0
+    w1[..., 0, 0] = 1.0
+    w2[..., 0, 0] = slope

@@ -25,11 +25,12 @@ class Transition:
     Attributes:
         seen: the candidates before the run.
         executed: row of `seen.features` that was really run (after the guard, not what the actor wanted).
-        reward: shape (5,), see reward.py.
+        reward: shape (6,), see reward.py.
         preference: under which `seen` and `following` were encoded.
         best: log objective of the best known configuration under that preference.
         following: the candidates after the run.
         terminated: nothing follows. A time limit is no end: what follows is then bootstrapped.
+        miss: standardised forecast error of the run, see change.py; None = it had none.
     """
 
     seen: Observation
@@ -39,6 +40,7 @@ class Transition:
     best: float
     following: Observation
     terminated: bool = False
+    miss: float | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,7 +48,7 @@ class Batch:
     """B transitions as arrays; the reward is a scalar now."""
 
     features: NDArray[np.float32]
-    """(B, K, 30); rows that do not exist are 0 and not allowed."""
+    """(B, K, WIDTH); rows that do not exist are 0 and not allowed."""
     allowed: Bools
     executed: NDArray[np.int64]
     reward: NDArray[np.float32]

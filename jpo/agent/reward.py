@@ -1,6 +1,7 @@
 """What a run was worth, as a vector of log ratios to the workload's reference run; a scalar only when sampled, with a preference.
 
     column   0 time   1 cost   2 utilisation   3 validation loss   4 failed (1.0) or not (0.0)
+             5 spent beyond the budget, in multiples of the reference run (no log; 0.0 = within it)
 
 Columns that were not measured are NaN. A failed run counts as twice the incumbent's time and cost at half its utilisation, so
 that under every preference it costs FAILURE_CHARGE runs of the incumbent.
@@ -21,46 +22,52 @@ if TYPE_CHECKING:
 WORST = 3.0
 """Regret is cut at three optimal runs: beyond, worse is equally to be avoided, and outliers would drown the critics."""
 
+OVERSPENT = 3.0
+"""What is spent beyond the budget counts so much once more: it is an SLA that is broken, not only money."""
+
 
 def failed_like(incumbent: Floats) -> Floats:
-    """The reward vector of a failed run, (5,) -> (5,), given that of the incumbent at that time."""
+    """The reward vector of a failed run, (6,) -> (6,), given that of the incumbent at that time."""
     charge = math.log(FAILURE_CHARGE)
-    return incumbent * (1, 1, 1, 1, 0) + (charge, charge, -charge, 0, 1)
+    return incumbent * (1, 1, 1, 1, 0, 0) + (charge, charge, -charge, 0, 1, 0)
 
 
 def reward_vector(run: Run, reference: Run, log_rate: float) -> Floats:
     """Compare a run that ended well with the reference run.
 
     Args:
-        log_rate: natural log of the run's price per hour relative to the reference's; used where a cost is not measured.
+        log_rate: natural log of the run's price per hour relative to the reference's; used where a cost is not measured. Where an
+            hour costs the same (0), the energy says what differs.
 
     Returns:
-        Shape (5,); NaN where one of the two has no measurement above zero.
+        Shape (6,); NaN where one of the two has no measurement above zero.
     """
     ours, theirs = run.outcome, reference.outcome
     time = _log_ratio(ours.duration_seconds, theirs.duration_seconds)
     cost = _log_ratio(ours.cost_usd, theirs.cost_usd)
+    if math.isnan(cost) and log_rate == 0:
+        cost = _log_ratio(ours.energy_joules, theirs.energy_joules)
     loss = _log_ratio(ours.val_loss, theirs.val_loss)
-    return np.array((time, time + log_rate if math.isnan(cost) else cost, _utilisation(ours, theirs), loss, 0.0))
+    return np.array((time, time + log_rate if math.isnan(cost) else cost, _utilisation(ours, theirs), loss, 0.0, 0.0))
 
 
 def objective(vectors: Floats, preference: Preference) -> Floats:
-    """The log objective of reward vectors, (..., 5) -> (...), smaller is better; 0 = as the reference run."""
-    time, cost, utilisation, loss, _ = np.moveaxis(vectors, -1, 0)
+    """The log objective of reward vectors, (..., 6) -> (...), smaller is better; 0 = as the reference run."""
+    time, cost, utilisation, loss, *_ = np.moveaxis(vectors, -1, 0)
     return scalarise(time, cost, utilisation, loss, preference)
 
 
 def regret_reward(vectors: Floats, preference: Preference, best: Floats | float) -> Floats:
-    """The scalar reward: minus the regret against the best known configuration, in 0..3 of its runs.
+    """The scalar reward: minus the regret against the best known configuration and what breaks the budget, in runs of it.
 
     Args:
-        vectors: shape (..., 5).
+        vectors: shape (..., 6).
         best: log objective of the best known configuration under the same preference; in simulation the optimum itself.
 
     Returns:
-        Shape (...), in -3..0; NaN where the objective is not known.
+        Shape (...), in -WORST..0; NaN where the objective is not known.
     """
-    regret = np.expm1(objective(vectors, preference) - best)
+    regret = np.expm1(objective(vectors, preference) - best) + OVERSPENT * vectors[..., 5] * np.exp(-best)
     reward: Floats = -np.clip(regret, 0.0, WORST)
     return reward
 
@@ -68,7 +75,7 @@ def regret_reward(vectors: Floats, preference: Preference, best: Floats | float)
 def _log_ratio(ours: float | None, theirs: float | None) -> float:
     if ours is None or theirs is None or ours <= 0 or theirs <= 0:
         return math.nan
-    return math.log(ours / theirs)
+    return math.log(ours) - math.log(theirs)
 
 
 def _utilisation(ours: Outcome, theirs: Outcome) -> float:

@@ -1,7 +1,7 @@
-"""The state as the networks see it: 30 bounded numbers for every candidate, 18 of its own and 12 that all share.
+"""The state as the networks see it: WIDTH bounded numbers for every candidate, first its own and then those that all share.
 
 Every candidate is scored by the same small network, so the number and meaning of the parameters need not be known to it. What was
-not measured is told by its own flag (`tried`, `loss known`), so that a zero means zero.
+not measured, or is not known of the situation, is told by its own flag (`tried`, `horizon known`), so that a zero means zero.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.prospects import Prospects
+from jpo.agent.preference import FAILURE_CHARGE, scalarise
+from jpo.agent.prospects import CLIP
+from jpo.agent.situation import UNKNOWN, Situation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from jpo.agent.prospects import Prospects
     from jpo.records import Belief, Bools, Candidates, Floats, Ints, Preference
 
     Features = NDArray[np.float32]
@@ -40,6 +43,13 @@ OWN = (
     "log2 batch size against incumbent",
     "log price against incumbent",
     "belief rule score",
+    "knowledge gain",
+    "expected regret",
+    "runs since it ran",
+    "moved since it ran",
+    "log expected cost later",
+    "gain later",
+    "is incumbent later",
 )
 SHARED = (
     "runs so far",
@@ -54,9 +64,23 @@ SHARED = (
     "noise",
     "loss known",
     "number of candidates",
+    "weight of loss",
+    "regret of the incumbent",
+    "share allowed",
+    "horizon known",
+    "runs left",
+    "inverse of runs left",
+    "budget known",
+    "budget slack",
+    "later known",
+    "share of runs later",
+    "age known",
+    "last miss known",
+    "last miss",
+    "surprise",
 )
 WIDTH = len(OWN) + len(SHARED)
-SCHEMA = hashlib.sha256("\n".join(("state 1", *OWN, *SHARED)).encode()).hexdigest()[:16]
+SCHEMA = hashlib.sha256("\n".join(("state 2", *OWN, *SHARED)).encode()).hexdigest()[:16]
 """Weights and checkpoints name it: another list of features is another network."""
 
 BOUND = 5.0
@@ -66,17 +90,27 @@ SHORTLIST = 48
 """Candidates that the networks compare; the rest is behind by the belief rule. Bounds the replay and the cost of an update."""
 
 
-def features(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects) -> Features:
-    """Encode what is believed of each candidate. Shape (K, 30), finite, within -5..5."""
-    own = _own(belief, candidates, promise)
-    shared = _shared(belief, candidates, preference, promise)
-    rows = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (K, 30)
-    return np.clip(np.nan_to_num(rows), -BOUND, BOUND).astype(np.float32)
+def features(
+    belief: Belief,
+    candidates: Candidates,
+    preference: Preference,
+    promise: Prospects,
+    allowed: Bools,
+    situation: Situation = UNKNOWN,
+) -> Features:
+    """Encode what is believed of each candidate. Shape (K, WIDTH), finite, within -5..5."""
+    regret = _regret(belief, candidates, preference, promise)
+    own = _own(belief, candidates, promise, regret, situation)
+    shared = (*_shared(belief, candidates, preference, promise), *_of_situation(candidates, promise, regret, allowed, situation))
+    rows = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (K, WIDTH)
+    return np.asarray(np.clip(np.nan_to_num(rows), -BOUND, BOUND), dtype=np.float32)
 
 
-def _own(belief: Belief, candidates: Candidates, promise: Prospects) -> Floats:
-    """Shape (K, 18), in the order of OWN."""
+def _own(belief: Belief, candidates: Candidates, promise: Prospects, regret: Floats, situation: Situation) -> Floats:
+    """Shape (K, len(OWN)), in the order of OWN."""
     row = np.arange(len(candidates.values))
+    nothing = np.zeros(len(row))
+    later = situation.later
     return np.column_stack(
         (
             np.log(promise.expected),
@@ -88,39 +122,82 @@ def _own(belief: Belief, candidates: Candidates, promise: Prospects) -> Floats:
             promise.p_worse,
             promise.p_worse_today,
             promise.p_optimum * 4,
-            belief.runs + belief.failures > 0,
+            belief.tried,
             np.log1p(belief.runs),
-            np.log1p(belief.failures),
+            np.log1p(belief.failures + belief.stopped),
             np.where(belief.runs > 0, promise.mean, 0.0),
             row == promise.incumbent,
             row == candidates.current,
             _log2_batch(candidates, promise.incumbent) / 2,
             candidates.log_rate - candidates.log_rate[promise.incumbent],
             promise.score,
+            promise.knowledge * 4,
+            np.log1p(regret),
+            nothing if situation.age is None else np.log1p(np.nan_to_num(situation.age)) / 2,
+            nothing if situation.moved is None else np.nan_to_num(situation.moved) * 4,
+            nothing if later is None else np.log(later.expected),
+            nothing if later is None else np.maximum(later.improvement, later.knowledge) * 4,
+            nothing if later is None else row == later.incumbent,
         )
     ).astype(np.float64)
 
 
-def _shared(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects) -> Floats:
-    """Shape (12,), in the order of SHARED."""
+def _shared(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects) -> tuple[float, ...]:
+    """The first half of SHARED: belief and preference."""
     can = candidates.admissible
-    return np.array(
-        (
-            np.log1p((belief.runs + belief.failures).sum()) / 2,
-            preference.time,
-            preference.cost,
-            preference.efficiency,
-            np.log10(max(belief.effective_share, 1e-3)) / 3 + 1,
-            np.min(promise.mean[can]),
-            np.mean((belief.runs + belief.failures)[can] > 0),
-            np.max(promise.improvement[can]) * 4,
-            promise.p_optimum[promise.incumbent],
-            belief.noise * 4,
-            belief.val_loss is not None,
-            np.log(can.sum()) / 4,
-        ),
-        dtype=np.float64,
+    return (
+        float(np.log1p((belief.runs + belief.failures + belief.stopped).sum()) / 2),
+        preference.time,
+        preference.cost,
+        preference.efficiency,
+        float(np.log10(max(belief.effective_share, 1e-3)) / 3 + 1),
+        float(np.min(promise.mean[can])),
+        float(np.mean(belief.tried[can])),
+        float(np.max(promise.improvement[can]) * 4),
+        float(promise.p_optimum[promise.incumbent]),
+        belief.noise * 4,
+        belief.val_loss is not None,
+        float(np.log(can.sum()) / 4),
+        preference.loss,
     )
+
+
+def _of_situation(
+    candidates: Candidates, promise: Prospects, regret: Floats, allowed: Bools, situation: Situation
+) -> tuple[float, ...]:
+    """The second half of SHARED: what is left, what changes, and how well the last forecasts were met."""
+    left, slack, miss = situation.runs_left, situation.budget_slack, situation.last_miss
+    return (
+        float(np.log1p(regret[promise.incumbent])),
+        float(allowed.sum() / candidates.admissible.sum()),
+        left is not None,
+        0.0 if left is None else float(np.log1p(left) / 2),
+        0.0 if left is None else 1 / (1 + left),
+        slack is not None,
+        0.0 if slack is None else slack,
+        situation.later is not None,
+        situation.share_later,
+        situation.age is not None,
+        miss is not None,
+        0.0 if miss is None else miss / 2,
+        situation.surprise,
+    )
+
+
+def _regret(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects) -> Floats:
+    """Expected reward of a run, turned round: expected cost in multiples of the optimum's, less one. Shape (K,), at least 0.
+
+    Each particle has an optimum of its own; one that fails there is none.
+    """
+    loss = belief.log_loss if belief.val_loss is not None else np.zeros_like(belief.log_loss)
+    use = belief.log_utilisation if belief.knows_utilisation else np.zeros_like(belief.log_utilisation)
+    objective = scalarise(belief.log_time, belief.log_cost, use, loss, preference)
+    log_ratio = np.clip(objective - objective[:, [promise.incumbent]], -CLIP, CLIP)  # (J, K)
+    usable = candidates.admissible & ~(belief.fails & (belief.runs == 0))
+    best = np.minimum(np.where(usable, log_ratio, CLIP).min(axis=1), 0.0)  # (J,); the incumbent can always be run
+    weights = belief.weights * np.exp(-best)
+    expected = (1 - belief.p_fail) * (weights @ np.exp(log_ratio)) + belief.p_fail * FAILURE_CHARGE * weights.sum()
+    return np.asarray(np.maximum(expected - 1, 0.0))
 
 
 def _log2_batch(candidates: Candidates, incumbent: int) -> Floats:
@@ -137,7 +214,7 @@ class Observation:
 
     Attributes:
         rows: shape (n,), n at most SHORTLIST, ascending rows of the candidate set.
-        features: shape (n, 30).
+        features: shape (n, WIDTH).
         allowed: shape (n,), which of them may be run.
     """
 
@@ -151,10 +228,17 @@ class Observation:
 
 
 def observe(
-    belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects, allowed: Bools, *always: int
+    belief: Belief,
+    candidates: Candidates,
+    preference: Preference,
+    promise: Prospects,
+    allowed: Bools,
+    *always: int,
+    situation: Situation = UNKNOWN,
 ) -> Observation:
     """Shortlist and encode: today's row, the incumbent and `always`, then the allowed ones that the belief rule likes best."""
     order = [int(row) for row in np.argsort(promise.score, kind="stable") if allowed[row]]
     first = dict.fromkeys((candidates.current, promise.incumbent, *always, *order))
     rows = np.array(sorted(list(first)[:SHORTLIST]), dtype=np.int64)
-    return Observation(rows, features(belief, candidates, preference, promise)[rows], allowed[rows])
+    encoded = features(belief, candidates, preference, promise, allowed, situation)
+    return Observation(rows, encoded[rows], allowed[rows])

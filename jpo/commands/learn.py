@@ -10,7 +10,7 @@ from jpo.errors import UsageError
 from jpo.evidence import limits_of, workload_of
 from jpo.history import AuditEvent, Json, open_store
 from jpo.layers import Loaded
-from jpo.practice import Track
+from jpo.practice import Track, released_for
 from jpo.proposal import wishes_of
 
 
@@ -24,34 +24,59 @@ def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, t
         learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, budget_seconds=budget, rebuild=rebuild)
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
+        told += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
         told += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
         if learning.untested(store, identity):
             results = learning.release(store, identity, track)
-            told += [verdict(explore, result) for explore, result in results.items()]
-            released: list[Json] = [explore for explore, result in results.items() if result.passed]
+            told += [verdict(name, result, results["drift"]) for name, result in results.items()]
+            released: list[Json] = [*released_for(results)]
             data: dict[str, Json] = {"runs": learnt.runs, "updates": learnt.updates, "released": released}
             store.audit(AuditEvent("learnt", now, identity, data))
     return "\n".join(told) + "\n"
 
 
-def verdict(explore: str, result: Release) -> str:
-    """One line about a release test: mean cost per run in multiples of the optimum's, of both on the same jobs."""
-    word = "passed, the policy decides" if result.passed else "not passed, the belief rule decides"
+def times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
+def verdict(name: str, result: Release, drift: Release) -> str:
+    """One line about a release test: mean cost per run in multiples of the optimum's, of both on the same jobs.
+
+    A policy that is worse when the world drifts decides nowhere, since nobody knows beforehand.
+    """
+    passed = "passed, the policy decides" if drift.passed else "passed, but not where the world drifts: the belief rule decides"
+    word = passed if result.passed else "not passed, the belief rule decides"
+    where = f"explore {name}" if name in ("safe", "on") else f"scenario {name}"
     costs = f"cost {result.policy:.3f}, of the belief rule {result.rule:.3f}"
     ratio = f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
-    return f"release test, explore {explore}: {word}; on {result.jobs} simulated jobs; {costs}, {ratio}"
+    return f"release test, {where}: {word}; on {result.jobs} simulated jobs; {costs}, {ratio}"
 
 
-def pretrain(path: Path, *, updates: int | None, seed: int, track: Track) -> str:
-    """Train a policy in the simulator and write it to `path`; says how its release test ended."""
+def pretrain(path: Path, *, jobs: int | None, seed: int, track: Track) -> str:
+    """Train a policy in the simulator and write it to `path`; says how its release test ended.
+
+    The work is saved in `path`.part after each stage; called again, it goes on from there.
+    """
     if path.suffix != ".safetensors":
         raise UsageError(str(path), "is no name for weights", "name a file that ends in .safetensors", code="JPO-E307")
     learning.need_torch()
-    from jpo.practice import pretrain as train
+    from jpo.pretraining import pretrain as train
 
-    policy, results = train(updates=updates, seed=seed, track=track)
+    part = path.with_name(f"{path.name}.part")
     try:
-        path.write_bytes(policy)
+        begun = part.read_bytes() if part.exists() else None
+        policy, results = train(jobs=jobs, seed=seed, track=track, part=begun, save=lambda state: replace(part, state))
+        replace(path, policy)
+        part.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
-    return "\n".join([f"{path}: {len(policy)} bytes", *(verdict(explore, result) for explore, result in results.items())]) + "\n"
+    lines = [f"going on from {part}"] if begun else []
+    lines += [f"{path}: {len(policy)} bytes", *(verdict(name, result, results["drift"]) for name, result in results.items())]
+    return "\n".join(lines) + "\n"
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file so that a reader finds the old one or the new one."""
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_bytes(data)
+    beside.replace(path)

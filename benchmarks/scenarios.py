@@ -1,0 +1,153 @@
+"""Where SAC earns its keep: the shipped policy against the belief rule, on jobs to which something happens.
+
+Each scenario (jpo/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run in
+multiples of the optimum's under the conditions of that run; a ratio below 1 is better than the belief rule, which knows the
+present preference and prices, and how many runs follow, if anybody does. Needs no torch unless alternatives are to be trained.
+
+    python benchmarks/scenarios.py [--jobs 200] [--policy FILE] [--compare] [--practice 300] [--quick] [--json]
+
+`--compare` trains what earlier systems did instead, all on the same number of practice jobs, and plays it too: REINFORCE, one
+policy per preference, timed resets, and MC-dropout in place of the ensemble; beside them SAC with no more practice than they get.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from jpo.agent.mc_dropout import uncertainty  # noqa: E402
+from jpo.agent.policy import SHIPPED, Policy, load_policy  # noqa: E402
+from jpo.agent.release import Release, compare  # noqa: E402
+from jpo.practice import Choose, Look, by_belief_rule, by_policy, mean_cost, practise_with  # noqa: E402
+from jpo.records import NAMED_PREFERENCES  # noqa: E402
+from jpo.simulated_job import SITUATIONS  # noqa: E402
+
+SEED = 400_000_000
+"""Jobs are drawn from here on, far from those of practice and release tests."""
+QUICK_JOBS = 2
+TEMPERAMENTS = ("time", "cost", "balanced")
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="SAC and its alternatives against the belief rule, by scenario.")
+    parser.add_argument("--jobs", type=int, default=200, help="fresh jobs per scenario (default: 200)")
+    parser.add_argument("--policy", type=Path, default=SHIPPED, help="policy file (default: the shipped one)")
+    parser.add_argument("--compare", action="store_true", help="train and play the alternatives too (needs torch)")
+    parser.add_argument("--practice", type=int, default=300, help="practice jobs of each alternative (default: 300)")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{QUICK_JOBS} jobs per scenario, 2 practice jobs: does it run at all?"
+    )
+    parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
+    options = parser.parse_args(argv)
+    jobs, practice = (QUICK_JOBS, 2) if options.quick else (options.jobs, options.practice)
+    policy = load_policy(options.policy)
+    chosen = contestants(policy)
+    chosen |= alternatives(policy, practice) if options.compare else {}
+    results = {situation: measure(situation, chosen, jobs) for situation in SITUATIONS}
+    if options.json:
+        print(json.dumps({name: {who: asdict(one) for who, one in row.items()} for name, row in results.items()}))
+    else:
+        print(table(results, policy, len(chosen) - 1 - len(policy.members), practice))
+    return 0
+
+
+def contestants(policy: Policy) -> dict[str, Choose]:
+    """The policy as shipped, and each of its members alone."""
+    members = {f"seed {i}": Policy(weights, (), {}) for i, weights in enumerate(policy.members)}
+    return {"SAC": partial(by_policy, policy), **{name: partial(by_policy, one) for name, one in members.items()}}
+
+
+def measure(situation: str, chosen: Mapping[str, Choose], jobs: int) -> dict[str, Release]:
+    """Each contestant against the belief rule on the same jobs."""
+    seeds = range(SEED, SEED + jobs)
+    rule = [mean_cost(seed, situation, by_belief_rule) for seed in seeds]
+    return {who: compare([mean_cost(seed, situation, choose) for seed in seeds], rule) for who, choose in chosen.items()}
+
+
+def alternatives(policy: Policy, practice: int) -> dict[str, Choose]:
+    """What earlier systems did instead, trained here, by the name in the table."""
+    import torch
+
+    from jpo.agent import reinforce, sac
+
+    torch.set_num_threads(1)
+    each = {name: trained(practice // len(TEMPERAMENTS), sac.update, preference=name) for name in TEMPERAMENTS}
+    return {
+        "one SAC of that size": partial(by_policy, trained(practice, sac.update)),
+        "REINFORCE": partial(by_policy, trained(practice, reinforce.update)),
+        "one per preference": partial(by_nearest, each),
+        "timed resets": partial(by_policy, trained(practice, sac.update, resets=3)),
+        "MC-dropout": partial(by_caution, policy, np.random.default_rng(0)),
+    }
+
+
+def trained(jobs: int, step: Callable[..., object], *, preference: str | None = None, resets: int = 0) -> Policy:
+    """A policy after so many practice jobs; `resets`: how often it forgets all but its replay, at equal intervals."""
+    from jpo.agent.learn import new_agent, policy_of, practise
+
+    wanted = NAMED_PREFERENCES[preference] if preference else None
+    agent = new_agent(0, simulated_capacity=8_000)
+    for part in range(resets + 1):
+        if part:
+            agent.learner = new_agent(part).learner
+        practise(agent, partial(practise_with, preference=wanted), jobs=max(1, jobs // (resets + 1)), updates=4, step=step)
+    return policy_of(agent)
+
+
+def by_nearest(policies: Mapping[str, Policy], look: Look) -> int:
+    """The policy that was trained for the preference nearest to the job's."""
+    wanted = look.preference
+    distance = {name: abs(wanted.time - one.time) + abs(wanted.cost - one.cost) for name, one in NAMED_PREFERENCES.items()}
+    return by_policy(policies[min(policies, key=lambda name: distance[name])], look)
+
+
+def by_caution(policy: Policy, rng: np.random.Generator, look: Look) -> int:
+    """The largest soft return less one standard deviation, both by dropout."""
+    mean, deviation = uncertainty(policy, look.seen.features, rng)
+    return int(look.seen.rows[np.argmax(np.where(look.seen.allowed, mean - deviation, -np.inf))])
+
+
+def table(results: Mapping[str, Mapping[str, Release]], policy: Policy, more: int, practice: int) -> str:
+    names = list(next(iter(results.values())))
+    seeds = [name for name in names if name.startswith("seed ")]
+    others = names[len(names) - more :] if more else []
+    head = ["scenario", "jobs", "belief rule", "SAC", "ratio", *seeds, "spread of seeds", "released", *others]
+    rows = [[f"**{name}**", *line(row, seeds, others, name in policy.released)] for name, row in results.items()]
+    better = [name for name, row in results.items() if clearly_better(row, seeds)]
+    told = f"Better than the rule by more than the spread of the seeds and two standard errors: {', '.join(better) or 'nowhere'}."
+    trained_on = [f"Alternatives practised on {practice} jobs each."] if more else []
+    lines = ["## SAC against the belief rule", "", "| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), "", told, *trained_on])
+
+
+def line(row: Mapping[str, Release], seeds: list[str], others: list[str], released: bool) -> list[str]:
+    sac = row["SAC"]
+    alone = [f"{row[name].ratio:.3f}" for name in seeds]
+    beside = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
+    figures = [str(sac.jobs), f"{sac.rule:.3f}", f"{sac.policy:.3f}", f"{sac.ratio:.4f} ± {sac.standard_error:.4f}"]
+    return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *beside]
+
+
+def spread(row: Mapping[str, Release], seeds: list[str]) -> float:
+    """Standard deviation of the members' ratios."""
+    return statistics.stdev(row[name].ratio for name in seeds) if len(seeds) > 1 else 0.0
+
+
+def clearly_better(row: Mapping[str, Release], seeds: list[str]) -> bool:
+    sac = row["SAC"]
+    return 1 - sac.ratio > max(spread(row, seeds), 2 * sac.standard_error)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
