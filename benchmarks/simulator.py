@@ -1,0 +1,90 @@
+"""How many runs of training jobs JPO simulates per second on one core: drawing the jobs included, in a batch and one by one.
+
+Each round draws fresh jobs on a random grid of configurations, as the belief does, and runs each job so often with configurations
+at random. The loop does the same with `observe`, one run at a time, in the same process, its jobs already drawn. Seconds are CPU
+seconds over all threads, so a second core cannot flatter them.
+
+    python benchmarks/simulator.py [--jobs 1000] [--runs 20] [--rounds 20] [--json]
+
+Exit code 1 if the claim does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from jpo.records import Candidates, Draws
+from jpo.simulate import draw_jobs, observe, random_candidates
+from jpo.simulate.runs import observe_batch
+
+T = TypeVar("T")
+CLAIM = 200_000  # runs per second, promised in docs
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Simulated runs per second on one core.")
+    parser.add_argument("--jobs", type=int, default=1000, help="jobs drawn at once (default: 1000)")
+    parser.add_argument("--runs", type=int, default=20, help="runs of each job (default: 20)")
+    parser.add_argument("--rounds", type=int, default=20, help="measured rounds, each on another grid (default: 20)")
+    parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
+    options = parser.parse_args(argv)
+    figures = measure(options.jobs, options.runs, options.rounds)
+    holds = figures["drawn and run in a batch"] >= CLAIM
+    if options.json:
+        print(json.dumps({"runs_per_second": figures, "claim": CLAIM, "holds": holds}))
+    else:
+        print(table(figures, options.jobs, options.runs, holds))
+    return 0 if holds else 1
+
+
+def measure(jobs: int, runs: int, rounds: int) -> dict[str, float]:
+    """Runs per second, median of the rounds; the two ways take turns, so that a slow moment of the machine meets both."""
+    grids = [random_candidates(np.random.default_rng(seed)) for seed in range(rounds + 1)]
+    drawn: dict[str, list[float]] = {"drawn and run in a batch": [], "run in a batch": [], "run one by one": []}
+    for seed, grid in enumerate(grids):
+        rng = np.random.default_rng(seed)
+        draws, drawing = timed(lambda grid=grid, rng=rng: draw_jobs(grid, jobs, rng))
+        _, batch = timed(lambda grid=grid, draws=draws, rng=rng: run_batch(draws, grid, runs, rng))
+        _, loop = timed(lambda grid=grid, draws=draws, rng=rng: run_loop(draws, grid, runs, rng))
+        for name, seconds in zip(drawn, (drawing + batch, batch, loop), strict=True):
+            drawn[name].append(jobs * runs / seconds)
+    return {name: statistics.median(rates[1:]) for name, rates in drawn.items()}  # the first round warms up
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """What it returns, and the CPU seconds that it took, over all threads."""
+    start = time.process_time()
+    result = work()
+    return result, time.process_time() - start
+
+
+def run_batch(draws: Draws, grid: Candidates, runs: int, rng: np.random.Generator) -> int:
+    """Every job `runs` times, all at once; how many failed."""
+    jobs = np.repeat(np.arange(len(draws.fails)), runs)
+    return int(observe_batch(draws, jobs, rng.integers(len(grid.values), size=len(jobs)), rng).failed.sum())
+
+
+def run_loop(draws: Draws, grid: Candidates, runs: int, rng: np.random.Generator) -> int:
+    """The same, one run at a time."""
+    chosen = rng.integers(len(grid.values), size=(len(draws.fails), runs))
+    return sum(observe(draws, job, int(row), rng).failed for job, rows in enumerate(chosen) for row in rows)
+
+
+def table(figures: dict[str, float], jobs: int, runs: int, holds: bool) -> str:
+    slowest = figures["run one by one"]
+    rows = [f"| {name} | {rate:,.0f} | {rate / slowest:.1f} |" for name, rate in figures.items()]
+    verdict = f"At least {CLAIM:,} runs per second on one core, drawing included: {'holds' if holds else 'DOES NOT HOLD'}."
+    head = ["## Simulator", "", f"| {jobs} jobs × {runs} runs | runs per second | of one by one |", "|---|---:|---:|"]
+    return "\n".join([*head, *rows, "", verdict])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

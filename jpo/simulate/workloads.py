@@ -1,0 +1,206 @@
+"""Simulated Kubernetes workloads: recurring jobs whose truth is known for every configuration that may ever be proposed.
+
+The knobs have explicit choices, so the whole grid is known before the first run, and the truth of a job is one row of draws on
+it: whatever is run, and in whichever order, it is the same job. Host memory is no column of that grid; what a run needs of it
+comes from the demand, and a run that requests less is killed. All jobs train a fixed number of epochs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.records import SAME, Candidates, Draws, Outcome, RunStatus
+from jpo.simulate.demand import Demand, draw_demand, peak_gib, trace, usage
+from jpo.simulate.drift import Drift, batch_effect, draw_drift
+from jpo.simulate.jobs import draw_jobs
+from jpo.simulate.runs import SimulatedRun, draw_noise, observe
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+    Values = Mapping[str, float]
+    Choices = Mapping[str, tuple[float, ...]]
+
+RATES = (0.0003, 0.001, 0.003, 0.01, 0.03)
+GPUS, CPUS, MEMORY_GIB = (1.0, 2.0, 4.0, 8.0), (2.0, 4.0, 8.0, 16.0, 32.0), (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+BATCH_SIZES = 6
+"""Doublings of the batch size, from 8 to 64 at the smallest: at least one sample for each of eight GPUs."""
+FIXED_EPOCHS = {"to target": (1e-9, 1.0)}
+"""The part of the prior whose jobs train all their epochs: how many samples a run processes is then known."""
+WITHOUT_GPUS = 0.25
+"""Share of workloads that train on CPUs (assumed)."""
+GPU_PRICES = (0.5, 1.2, 2.1, 4.0)
+"""USD per GPU and hour, for four kinds of accelerators (assumed, the range of clouds)."""
+FULL_WATTS = {"gpus": 300.0, "cpus": 5.0}
+"""Of one GPU and of one CPU core at full load (assumed: the range of data sheets)."""
+LOSS_PER_EPOCHS = 0.3
+"""What ln(epochs needed) costs in ln(final loss) when epochs are fixed: the mean of the simulator's (1 - floor) x power."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SimulatedWorkload:
+    """One recurring job.
+
+    Attributes:
+        number: which of the fleet, from 0.
+        first: the values that config.ini holds before anything is tuned.
+        choices: the values that each parameter may take, `first` among them.
+        usd_per_gpu_hour: what its accelerators cost.
+        grid, draws: all combinations of the choices but for memory, and the truth on them (one job).
+        levels: what a relative 0 means: `duration_seconds`, `val_loss`, `utilisation`, `power` (a share of full power) and
+            `samples_per_second`.
+    """
+
+    number: int
+    first: Values
+    choices: Choices
+    usd_per_gpu_hour: float
+    grid: Candidates
+    draws: Draws
+    levels: Mapping[str, float]
+    demand: Demand
+    drift: Drift | None
+    noise: float
+
+    @property
+    def computes_on(self) -> str:
+        return "gpus" if "gpus" in self.first else "cpus"
+
+
+def draw_workload(number: int, runs: int, rng: np.random.Generator, *, drift: bool = False) -> SimulatedWorkload:
+    """Draw a workload whose first configuration works.
+
+    Args:
+        runs: how many runs there will be, for the drift.
+    """
+    while True:
+        choices = _choices(rng)
+        first = {name: float(rng.choice(values)) for name, values in choices.items()}
+        grid = _grid(choices, first)
+        draws = draw_jobs(grid, 1, rng, prior=FIXED_EPOCHS)
+        demand = draw_demand(np.array([first["cpus"]]), np.array([first["memory_gib"]]), rng)
+        if not draws.fails[0, grid.current] and peak_gib(demand, 0, np.zeros(1))[0] <= first["memory_gib"]:
+            break
+    return SimulatedWorkload(
+        number=number,
+        first=first,
+        choices=choices,
+        usd_per_gpu_hour=float(rng.choice(GPU_PRICES)),
+        grid=grid,
+        draws=draws,
+        levels=_levels(draws, rng),
+        demand=demand,
+        drift=draw_drift(1, runs, rng) if drift else None,
+        noise=draw_noise(rng),
+    )
+
+
+def execute(workload: SimulatedWorkload, values: Values, run: int, rng: np.random.Generator) -> tuple[RunStatus, Outcome]:
+    """One run with these values: how it ended and what telemetry would have measured of it, without a cost.
+
+    Args:
+        values: at least the workload's own parameters, each one of its choices.
+        run: number of the run, from 0; drift depends on it.
+        rng: the run's luck. A generator of the same seed gives the same luck whatever is run.
+    """
+    row, batch = row_of(workload, values), float(np.log2(values["batch_size"] / workload.first["batch_size"]))
+    simulated = observe(workload.draws, 0, row, rng, noise=workload.noise)
+    slower, data, worse = _drifted(workload, run, batch)
+    seconds = workload.levels["duration_seconds"] * float(np.exp(simulated.log_time + slower))
+    peak = float(peak_gib(workload.demand, 0, np.array([batch]))[0])
+    status = _status(workload, values, row, simulated, killed=peak > values["memory_gib"])
+    if status is not RunStatus.SUCCEEDED:
+        memory = values["memory_gib"] if peak > values["memory_gib"] else None
+        return status, Outcome(duration_seconds=seconds, memory_gib=memory)
+    units = values[workload.computes_on]
+    share = workload.levels["power"] * float(np.exp(workload.draws.log_power[0, row]))
+    watts = FULL_WATTS[workload.computes_on] * units * share
+    samples = workload.levels["samples_per_second"] * workload.levels["duration_seconds"] * float(np.exp(data))
+    cpus, pace = np.array([values["cpus"]]), np.array([data - simulated.log_time - slower])
+    used = usage(trace(workload.demand, np.zeros(1, dtype=np.int64), cpus, pace, np.array([batch]), rng), cpus)
+    busy = min(1.0, workload.levels["utilisation"] * float(np.exp(simulated.log_utilisation)))
+    return status, Outcome(
+        duration_seconds=seconds,
+        energy_joules=watts * seconds,
+        samples=samples,
+        throughput_samples_per_second=samples / seconds,
+        val_loss=workload.levels["val_loss"] * float(np.exp(simulated.log_loss + worse)),
+        gpu_utilisation=busy if workload.computes_on == "gpus" else None,
+        cpu_utilisation=float(used.cpu_mean[0]) if workload.computes_on == "gpus" else busy,
+        memory_gib=float(used.memory_peak_gib[0]),
+    )
+
+
+def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:
+    """What every row of the grid does at that run, without noise: log_time, log_loss, log_utilisation relative to today, fails.
+
+    Each shape (K,). `fails` knows nothing of host memory; `need_gib` says how much each row needs.
+    """
+    batch = np.log2(workload.grid.values[:, workload.grid.names.index("batch_size")] / workload.first["batch_size"])
+    harder = np.zeros(len(batch)) if workload.drift is None else batch_effect(workload.drift, 0, run, batch)
+    return {
+        "log_time": workload.draws.log_time[0],
+        "log_loss": workload.draws.log_loss[0] + LOSS_PER_EPOCHS * harder,
+        "log_utilisation": workload.draws.log_utilisation[0],
+        "fails": workload.draws.fails[0].astype(np.float64),
+        "need_gib": peak_gib(workload.demand, 0, batch),
+    }
+
+
+def row_of(workload: SimulatedWorkload, values: Values) -> int:
+    """The row of the grid with these values, which must be there."""
+    wanted = [values[name] for name in workload.grid.names]
+    return int(np.flatnonzero(np.isclose(workload.grid.values, wanted, rtol=SAME, atol=0).all(axis=1))[0])
+
+
+def _choices(rng: np.random.Generator) -> Choices:
+    smallest = 2.0 ** rng.integers(3, 7)
+    gpus = {} if rng.random() < WITHOUT_GPUS else {"gpus": GPUS}
+    batches = tuple(float(smallest * 2.0**step) for step in range(BATCH_SIZES))
+    return {"batch_size": batches, "learning_rate": RATES, **gpus, "cpus": CPUS, "memory_gib": MEMORY_GIB}
+
+
+def _grid(choices: Choices, first: Values) -> Candidates:
+    """All combinations of the choices but for memory."""
+    names = tuple(name for name in choices if name != "memory_gib")
+    axes = np.meshgrid(*(choices[name] for name in names), indexing="ij")
+    values = np.stack([axis.ravel() for axis in axes], axis=1)  # (K, P)
+    current = int(np.flatnonzero((values == [first[name] for name in names]).all(axis=1))[0])
+    return Candidates(names, values, current, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
+
+
+def _levels(draws: Draws, rng: np.random.Generator) -> Mapping[str, float]:
+    """Absolute numbers for today (assumed): 10 minutes to 8 hours; the busiest configuration is 60 to 100 % busy, so is power."""
+
+    def between(low: float, high: float) -> float:
+        return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    return {
+        "duration_seconds": between(600, 8 * 3600),
+        "val_loss": between(0.05, 3.0),
+        "utilisation": float(rng.uniform(0.6, 1.0) / np.exp(draws.log_utilisation.max())),
+        "power": float(rng.uniform(0.6, 1.0) / np.exp(draws.log_power.max())),
+        "samples_per_second": between(50, 20_000),
+    }
+
+
+def _drifted(workload: SimulatedWorkload, run: int, batch: float) -> tuple[float, float, float]:
+    """What the drift adds to ln duration, ln samples and ln loss of a run."""
+    if workload.drift is None:
+        return 0.0, 0.0, 0.0
+    harder = float(batch_effect(workload.drift, 0, run, np.array([batch]))[0])
+    return float(workload.drift.log_time[0, run]), float(workload.drift.log_data[0, run]), LOSS_PER_EPOCHS * harder
+
+
+def _status(workload: SimulatedWorkload, values: Values, row: int, simulated: SimulatedRun, *, killed: bool) -> RunStatus:
+    """How a run ended. The simulator says only that it fails: if it works with the first learning rate, it diverged."""
+    if killed:
+        return RunStatus.OOM_KILLED
+    if not workload.draws.fails[0, row]:
+        return RunStatus.FAILED if simulated.failed else RunStatus.SUCCEEDED
+    tamer = row_of(workload, {**values, "learning_rate": workload.first["learning_rate"]})
+    return RunStatus.OOM_KILLED if workload.draws.fails[0, tamer] else RunStatus.DIVERGED
