@@ -4,48 +4,24 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from jpo import __version__
 from jpo.arguments import as_number, config_of, pairs, settings
 from jpo.console import coloured, put, rendered, save, track, width, writable
+from jpo.experiments import replay, simulate
+from jpo.options import FILE, colour_option, config_ini, network_options, options, seed_option, toml_option, verbose_option
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    pass
+
 WOULD_CHANGE = 10
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
-
-FILE = click.Path(path_type=Path)
-config_ini = click.argument("given", type=FILE, required=False, metavar="[CONFIG.INI]")
-toml_option = click.option(
-    "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml beside config.ini."
-)
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show a traceback for internal errors.")
-colour_option = click.option("--no-color", is_flag=True, help="No colours, also on a terminal (or set NO_COLOR).")
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
-)
-network_options = (
-    click.option("--offline", is_flag=True, help="Make no network call; use the local history and CSV logs."),
-    click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
-    click.option("--timeout", metavar="DURATION", help="Deadline for all requests together, e.g. 10s."),
-    click.option("--since", metavar="DURATION", help="How far back to look at first contact, e.g. 90d."),
-)
-
-
-def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in the order of the help."""
-
-    def decorate(command: F) -> F:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return decorate
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -181,7 +157,7 @@ def observe(
 @click.option("--rebuild", is_flag=True, help="Forget what was learnt and learn the whole history anew.")
 @click.option("--budget", metavar="DURATION", default="30s", show_default=True, help="How long to learn at most.")
 @click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
-@click.option("--updates", type=click.IntRange(1), help="With --pretrain: gradient steps; default: as the shipped policy got.")
+@click.option("--jobs", type=click.IntRange(10), help="With --pretrain: simulated jobs per agent; default: as shipped.")
 @seed_option
 @options(toml_option, verbose_option)
 def learn(
@@ -191,7 +167,7 @@ def learn(
     rebuild: bool,
     budget: str,
     pretrain: Path | None,
-    updates: int | None,
+    jobs: int | None,
     seed: int,
     verbose: bool,
 ) -> None:
@@ -206,7 +182,7 @@ def learn(
     from jpo.commands import learn as command
 
     if pretrain:
-        put(command.pretrain(pretrain, updates=updates, seed=seed, track=track))
+        put(command.pretrain(pretrain, jobs=jobs, seed=seed, track=track))
     else:
         loaded = settings(given, toml, {"agent": {"learn_budget": budget}})
         put(command.learn(config_of(given, loaded), loaded, rebuild=rebuild, seed=seed, now=time.time(), track=track))
@@ -258,6 +234,10 @@ def history(form: str, limit: int | None, toml: Path | None, *, no_color: bool, 
     from jpo.commands.history import history as command
 
     put(command(settings(None, toml, {}), form=form, limit=limit, width=width(), colour=coloured(no_color)))
+
+
+cli.add_command(replay)
+cli.add_command(simulate)
 
 
 @cli.group()

@@ -1,0 +1,193 @@
+"""What the runs of recorded jobs would have cost with JPO and with its peers, in the same replay with the same luck.
+
+Recorded traces are taken from ../shared/traces or --traces; without any, jobs drawn from JPO's own simulator stand in, which
+flatters JPO, since they are what it believes in. Under each table stands where JPO loses.
+
+    python benchmarks/replay.py [--seeds 20] [--quick] [--traces FOLDER] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from jpo.agent.policy import Policy
+from jpo.commands.replay import ALL_POLICIES, Advised
+from jpo.console import track
+from jpo.prior import Prior
+from jpo.records import Candidates, Draws, Run
+from jpo.replay import Contest, Estimate, Execution, Make, Result, Score, Standing, Trace, as_json, hold, read_trace, table
+from jpo.simulate import draw_jobs, random_candidates
+
+ROOT = Path(__file__).parents[1]
+OURS = "jpo"
+QUICK = {"policies": (OURS, "default", "hillclimb"), "seeds": 2, "horizons": (3, 6), "traces": 2}
+HORIZONS = (5, 10, 20, 40)
+
+
+def without_physics(candidates: Candidates, seed: int, _others: Sequence[Run] = ()) -> Prior:
+    """A belief that knows nothing of training jobs: smooth functions of the parameters."""
+    rng, points = np.random.default_rng(seed), np.log2(candidates.values)  # (K, P)
+    waves = np.cos(rng.normal(0, 1 / 3, (64, points.shape[1])) @ points.T + rng.uniform(0, 2 * np.pi, (64, 1)))  # (64, K)
+    surfaces = 0.7 * rng.normal(size=(1000, 64)) @ waves * np.sqrt(2 / 64)
+    surfaces -= surfaces[:, [candidates.current]]
+    nothing = np.zeros_like(surfaces)
+    return Prior(Draws(surfaces, nothing, nothing, nothing, np.zeros(surfaces.shape, dtype=np.bool_)), None)
+
+
+def untrained() -> Policy:
+    """The agent before it met a single job, as if it had been released."""
+    from jpo.agent.learn import new_agent, policy_of
+
+    return replace(policy_of(new_agent(0)), released=("safe", "on"))
+
+
+ABLATIONS: Mapping[str, Make] = {
+    "jpo, belief off": partial(Advised, prior=without_physics),
+    "jpo, SAC off": partial(Advised, policy=None),
+    "jpo, SAC not trained": lambda problem: Advised(problem, policy=untrained()),
+    "jpo, no guard": partial(Advised, explore="on"),
+}
+"""JPO with one thing taken away. What runs of other workloads are worth stands in hpo.py."""
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Cost of recorded jobs' runs with JPO and its peers.")
+    parser.add_argument("--seeds", type=int, default=20, help="replays of each policy on each workload (default: 20)")
+    parser.add_argument("--quick", action="store_true", help="two simulated jobs, few runs: does it work?")
+    parser.add_argument("--traces", type=Path, default=ROOT.parent / "shared" / "traces", help="folder of recorded traces")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes at once (default: one per core)")
+    parser.add_argument("--json", action="store_true", help="figures as JSON instead of tables")
+    options = parser.parse_args(argv)
+    files = [] if options.quick else sorted(options.traces.glob("*.csv"))
+    traces = [read_trace(file) for file in files] or simulated_traces(QUICK["traces"] if options.quick else 6)
+    makes = {**ALL_POLICIES, **ABLATIONS}
+    contest = Contest(
+        traces=tuple(traces),
+        makes={name: makes[name] for name in (QUICK["policies"] if options.quick else makes)},
+        objectives=("balanced", "time", "cost"),
+        horizons=QUICK["horizons"] if options.quick else HORIZONS,
+        seeds=min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds,
+    )
+    result = hold(contest, jobs=options.jobs, backend="loky", track=track)
+    print(as_json.render(contest, result, [source(files)]) if options.json else page(contest, result, source(files)))
+    return 0
+
+
+def simulated_traces(count: int) -> list[Trace]:
+    """Jobs from the simulator, three repetitions of each configuration with a noise of 5 %."""
+    rng = np.random.default_rng(7)
+    traces: list[Trace] = []
+    while len(traces) < count:
+        candidates = random_candidates(rng)
+        job = draw_jobs(candidates, 1, rng)
+        if job.fails[0, candidates.current]:
+            continue
+        seconds = 3600 * np.exp(job.log_time[0] + rng.normal(0, 0.05, (3, len(candidates.values))))  # (3, K)
+        usd = seconds / 3600 * np.exp(candidates.log_rate)
+        rows = range(len(candidates.values))
+        executions = [[Execution(seconds[i, k], usd[i, k], not job.fails[0, k]) for i in range(3)] for k in rows]
+        traces.append(
+            Trace(
+                f"simulated_{len(traces)}",
+                tuple(candidates.parameters(row) for row in rows),
+                tuple(map(tuple, executions)),
+                candidates.current,
+                "USD",
+            )
+        )
+    return traces
+
+
+def source(files: Sequence[Path]) -> str:
+    return f"{len(files)} recorded workloads" if files else "Jobs drawn from JPO's own simulator, which flatters JPO"
+
+
+def page(contest: Contest, result: Result, where: str) -> str:
+    """Markdown: a table for each objective, and under it where JPO loses."""
+    runs, harm = contest.runs, min(10, contest.runs)
+    head = [
+        "## Replay",
+        "",
+        f"{stamp()}.",
+        f"{where}, {contest.seeds} replays of {runs} runs each.",
+        "N = ...: cost of the first N runs / expected cost of N runs of the best configuration, ± standard error of the replays;",
+        "per model: cost of all runs / models delivered; stopped: share of runs ended at twice the cheapest;",
+        f"harm: share of replays more than 5 % above never changing anything after {harm} runs.",
+    ]
+    for objective, standings in result.items():
+        head += [
+            "",
+            f"### {objective}",
+            "",
+            *rows(standings, contest.horizons),
+            "",
+            losses(objective, standings, contest.horizons),
+        ]
+    return "\n".join(head)
+
+
+def stamp() -> str:
+    """Date, machine and commit of the measurement."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return f"{datetime.now(UTC):%Y-%m-%d}, {machine}, commit {commit.stdout.strip() or 'unknown'}"
+
+
+def rows(standings: Mapping[str, Standing], horizons: Sequence[int]) -> list[str]:
+    """The table; the smallest figure of each column is bold."""
+    figures = {name: table.figures(one.overall, horizons) for name, one in standings.items()}
+    best = [min(one.mean for one in column) for column in zip(*figures.values(), strict=True)]
+    names = ["policy", *(f"N = {n}" for n in horizons), "per model", "stopped", "harm"]
+    lines = [f"| {' | '.join(names)} |", f"|---|{'---:|' * (len(names) - 1)}"]
+    for name, row in figures.items():
+        cells = [table.cell(one, share=at >= len(row) - 2) for at, one in enumerate(row)]
+        shown = [f"**{text}**" if one.mean == least else text for text, one, least in zip(cells, row, best, strict=True)]
+        lines.append(f"| {name} | {' | '.join(shown)} |")
+    return lines
+
+
+def losses(objective: str, standings: Mapping[str, Standing], horizons: Sequence[int]) -> str:
+    """One sentence: at which N, and on which workloads, somebody is ahead of JPO by more than the luck of the draws."""
+    ours = standings[OURS]
+    peers = {name: one for name, one in standings.items() if not name.startswith(OURS)}
+    told = [told for n in horizons if (told := ahead(ours.overall, {k: v.overall for k, v in peers.items()}, n))]
+    where = [
+        workload
+        for workload, score in ours.by_workload.items()
+        if ahead(score, {name: one.by_workload[workload] for name, one in peers.items()}, horizons[-1])
+    ]
+    overall = ", ".join(told) or "nowhere"
+    single = ", ".join(where) or "on none"
+    return f"Where JPO loses ({objective}): {overall}. On single workloads, at N = {horizons[-1]}: {single}."
+
+
+def ahead(ours: Score, peers: Mapping[str, Score], horizon: int) -> str | None:
+    """Who is furthest ahead of us at this horizon, if by more than two standard errors of the difference; None if nobody."""
+    mine = ours.curve[horizon - 1]
+    gaps = {name: (mine.mean - score.curve[horizon - 1].mean, score.curve[horizon - 1]) for name, score in peers.items()}
+    real = {name: (gap, one) for name, (gap, one) in gaps.items() if gap > 2 * together(mine, one)}
+    if not real:
+        return None
+    name = max(real, key=lambda name: real[name][0])
+    return f"at N = {horizon} to {name} ({mine.mean:.2f} against {real[name][1].mean:.2f})"
+
+
+def together(one: Estimate, other: Estimate) -> float:
+    """Standard error of a difference; an unknown one counts as none."""
+    return math.hypot(*(0.0 if math.isnan(each.error) else each.error for each in (one, other)))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

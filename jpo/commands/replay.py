@@ -1,0 +1,211 @@
+"""`jpo replay`: how JPO and its peers would have done on recorded runs, one's own history included.
+
+The one place that knows every policy by name: the peers are a part of their own, and JPO plays through the same `jpo.Advisor`
+that everybody calls.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from jpo.advisor import Advisor
+from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.errors import UsageError
+from jpo.evidence import gather, workload_of
+from jpo.history import open_store
+from jpo.layers import Loaded
+from jpo.records import Outcome, Run
+from jpo.replay import (
+    OBJECTIVES,
+    POLICIES,
+    Backend,
+    Contest,
+    Make,
+    Objective,
+    OwnRuns,
+    Problem,
+    Result,
+    Trace,
+    Track,
+    hold,
+    read_trace,
+    trace_of,
+)
+from jpo.replay.as_json import render as as_json
+from jpo.replay.extras import need
+from jpo.replay.plot import FORMS, plot
+from jpo.replay.table import render as as_text
+
+
+class Advised:
+    """JPO itself, as a user's notebook would call it."""
+
+    def __init__(self, problem: Problem, **options: Any) -> None:
+        """`options` are the Advisor's own."""
+        self._configurations = problem.configurations
+        self._rows: dict[frozenset[tuple[str, object]], int] = {
+            frozenset(one.items()): row for row, one in enumerate(problem.configurations)
+        }
+        current = problem.configurations[problem.default]
+        space = [dict(one) for one in problem.configurations]
+        self._advisor = Advisor(space, current, preference=problem.objective, seed=problem.seed, **options)
+
+    def ask(self) -> int:
+        return self._rows[frozenset(self._advisor.ask().parameters.items())]
+
+    def tell(self, choice: int, outcome: Outcome, charge: float) -> None:
+        self._advisor.tell(self._configurations[choice], outcome)
+
+
+ALL_POLICIES: Mapping[str, Make] = {
+    "jpo": Advised,
+    "jpo-bold": partial(Advised, explore="on"),
+    **POLICIES,
+}
+"""Every policy that `--policies` can name."""
+QUICK_POLICIES = "jpo,default,random,hillclimb,zeus"
+MOST_RUNS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asked for; see `jpo replay --help`."""
+
+    policies: tuple[str, ...]
+    horizons: tuple[int, ...]
+    objectives: tuple[Objective, ...]
+    seeds: int = 20
+    first_seed: int = 0
+    opened: tuple[str, ...] = ()
+    jobs: int | None = None
+    backend: Backend = "loky"
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A comparison, how it ended, and what its reader should know."""
+
+    contest: Contest
+    result: Result
+    notes: tuple[str, ...]
+
+
+def replay(files: Sequence[Path], own: Sequence[tuple[Path, Loaded]], options: Options, *, now: float, track: Track) -> Played:
+    """Play every policy on every trace, and on the own history of every config.ini.
+
+    Args:
+        files: recorded traces.
+        own: config.ini files with their settings; nothing is written, and the network is not used.
+    """
+    histories = [own_runs(path, loaded, now=now) for path, loaded in own]
+    traces = (*(read_trace(path, opened=options.opened) for path in files), *(one.trace for one in histories))
+    refuse_twins(traces)
+    contest = Contest(
+        traces,
+        {name: ALL_POLICIES[name] for name in options.policies},
+        options.objectives,
+        options.horizons,
+        options.seeds,
+        options.first_seed,
+    )
+    result = hold(contest, jobs=options.jobs or -1, backend=options.backend, track=track)
+    return Played(contest, result, tuple(note for one in histories for note in one.notes))
+
+
+def own_runs(path: Path, loaded: Loaded, *, now: float) -> OwnRuns:
+    """The finished runs of a config.ini's workload, on record and in CSV logs, as a trace."""
+    workload = workload_of(path, loaded, now=now)
+    with open_store(loaded.store_url, read_only=True, timeout_seconds=loaded.settings.store.timeout) as store:
+        runs = gather(store, workload.identity, loaded, now=now, offline=True, strict=False).runs
+    prices = Prices(**loaded.settings.prices.model_dump())
+    in_usd = all(_usd(run, workload.current, prices) is not None for run in runs if run.outcome.duration_seconds)
+    cost_of = partial(_usd if in_usd else _relative, current=workload.current, prices=prices)
+    return trace_of(str(workload.identity), str(path), runs, cost_of, cost_unit="USD" if in_usd else "relative")
+
+
+def _usd(run: Run, current: Mapping[str, float], prices: Prices) -> float | None:
+    """What was reported, else hours times the price; None if neither is known, or it was free: then nothing can be compared."""
+    rate, seconds = usd_per_hour({**current, **run.parameters}, prices), run.outcome.duration_seconds
+    return run.outcome.cost_usd or (rate * seconds / 3600 if rate and seconds else None)
+
+
+def _relative(run: Run, current: Mapping[str, float], prices: Prices) -> float | None:
+    """Without prices: hours times the relative weight of what was allotted."""
+    seconds = run.outcome.duration_seconds
+    return None if seconds is None else math.exp(log_rate({**current, **run.parameters}, prices)) * seconds / 3600
+
+
+def refuse_twins(traces: Sequence[Trace]) -> None:
+    """Figures are told by workload: each may be there once."""
+    for index, trace in enumerate(traces):
+        if any(trace.name == other.name for other in traces[:index]):
+            raise UsageError("jpo replay", f"workload {trace.name} is given twice", "name each trace once", code="JPO-E704")
+
+
+def named_policies(text: str) -> tuple[str, ...]:
+    """`a,b,c` as names of policies."""
+    return _known("--policies", text, tuple(ALL_POLICIES))
+
+
+def named_objectives(texts: Sequence[str]) -> tuple[Objective, ...]:
+    """`a,b`, or several of them, as objectives."""
+    known = _known("--objective", ",".join(texts), tuple(OBJECTIVES))
+    return tuple(one for one in OBJECTIVES if one in known)
+
+
+def horizons(text: str) -> tuple[int, ...]:
+    """`5,10,20` as ascending numbers of runs."""
+    words = {word.strip() for word in text.split(",")}
+    numbers = sorted({int(word) for word in words if word.isascii() and word.isdigit()})
+    if len(numbers) != len(words) or numbers[0] < 1 or numbers[-1] > MOST_RUNS:
+        remedy = f"write numbers from 1 to {MOST_RUNS}, e.g. --runs 5,10,20,40"
+        raise UsageError("--runs", f"{text!r} is no list of numbers of runs", remedy, code="JPO-E704")
+    return tuple(numbers)
+
+
+def _known(option: str, text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Words between commas, each once, all of them known."""
+    words = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
+    for word in words:
+        if word not in names:
+            raise UsageError(option, f"{word!r} is unknown", f"known are {', '.join(names)}", code="JPO-E704")
+    return words
+
+
+def outputs(results: Sequence[Path], picture: Path | None, given: Sequence[Path]) -> None:
+    """Find out before minutes are spent that a result could not be kept, or would destroy what is replayed."""
+    if picture:
+        need("--plot", "matplotlib")
+    if picture and picture.suffix not in FORMS:
+        raise UsageError("--plot", f"{picture} is no picture", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
+    for file in (*results, *([picture] if picture else [])):
+        if any(file.exists() and one.exists() and file.samefile(one) for one in given):
+            raise UsageError(str(file), "is a file that is replayed", "name another one", code="JPO-E307")
+        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise UsageError(str(file), "cannot be written", "name another one", code="JPO-E307")
+
+
+def rendered(played: Played, form: str, *, width: int, colour: bool, workloads: bool) -> str:
+    """The result as `json` or as tables."""
+    if form == "json":
+        return as_json(played.contest, played.result, played.notes)
+    return as_text(played.contest, played.result, played.notes, width=width, colour=colour, workloads=workloads)
+
+
+def draw(file: Path, played: Played) -> None:
+    """The result as a picture."""
+    plot(file, played.contest, played.result)
+
+
+def save(file: Path, text: str) -> None:
+    """A result to a file."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error

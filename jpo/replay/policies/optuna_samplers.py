@@ -1,0 +1,72 @@
+"""Optuna's samplers as they are shipped, by its ask-and-tell interface over the steps of each knob.
+
+Knobs are integers that count steps (batch size 32, 64, 128 is 0, 1, 2), which is what a careful user would write. Where a sampler
+names steps that do not exist together, the nearest configuration is run, and the sampler is told of that one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.records import Outcome
+from jpo.replay.extras import need
+from jpo.replay.ladders import steps_of
+from jpo.replay.play import Policy, Problem
+
+if TYPE_CHECKING:
+    from optuna import Trial
+    from optuna.samplers import BaseSampler
+
+
+def optuna_tpe(problem: Problem) -> Policy:
+    """Tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011), Optuna's default."""
+    need("optuna-tpe", "optuna")
+    from optuna.samplers import TPESampler
+
+    return OptunaSampler(problem, TPESampler(seed=problem.seed))
+
+
+def optuna_gp(problem: Problem) -> Policy:
+    """Gaussian process with expected improvement: Optuna's GPSampler."""
+    need("optuna-gp", "optuna", "scipy", "torch")
+    from optuna.samplers import GPSampler
+
+    return OptunaSampler(problem, GPSampler(seed=problem.seed))
+
+
+class OptunaSampler:
+    """A study of which one trial is open at any time, from the default's on."""
+
+    def __init__(self, problem: Problem, sampler: BaseSampler) -> None:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._names = tuple(problem.configurations[0])
+        self._steps = steps_of(problem.configurations)
+        self._distributions: dict[str, optuna.distributions.BaseDistribution] = {
+            name: optuna.distributions.IntDistribution(0, int(most))
+            for name, most in zip(self._names, self._steps.max(axis=0), strict=True)
+        }
+        self._study = optuna.create_study(sampler=sampler)
+        self._study.enqueue_trial(self._as_steps(problem.default))
+        self._open: Trial = self._study.ask(self._distributions)
+
+    def ask(self) -> int:
+        self._open = self._study.ask(self._distributions)
+        wanted = [self._open.params[name] for name in self._names]
+        return int(np.argmin(np.abs(self._steps - wanted).sum(axis=1)))
+
+    def tell(self, choice: int, outcome: Outcome, charge: float) -> None:
+        from optuna.trial import TrialState, create_trial
+
+        ran = self._as_steps(choice)
+        if self._open.params == ran:
+            self._study.tell(self._open, charge)
+        else:
+            self._study.tell(self._open, state=TrialState.FAIL)  # samplers pass over it
+            self._study.add_trial(create_trial(params=ran, distributions=self._distributions, value=charge))
+
+    def _as_steps(self, row: int) -> dict[str, int]:
+        return dict(zip(self._names, map(int, self._steps[row]), strict=True))

@@ -1,0 +1,35 @@
+"""The two ends of the scale: never change anything, and never learn anything."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jpo.records import Outcome
+from jpo.replay.play import Problem
+
+
+class Default:
+    """Every run as the first one."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._default = problem.default
+
+    def ask(self) -> int:
+        return self._default
+
+    def tell(self, choice: int, outcome: Outcome, charge: float) -> None:
+        """Nothing is learnt."""
+
+
+class Random:
+    """Any configuration, each as likely as the others."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._rng = np.random.default_rng(problem.seed)
+        self._count = len(problem.configurations)
+
+    def ask(self) -> int:
+        return int(self._rng.integers(self._count))
+
+    def tell(self, choice: int, outcome: Outcome, charge: float) -> None:
+        """Nothing is learnt."""
