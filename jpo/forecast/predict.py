@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from jpo.records import Belief, Forecast, Interval
 if TYPE_CHECKING:
     from jpo.records import Floats
 
+_MISFIT = 0.12
+"""sd of ln duration by which a job differs from every simulated one, as in the likelihood: at a candidate that was not run nobody
+knows it. On recorded jobs 90 % intervals held 82 to 84 % of the outcomes without it. Loss intervals are wide enough."""
 _LOSS_NOISE = 0.03
 """sd of ln validation loss between equal runs, as in the likelihood."""
 _INFLATION = 1.1
@@ -37,11 +41,11 @@ def predict(belief: Belief, row: int, *, usd_per_hour: float | None, widen: floa
     """
     duration = cost = loss = None
     if belief.duration_seconds is not None:
-        duration = _interval(belief, belief.log_time, row, belief.duration_seconds, belief.noise, widen, coverage)
+        duration = _interval(belief, belief.log_time, row, belief.duration_seconds, belief.noise, _MISFIT, widen, coverage)
         if usd_per_hour is not None:
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
-        loss = _interval(belief, belief.log_loss, row, belief.val_loss, _LOSS_NOISE, widen, coverage)
+        loss = _interval(belief, belief.log_loss, row, belief.val_loss, _LOSS_NOISE, 0.0, widen, coverage)
     return Forecast(duration, cost, loss)
 
 
@@ -59,8 +63,11 @@ def probability_worse(belief: Belief, log_objective: Floats, than: int, margin: 
     return np.asarray(belief.weights @ worse)
 
 
-def _interval(belief: Belief, logs: Floats, row: int, level: float, noise: float, widen: float, coverage: float) -> Interval:
-    """Spread over the particles as seen from the candidates that were run, plus the noise of one run and of what is known so far.
+def _interval(
+    belief: Belief, logs: Floats, row: int, level: float, noise: float, misfit: float, widen: float, coverage: float
+) -> Interval:
+    """Spread over the particles as seen from the candidates that were run, plus the noise of one run and of what is known so far,
+    plus the misfit where nothing was run.
 
     Seen from today's configuration the spread of its own duration would vanish, even if it has never been run.
     """
@@ -68,7 +75,7 @@ def _interval(belief: Belief, logs: Floats, row: int, level: float, noise: float
     seen = logs @ (counts / counts.sum())  # (J,)
     centred = logs[:, row] - seen + belief.weights @ seen
     runs = belief.runs[row] if belief.runs[row] else counts.sum()
-    sigma = noise * np.sqrt(1 + 1 / runs)
+    sigma = math.hypot(noise * math.sqrt(1 + 1 / runs), 0.0 if belief.runs[row] else misfit)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
     low, middle, high = _weighted_quantiles(
         points, np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)

@@ -20,7 +20,8 @@ def test_intervals_cover_the_share_of_outcomes_that_they_name(runs: int) -> None
     duration, loss = np.mean(hits, axis=0)  # (levels,) each
     print(f"after {runs} runs: duration {duration.round(3)}, loss {loss.round(3)} of {len(hits)}")  # noqa: T201
     assert all(duration > np.subtract(LEVELS, 0.1))
-    assert all(duration < np.add(LEVELS, [0.2, 0.12, 0.07]))  # a little too wide is better than too narrow
+    # Too wide here, because simulated jobs have nothing that no simulated job explains; recorded ones do, and they count.
+    assert all(duration < np.add(LEVELS, [0.25, 0.16, 0.09]))
     assert all(loss > np.subtract(LEVELS, 0.1))
 
 
