@@ -25,11 +25,11 @@ def seen(*rows_and_logs: tuple[int, float], count: float = 1.0) -> Seen:
 def test_moments_are_those_of_the_normal_posterior() -> None:
     """Today (0) and candidate 1 were seen, 5.0 and 5.6; the level is free, so 0.6 is a measurement of candidate 1 less today.
 
-    Both measurements have variance v = tau^2 + noise^2, today's as well: the difference has 2 v.
+    Both measurements have variance v = 0.03^2 + noise^2, today's as well: the difference has 2 v.
     """
     covariance = np.array([[0.25, 0.15], [0.15, 0.36]])
     moved = conditioned(prior(covariance.tolist(), [0.1, -0.2]), seen((0, 5.0), (1, 5.6)), NOWHERE, MISFIT, 0, rng())
-    gain = covariance[:, 0] / (0.25 + 2 * (0.12**2 + 0.06**2))
+    gain = covariance[:, 0] / (0.25 + 2 * (0.03**2 + 0.06**2))
     assert moved.log[:, 1:].mean(axis=0) == pytest.approx(np.array([0.1, -0.2]) + gain * 0.5, abs=0.01)
     expected = covariance - np.outer(gain, covariance[0])
     assert np.cov(moved.log[:, 1:].T) == pytest.approx(expected, abs=0.01)
