@@ -30,7 +30,7 @@ _FAILS_BY_CHANCE, _PASSES_BY_CHANCE = 0.05, 0.1
 """Probability that a run fails where the job would pass, and passes where the simulated job fails."""
 
 
-_LOSS, _UTILISATION, _PRICE = Misfit(0.08, 0.03), Misfit(0.3, 0.1), Misfit(0.08, 0.02)
+_LOSS, _UTILISATION, _PRICE = Misfit(0.15, 0.03), Misfit(0.3, 0.1), Misfit(0.08, 0.02)
 _TAU_TIME = 0.12
 
 
