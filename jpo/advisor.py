@@ -21,7 +21,7 @@ import numpy as np
 
 from jpo.advice import Wishes, advise_among
 from jpo.agent.decide import BUDGET_RUNS
-from jpo.agent.policy import SHIPPED, Policy, load_policy
+from jpo.agent.policy import Policy, shipped_policy
 from jpo.agent.prospects import prospects
 from jpo.errors import UsageError
 from jpo.feasible import candidates_among
@@ -210,11 +210,6 @@ class Advisor:
         number = len(self._runs)
         run = Run(str(number), self._identity, {**self._current, **values}, status, None, float(number), outcome, "told")
         self._runs.append(run)
-
-
-def shipped_policy() -> Policy | None:
-    """The policy that came with JPO; None where its file was taken out: then the belief rule decides, and the answer says so."""
-    return load_policy() if SHIPPED.exists() else None
 
 
 def _keeping(candidates: Candidates) -> Candidates:

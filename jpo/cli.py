@@ -13,7 +13,7 @@ import click
 
 from jpo import __version__
 from jpo.arguments import as_number, config_of, pairs, settings
-from jpo.console import coloured, put, rendered, save, track, width, writable
+from jpo.console import FORMS, coloured, put, rendered, save, track, width, writable
 from jpo.experiments import replay, simulate
 from jpo.options import FILE, colour_option, config_ini, network_options, options, seed_option, toml_option, verbose_option
 
@@ -107,7 +107,8 @@ def suggest(
     )
     report = command(config, loaded, wanted)
     for file in files:
-        save(file, report, form)
+        text = rendered(report, FORMS.get(file.suffix, form), no_color=True)
+        save(file, text, remedy="what was done is on record: see `jpo explain`")
     put(rendered(report, form, no_color))
     return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0
 

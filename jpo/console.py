@@ -55,23 +55,28 @@ def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
     store = Path(loaded.store_url.partition(":///")[2])
     logs = [Path(name) for pattern in loaded.settings.csv.logs for name in glob(str(loaded.root / pattern))]  # noqa: PTH207 - absolute too
     beside = [store.with_name(f"{store.name}{suffix}") for suffix in ("", "-wal", "-shm")]
-    precious = [path for path in (config, loaded.toml, config.with_name("pyproject.toml"), *beside, *logs) if path]
+    precious = [path for path in (config, loaded.toml, config.parent / "pyproject.toml", *beside, *logs) if path]
     for file in files:
         if any(
             file.resolve() == path.resolve() or (file.exists() and path.exists() and file.samefile(path)) for path in precious
         ):
-            raise UsageError(str(file), "is a file that JPO works with", "name another --output-file", code="JPO-E307")
+            raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
+    can_be_kept(files)
+
+
+def can_be_kept(files: Sequence[Path]) -> None:
+    """Find out before minutes are spent that a result could not be kept."""
+    for file in files:
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-            raise UsageError(str(file), "cannot be written", "name another --output-file", code="JPO-E307")
+            raise UsageError(str(file), "cannot be written", "name another one", code="JPO-E307")
 
 
-def save(file: Path, report: Report, form: str) -> None:
-    """The result to a file, in the form of its suffix, else in `form`."""
+def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
+    """A result to a file."""
     try:
-        file.write_text(rendered(report, FORMS.get(file.suffix, form), no_color=True), encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
-        finding = f"cannot be written ({error.strerror})"
-        raise UsageError(str(file), finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
+        raise UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307") from error
 
 
 def track(numbers: Sequence[int], what: str) -> Iterable[int]:

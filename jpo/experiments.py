@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from jpo.arguments import config_of, settings
-from jpo.console import FORMS, coloured, put, track, width, writable
+from jpo.console import FORMS, can_be_kept, coloured, put, save, track, width, writable
 from jpo.options import FILE, colour_option, options, seed_option, toml_option, verbose_option
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def replay(
       jpo replay config.ini                            your own history, as far as it goes
     """
     from jpo.commands import replay as command
+    from jpo.replay.plot import plot
 
     traces = [path for path in given if path.suffix.lower() == ".csv"]
     own = [(path, settings(path, toml, {})) for path in given if path not in traces]
@@ -79,7 +80,8 @@ def replay(
     results = [*files, *([picture] if picture else [])]
     for config, loaded in own:
         writable(results, config, loaded)
-    command.outputs(files, picture, given)
+    command.refuse_outputs(results, picture, traces)
+    can_be_kept(results)
     wanted = command.Options(
         policies=command.named_policies(policies or command.QUICK_POLICIES),
         horizons=command.horizons(runs),
@@ -93,9 +95,9 @@ def replay(
     played = command.replay(traces, own, wanted, now=time.time(), track=track)
     for file in files:
         text = command.rendered(played, FORMS.get(file.suffix, form), width=120, colour=False, workloads=verbose)
-        command.save(file, text)
+        save(file, text)
     if picture:
-        command.draw(picture, played)
+        plot(picture, played.contest, played.result)
     put(command.rendered(played, form, width=width(), colour=coloured(no_color), workloads=verbose))
 
 
@@ -136,15 +138,18 @@ def simulate(
     """
     from jpo.commands import simulate as command
     from jpo.commands.suggest import Options, suggest
+    from jpo.report.fleet_plot import can_plot, plot
 
     def one_suggestion(config: Path, loaded: Loaded, suggestion_id: str, now: float) -> None:
         suggest(config, loaded, Options(suggestion_id, now, offline=True, learn=False, seed=seed))
 
-    command.writable(files, picture)
+    if picture:
+        can_plot(picture)
+    can_be_kept([*files, *([picture] if picture else [])])
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore)
     fleet = command.simulate(plan, one_suggestion, keep=keep, track=track)
     for file in files:
-        command.save(fleet, file, FORMS.get(file.suffix, form))
+        save(file, command.rendered(fleet, FORMS.get(file.suffix, form)))
     if picture:
-        command.draw(fleet, picture)
+        plot(fleet, picture)
     put(command.rendered(fleet, form, width=width(), colour=coloured(no_color)))

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from jpo.advice import Wishes
-from jpo.agent.policy import SHIPPED, Policy, load_policy, save_policy
+from jpo.agent.policy import Policy, load_policy, save_policy, shipped_policy
 from jpo.agent.release import Release
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
@@ -54,11 +54,6 @@ def policy_in(store: Store, identity: Identity, explore: Explore) -> Policy | No
     if own and explore in own.released:
         return own
     return shipped_policy()
-
-
-def shipped_policy() -> Policy | None:
-    """The policy that came with JPO; None where its file was taken out."""
-    return load_policy() if SHIPPED.exists() else None
 
 
 def own_policy(store: Store, identity: Identity) -> Policy | None:

@@ -135,6 +135,9 @@ class Outcome:
     `converged` says whether the job reached its own target; jobs without a target leave it None. `stopped`: it was ended from
     outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
     `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs.
+
+    Raises:
+        ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
     """
 
     duration_seconds: float | None = None
@@ -154,7 +157,10 @@ class Outcome:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if value is None or f.name in ("converged", "stopped"):
+            if value is None:
+                continue
+            if f.name in ("converged", "stopped"):
+                object.__setattr__(self, f.name, _as_bool(f.name, value))
                 continue
             if not math.isfinite(value):
                 raise ValueError(f"{f.name} = {value} is not a finite number; leave out what was not measured")
@@ -162,6 +168,13 @@ class Outcome:
                 raise ValueError(f"{f.name} = {value} is negative")
             if value > 1 and f.name in ("gpu_utilisation", "cpu_utilisation"):
                 raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95 % is 0.95")
+
+
+def _as_bool(name: str, value: object) -> bool:
+    """Tables hold 0 and 1, numpy has a True of its own: neither `is True`, and a failure must not pass for a success."""
+    if value not in (0, 1):
+        raise ValueError(f"{name} = {value!r:.80} is neither True nor False; leave out what is not known")
+    return bool(value)
 
 
 MEASURED = tuple(f.name for f in fields(Outcome) if f.name != "stopped")

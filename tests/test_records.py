@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Parameter, Preference, Run, RunStatus
@@ -44,6 +45,19 @@ def test_parameter_refuses_names_it_does_not_know_and_values_that_are_not_finite
 def test_outcome_refuses_what_cannot_have_been_measured(field: str, value: float) -> None:
     with pytest.raises(ValueError, match=field):
         Outcome(**{field: value})
+
+
+@pytest.mark.parametrize("false", [False, 0, 0.0, np.False_])
+def test_every_false_is_a_run_that_missed_its_target(false: bool) -> None:
+    run = Run("r", DIGITS, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(converged=false, stopped=false), "csv")
+    assert not run.ended_well
+    assert run.outcome.stopped is False
+
+
+@pytest.mark.parametrize("value", ["no", math.nan, 2])
+def test_outcome_refuses_what_is_neither_true_nor_false(value: bool) -> None:
+    with pytest.raises(ValueError, match="converged"):
+        Outcome(converged=value)
 
 
 def test_outcome_allows_a_negative_loss() -> None:

@@ -143,9 +143,10 @@ def _by_distance(bases: list[Values], ladders: Mapping[str, tuple[float, ...]], 
     """Moves of exactly `changed` parameters, those of fewest ladder steps first."""
     found: list[tuple[int, Values]] = []
     for base in bases:
+        away = {name: _steps(ladder, base[name]) for name, ladder in ladders.items()}
         for names in itertools.combinations(ladders, changed):
             for values in itertools.product(*(ladders[name] for name in names)):
-                steps = [_steps(ladders[name], base[name], value) for name, value in zip(names, values, strict=True)]
+                steps = [away[name][value] for name, value in zip(names, values, strict=True)]
                 if all(steps):
                     found.append((sum(steps), {**base, **dict(zip(names, values, strict=True))}))
     return [move for _, move in sorted(found, key=lambda pair: pair[0])]
@@ -163,8 +164,10 @@ def _coordinated(bases: list[Values], ladders: Mapping[str, tuple[float, ...]]) 
             yield {**base, **{name: _nearest(ladders[name], value) for name, value in scaled.items()}}
 
 
-def _steps(ladder: tuple[float, ...], base: float, value: float) -> int:
-    return abs(ladder.index(value) - ladder.index(_nearest(ladder, base)))
+def _steps(ladder: tuple[float, ...], base: float) -> dict[float, int]:
+    """How many rungs each value is away from the base's."""
+    at = ladder.index(_nearest(ladder, base))
+    return {value: abs(i - at) for i, value in enumerate(ladder)}
 
 
 def _nearest(ladder: tuple[float, ...], value: float) -> float:

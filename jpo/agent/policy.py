@@ -149,3 +149,8 @@ def load_policy(source: bytes | Path = SHIPPED) -> Policy:
     if not isinstance(released, list) or not isinstance(card, dict):
         raise StoreError(place, "does not say whether it was released", REMEDY, code="JPO-E602")
     return Policy(weights[0], tuple(map(str, released)), card, tuple(weights[1:]))
+
+
+def shipped_policy() -> Policy | None:
+    """The policy that came with JPO; None where its file was taken out: then the belief rule decides, and the answer says so."""
+    return load_policy() if SHIPPED.exists() else None

@@ -7,7 +7,6 @@ that everybody calls.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +38,7 @@ from jpo.replay import (
 )
 from jpo.replay.as_json import render as as_json
 from jpo.replay.extras import need
-from jpo.replay.plot import FORMS, plot
+from jpo.replay.plot import FORMS
 from jpo.replay.table import render as as_text
 
 
@@ -178,17 +177,15 @@ def _known(option: str, text: str, names: Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def outputs(results: Sequence[Path], picture: Path | None, given: Sequence[Path]) -> None:
-    """Find out before minutes are spent that a result could not be kept, or would destroy what is replayed."""
+def refuse_outputs(results: Sequence[Path], picture: Path | None, traces: Sequence[Path]) -> None:
+    """Find out before minutes are spent that a picture could not be drawn, or a result would destroy what is replayed."""
     if picture:
         need("--plot", "matplotlib")
-    if picture and picture.suffix not in FORMS:
+    if picture and picture.suffix.lower() not in FORMS:
         raise UsageError("--plot", f"{picture} is no picture", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
-    for file in (*results, *([picture] if picture else [])):
-        if any(file.exists() and one.exists() and file.samefile(one) for one in given):
+    for file in results:
+        if any(file.exists() and one.exists() and file.samefile(one) for one in traces):
             raise UsageError(str(file), "is a file that is replayed", "name another one", code="JPO-E307")
-        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-            raise UsageError(str(file), "cannot be written", "name another one", code="JPO-E307")
 
 
 def rendered(played: Played, form: str, *, width: int, colour: bool, workloads: bool) -> str:
@@ -196,16 +193,3 @@ def rendered(played: Played, form: str, *, width: int, colour: bool, workloads: 
     if form == "json":
         return as_json(played.contest, played.result, played.notes)
     return as_text(played.contest, played.result, played.notes, width=width, colour=colour, workloads=workloads)
-
-
-def draw(file: Path, played: Played) -> None:
-    """The result as a picture."""
-    plot(file, played.contest, played.result)
-
-
-def save(file: Path, text: str) -> None:
-    """A result to a file."""
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error

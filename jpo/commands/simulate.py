@@ -8,7 +8,6 @@ with the same luck: that is what "before" means, and under drift nothing else wo
 from __future__ import annotations
 
 import math
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -26,7 +25,6 @@ from jpo.layers import Loaded, load, merge
 from jpo.records import Finished, Identity, Preference, Run
 from jpo.report import fleet_json, fleet_text
 from jpo.report.fleet import Fleet, Lane, before_after, per_model
-from jpo.report.fleet_plot import can_plot, plot
 from jpo.simulate.workloads import MEMORY_GIB, SimulatedWorkload, draw_workload, execute, truth
 
 Suggest = Callable[[Path, Loaded, str, float], object]
@@ -212,34 +210,6 @@ def best_goal(job: SimulatedWorkload, preference: Preference, night: int) -> flo
     return float(np.exp(goals[works].min()))
 
 
-def writable(files: Sequence[Path], picture: Path | None) -> None:
-    """Find out before a long simulation that a result could not be kept.
-
-    Raises:
-        UsageError: JPO-E307 a file cannot be written, JPO-E712 and JPO-E713 the picture cannot be drawn.
-    """
-    if picture:
-        can_plot(picture)
-    for file in (*files, *([picture] if picture else [])):
-        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-            raise UsageError(str(file), "cannot be written", "name another file", code="JPO-E307")
-
-
 def rendered(fleet: Fleet, form: str, *, width: int = 120, colour: bool = False) -> str:
     """The fleet in the form that was asked for."""
     return fleet_json.render(fleet) if form == "json" else fleet_text.render(fleet, width=width, colour=colour)
-
-
-def save(fleet: Fleet, file: Path, form: str) -> None:
-    """The result to a file."""
-    try:
-        file.write_text(rendered(fleet, form), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            str(file), f"cannot be written ({error.strerror})", "name another --output-file", code="JPO-E307"
-        ) from error
-
-
-def draw(fleet: Fleet, picture: Path) -> None:
-    """Cost and time against runs, as a picture."""
-    plot(fleet, picture)

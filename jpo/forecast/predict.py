@@ -1,4 +1,4 @@
-"""What the belief says about one next run: intervals for duration, cost and loss, and how likely a candidate is worse."""
+"""What the belief says about one next run: intervals for duration, cost and loss."""
 
 from __future__ import annotations
 
@@ -48,20 +48,6 @@ def predict(belief: Belief, row: int, *, usd_per_hour: float | None, widen: floa
     if belief.val_loss is not None:
         loss = _interval(belief, belief.log_loss, row, belief.val_loss, _LOSS_NOISE, _LOSS_MISFIT, widen, coverage)
     return Forecast(duration, cost, loss)
-
-
-def probability_worse(belief: Belief, log_objective: Floats, than: int, margin: float = 0.1) -> Floats:
-    """Probability that a candidate is worse than candidate `than` by more than the margin; 0 for `than` itself.
-
-    Args:
-        log_objective: shape (J, K), natural log of what is to be small, as the agent weighs it.
-        margin: 0.1 means more than a tenth worse.
-
-    Returns:
-        Shape (K,).
-    """
-    worse = log_objective > log_objective[:, [than]] + np.log1p(margin)
-    return np.asarray(belief.weights @ worse)
 
 
 def _interval(

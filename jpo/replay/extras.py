@@ -11,7 +11,8 @@ def need(what: str, *packages: str) -> None:
     """Raise JPO-E703 with the command that installs them if packages are missing."""
     missing = [package for package in packages if not is_installed(package)]
     if missing:
-        remedy = 'pip install "jpo[replay]"' if missing != ["ray"] else "pip install ray, or use --backend loky"
+        extras = "replay,learn" if "torch" in missing else "replay"
+        remedy = f'pip install "jpo[{extras}]"' if missing != ["ray"] else "pip install ray, or use --backend loky"
         raise UsageError("jpo replay", f"{what} needs {', '.join(missing)}, which is not installed", remedy, code="JPO-E703")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jpo.errors import UsageError
 from jpo.records import Run
-from jpo.replay.traces import CostUnit, Execution, Trace
+from jpo.replay.traces import LARGEST, SMALLEST, CostUnit, Execution, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,9 @@ def trace_of(
 
 def _execution(run: Run, cost: float | None) -> Execution | None:
     seconds = run.outcome.duration_seconds
-    return Execution(seconds, cost, run.ended_well) if seconds and cost and cost > 0 else None
+    if seconds is None or cost is None or min(seconds, cost) < SMALLEST or max(seconds, cost) > LARGEST:
+        return None
+    return Execution(seconds, cost, run.ended_well)
 
 
 def _varied(runs: Sequence[Run]) -> tuple[str, ...]:

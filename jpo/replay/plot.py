@@ -43,7 +43,7 @@ def plot(path: Path, contest: Contest, result: Result) -> None:
     figure.suptitle(f"jpo replay: {count}, {contest.seeds} replays each", fontsize="medium", x=0.01, ha="left")
     try:
         with matplotlib.rc_context({"svg.hashsalt": "jpo"}):  # same figures, same bytes
-            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+            figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another --plot", code="JPO-E307") from error
 

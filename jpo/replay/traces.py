@@ -20,6 +20,8 @@ from jpo.errors import UsageError
 CostUnit = Literal["J", "GPU h", "USD", "relative"]
 LARGEST_BYTES = 64 << 20
 """A trace of more than 64 MiB is something else."""
+SMALLEST, LARGEST = 1e-9, 1e15
+"""Beyond, no cell is a measurement, and products and sums would not stay finite and above 0."""
 
 _COST_UNITS: Mapping[str, CostUnit] = {"energy_j": "J", "gpu_hours": "GPU h"}
 _NEEDED = ("workload", "family", "default", "knobs", "cost_column")
@@ -116,14 +118,14 @@ class _Cells:
     place: str
 
     def number(self, column: str) -> float:
-        """The cell as a number; all that is read here lies above 0."""
+        """The cell as a number; all that is read here lies above 0, see SMALLEST and LARGEST."""
         text = self.row.get(column, "")
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not 0 < value < math.inf:
-            raise _malformed(self.place, f"{column} = {text!r} is not a number above 0")
+        if not SMALLEST <= value <= LARGEST:
+            raise _malformed(self.place, f"{column} = {text!r:.80} is not a number above 0 that can be measured")
         return value
 
 

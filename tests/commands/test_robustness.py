@@ -35,6 +35,7 @@ def test_killed_at_any_instant_config_ini_is_old_or_new_and_the_chain_holds(proj
     old = project.config.read_bytes()
     new = old.replace(b"batch_size = 16 ", b"batch_size = 64 ")
     chance = random.Random(7)
+    assert project.jpo("observe").code == 0  # on a slow machine the first ones are killed before there is a log to verify
     for _ in range(12):
         project.config.write_bytes(old)
         process = start(project)

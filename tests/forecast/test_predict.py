@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.forecast import predict, probability_worse
+from jpo.forecast import predict
 from jpo.records import Belief
 
 LN2 = math.log(2)
@@ -97,9 +97,3 @@ def test_the_calibration_watch_widens_around_the_middle() -> None:
         assert math.log(after.high / after.low) == pytest.approx(2 * math.log(before.high / before.low))
         assert after.high * after.low == pytest.approx(before.high * before.low)
         assert after.mean == before.mean
-
-
-def test_probability_worse_counts_weight_beyond_the_margin() -> None:
-    objective = np.array([[0.0, 0.05, 0.2], [0.0, 0.2, -1.0]])
-    assert probability_worse(BELIEF, objective, 0) == pytest.approx([0.0, 0.75, 0.25])
-    assert probability_worse(BELIEF, objective, 0, margin=0.0) == pytest.approx([0.0, 1.0, 0.25])

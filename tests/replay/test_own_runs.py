@@ -36,9 +36,15 @@ def test_a_failed_run_counts_with_the_bill_it_left() -> None:
 
 
 def test_runs_that_lack_something_are_left_out_and_counted() -> None:
-    own = traced(run(0, 10, batch_size=64), run(1, None, batch_size=32), run(2, 9, batch_size=16), run(3, 8, gpus=2))
+    own = traced(
+        run(0, 10, batch_size=64),
+        run(1, None, batch_size=32),
+        run(2, 9, batch_size=16),
+        run(3, 8, gpus=2),
+        run(4, 1e308, batch_size=8),
+    )
     assert [one["batch_size"] for one in own.trace.configurations] == [64, 16]
-    assert own.notes[-1] == "digits: 2 runs are left out; they lack a duration, a cost or a parameter"
+    assert own.notes[-1] == "digits: 3 runs are left out; they lack a duration, a cost or a parameter"
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

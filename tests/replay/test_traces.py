@@ -48,6 +48,8 @@ def test_of_several_placements_the_packed_one_counts_and_cost_is_gpu_hours(pollu
         ("32,1,250,2,1,110", "32,1,250,2,yes,110", "zeus.csv:8: converged = 'yes' is neither 0 nor 1"),
         ("110,1100", "-110,1100", "zeus.csv:8: time_to_target_s = '-110' is not a number above 0"),
         ("110,1100", "nan,1100", "zeus.csv:8: time_to_target_s = 'nan' is not a number above 0"),
+        ("110,1100", "1e308,1100", "zeus.csv:8: time_to_target_s = '1e308' is not a number above 0"),
+        ("110,1100", "1e-320,1100", "zeus.csv:8: time_to_target_s = '1e-320' is not a number above 0"),
         ("110,1100,", "110,", "zeus.csv:8: has 8 cells below 9 columns"),
         ("64,1,250,1,0", ",1,250,1,0", "zeus.csv:10: batch_size = '' is not a number above 0"),
     ],
