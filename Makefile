@@ -32,9 +32,11 @@ check: .venv/.dev  ## format, lint, types, import contracts, documentation
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest tests/test_docs.py
 
-bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md
-	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench`; ratios from one run on one machine.\n'; \
-	  for script in benchmarks/*.py; do printf '\n'; $(BIN)/python $$script || exit 1; done; } | tee docs/benchmarks.md
+bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md; most of an hour on two cores
+	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench` on %s: %s, %s cores, commit %s. Ratios come from one run on one machine.\n' \
+	    "$$(date -I)" "$$(uname -m)" "$$(nproc)" "$$(git rev-parse --short HEAD)"; \
+	  for script in $(filter-out %/sac_adapter.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \
+	} | tee docs/benchmarks.md
 
 services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
 	@{ command -v prometheus && command -v openssl; } >/dev/null || .ci/install prometheus openssl || [[ $${CI:-} != true ]]

@@ -263,8 +263,8 @@ def losses(figures: Mapping[str, Figures], after: Sequence[int]) -> str:
         if name.startswith("jpo") and peers:
             best = {n: min(peers, key=lambda peer: peers[peer].regret[n]) for n in after}
             behind = [f"after {n} to {best[n]}" for n in after if peers[best[n]].regret[n] < mine.regret[n]]
-            told.append(f"{name} loses {', '.join(behind) or 'nowhere'}")
-    return "; ".join(told) + "." if told else "JPO did not take part."
+            told.append(f"{name}: {', '.join(behind) or 'nowhere'}")
+    return f"Where JPO loses. {'; '.join(told)}." if told else "JPO did not take part."
 
 
 if __name__ == "__main__":

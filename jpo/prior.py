@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -79,3 +79,9 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
     """What is believed of the candidates after the runs."""
     return posterior(prior.draws, candidates, runs, prior.recalled)
+
+
+def thinned(prior: Prior, particles: int) -> Prior:
+    """The same prior with fewer simulated jobs, where many beliefs are formed in one answer."""
+    few = {f.name: getattr(prior.draws, f.name)[:particles] for f in fields(Draws)}
+    return Prior(Draws(**few), prior.recalled)

@@ -99,4 +99,4 @@ def test_where_jpo_loses_is_told_of_each_variant() -> None:
         name: HPO["Figures"]({1: regret}, {1: 0.0}, 1.0, 0.0)
         for name, regret in (("jpo", 0.5), ("jpo-bold", 0.1), ("gp-ei", 0.2))
     }
-    assert HPO["losses"](figures, (1,)) == "jpo loses after 1 to gp-ei; jpo-bold loses nowhere."
+    assert HPO["losses"](figures, (1,)) == "Where JPO loses. jpo: after 1 to gp-ei; jpo-bold: nowhere."

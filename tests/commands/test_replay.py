@@ -128,6 +128,12 @@ def test_a_missing_package_is_told_before_anybody_plays(
     assert 'optuna-tpe needs optuna, which is not installed; pip install "jpo[replay]" [JPO-E703]' in answer.err
 
 
+def test_optuna_gp_needs_torch_which_another_extra_brings(empty: Project, trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "is_installed", lambda package: package != "torch")
+    answer = empty.jpo("replay", "toy.csv", "--policies", "optuna-gp", *QUICK)
+    assert 'optuna-gp needs torch, which is not installed; pip install "jpo[replay,learn]"' in answer.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [

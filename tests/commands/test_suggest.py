@@ -61,6 +61,12 @@ def test_an_output_file_that_cannot_be_written_is_named_before_anything_changes(
     assert "no/such/folder" in answer.err
 
 
+def test_a_folder_is_no_config_ini(project: Project) -> None:
+    answer = project.jpo("suggest", ".")
+    assert (answer.code, answer.out) == (2, "")
+    assert "is a directory" in answer.err
+
+
 def test_dry_run_writes_nothing_anywhere(project: Project) -> None:
     before = {path: path.read_bytes() for path in project.folder.rglob("*") if path.is_file()}
     assert project.jpo("suggest", "config.ini", "--dry-run").code == 0

@@ -23,6 +23,12 @@ def gapped() -> Trace:
 
 
 @pytest.mark.parametrize("name", POLICIES)
+def test_no_seed_is_too_large(name: str) -> None:
+    """`--seed` may be 4294967295, and `--seeds` counts on from there."""
+    assert len(play(gapped(), POLICIES[name], "time", runs=3, seed=2**32).choices) == 3
+
+
+@pytest.mark.parametrize("name", POLICIES)
 def test_a_policy_chooses_what_exists_and_repeats_itself_with_the_same_seed(name: str) -> None:
     first, again = (play(gapped(), POLICIES[name], "balanced", runs=14, seed=5) for _ in range(2))
     assert first.choices.tolist() == again.choices.tolist()

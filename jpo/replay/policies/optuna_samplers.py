@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from optuna import Trial
     from optuna.samplers import BaseSampler
 
+SEEDS = 2**32
+"""Optuna's generators take smaller seeds only."""
+
 
 def optuna_tpe(problem: Problem) -> Policy:
     """Tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011), Optuna's default."""
     need("optuna-tpe", "optuna")
     from optuna.samplers import TPESampler
 
-    return OptunaSampler(problem, TPESampler(seed=problem.seed))
+    return OptunaSampler(problem, TPESampler(seed=problem.seed % SEEDS))
 
 
 def optuna_gp(problem: Problem) -> Policy:
@@ -33,7 +36,7 @@ def optuna_gp(problem: Problem) -> Policy:
     need("optuna-gp", "optuna", "scipy", "torch")
     from optuna.samplers import GPSampler
 
-    return OptunaSampler(problem, GPSampler(seed=problem.seed))
+    return OptunaSampler(problem, GPSampler(seed=problem.seed % SEEDS))
 
 
 class OptunaSampler:
