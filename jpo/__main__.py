@@ -44,7 +44,7 @@ def run(arguments: list[str]) -> int:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return told("interrupted; config.ini is the old file or the new one, whole", INTERRUPTED)
+        return told("interrupted; every file is the old one or the new one, whole", INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
         return 0

@@ -14,6 +14,7 @@ import click
 from jpo import __version__
 from jpo.arguments import as_number, config_of, pairs, settings
 from jpo.console import FORMS, coloured, put, rendered, save, track, width, writable
+from jpo.errors import UsageError
 from jpo.experiments import replay, simulate
 from jpo.options import FILE, colour_option, config_ini, network_options, options, seed_option, toml_option, verbose_option
 
@@ -182,6 +183,11 @@ def learn(
     """
     from jpo.commands import learn as command
 
+    if pretrain and (given or rebuild or toml):
+        finding = "learns in the simulator alone"
+        raise UsageError("--pretrain", finding, "leave out config.ini, --rebuild and --config", code="JPO-E308")
+    if jobs and not pretrain:
+        raise UsageError("--jobs", "says how long to practise for --pretrain", "name a FILE, or leave it out", code="JPO-E308")
     if pretrain:
         put(command.pretrain(pretrain, jobs=jobs, seed=seed, track=track))
     else:

@@ -47,7 +47,7 @@ def put(text: str) -> None:
         with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
         finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
-        raise UsageError("stdout", finding, "what was done is on record: see `jpo explain`", code="JPO-E307") from error
+        raise UsageError("stdout", finding, "what `jpo suggest` did is on record: see `jpo explain`", code="JPO-E307") from error
 
 
 def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:

@@ -11,6 +11,7 @@ import click
 
 from jpo.arguments import config_of, settings
 from jpo.console import FORMS, can_be_kept, coloured, put, save, track, width, writable
+from jpo.errors import UsageError
 from jpo.options import FILE, colour_option, options, seed_option, toml_option, verbose_option
 
 if TYPE_CHECKING:
@@ -145,7 +146,11 @@ def simulate(
 
     if picture:
         can_plot(picture)
-    can_be_kept([*files, *([picture] if picture else [])])
+    results = [*files, *([picture] if picture else [])]
+    for file in results:
+        if results.count(file) > 1 or file.name in ("config.ini", "jpo.toml"):
+            raise UsageError(str(file), "is no place for a result", "name another file, each once", code="JPO-E307")
+    can_be_kept(results)
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore)
     fleet = command.simulate(plan, one_suggestion, keep=keep, track=track)
     for file in files:

@@ -34,6 +34,9 @@ SCALES = {"log": FACTORS["learning_rate"], "linear": (0.5, 0.75, 1.25, 1.5)}
 DOUBLINGS = {"batch_size": 3, "gpus": 2}
 """Ladders of powers of two: so many to each side of today's value."""
 
+NEAR = 16
+"""Ladder steps of each parameter in a move of several: two long lists of choices have millions of pairs."""
+
 POWERS = {"linear": 1.0, "sqrt": 0.5}
 """How a parameter may follow another one."""
 
@@ -144,8 +147,9 @@ def _by_distance(bases: list[Values], ladders: Mapping[str, tuple[float, ...]], 
     found: list[tuple[int, Values]] = []
     for base in bases:
         away = {name: _steps(ladder, base[name]) for name, ladder in ladders.items()}
+        near = {name: [value for value, steps in away[name].items() if changed == 1 or steps <= NEAR] for name in ladders}
         for names in itertools.combinations(ladders, changed):
-            for values in itertools.product(*(ladders[name] for name in names)):
+            for values in itertools.product(*(near[name] for name in names)):
                 steps = [away[name][value] for name, value in zip(names, values, strict=True)]
                 if all(steps):
                     found.append((sum(steps), {**base, **dict(zip(names, values, strict=True))}))

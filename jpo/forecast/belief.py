@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.forecast.ensemble import conditioned
-from jpo.forecast.misfit import Misfit, Moved, moved
+from jpo.forecast.misfit import LOSS, PRICE, TIME_TAU, UTILISATION, Misfit, Moved, moved
 from jpo.forecast.seen import NOWHERE, End, Placed, Seen, at_least, measured, place
 from jpo.records import Belief, Candidates, Draws, Run
 
@@ -28,10 +28,6 @@ _LEAST_SHARE = 0.05
 """The likelihood is flattened until at least this share of the particles counts: no forecast rests on a handful of jobs."""
 _FAILS_BY_CHANCE, _PASSES_BY_CHANCE = 0.05, 0.1
 """Probability that a run fails where the job would pass, and passes where the simulated job fails."""
-
-
-_LOSS, _UTILISATION, _PRICE = Misfit(0.15, 0.03), Misfit(0.3, 0.1), Misfit(0.08, 0.02)
-_TAU_TIME = 0.12
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -102,9 +98,9 @@ def _quantities(well: Sequence[Placed], stopped: Sequence[Placed], noise: float)
     seconds = measured(well, lambda one: one.run.outcome.duration_seconds)
     losses = measured(well, lambda one: one.run.outcome.val_loss)
     return (
-        _Quantity(seconds, at_least(stopped) if seconds.rows.size else NOWHERE, Misfit(_TAU_TIME, noise)),
-        _Quantity(losses, NOWHERE, _LOSS),
-        _Quantity(_utilisation(well), NOWHERE, _UTILISATION),
+        _Quantity(seconds, at_least(stopped) if seconds.rows.size else NOWHERE, Misfit(TIME_TAU, noise)),
+        _Quantity(losses, NOWHERE, LOSS),
+        _Quantity(_utilisation(well), NOWHERE, UTILISATION),
     )
 
 
@@ -139,9 +135,9 @@ def _price(draws: Draws, candidates: Candidates, paid: Sequence[Placed]) -> tupl
     rate = candidates.log_rate
     in_money = measured(paid, lambda one: _per_second(one.run.outcome.cost_usd, one, rate))
     if in_money.rows.size or candidates.priced or np.ptp(rate) > 0:
-        return np.zeros_like(draws.log_power), _Quantity(in_money, NOWHERE, _PRICE)
+        return np.zeros_like(draws.log_power), _Quantity(in_money, NOWHERE, PRICE)
     in_joules = measured(paid, lambda one: _per_second(one.run.outcome.energy_joules, one, rate))
-    return draws.log_power, _Quantity(in_joules, NOWHERE, _PRICE)
+    return draws.log_power, _Quantity(in_joules, NOWHERE, PRICE)
 
 
 def _per_second(amount: float | None, one: Placed, log_rate: Floats) -> float | None:

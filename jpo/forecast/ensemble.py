@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jpo.forecast.seen import Seen
     from jpo.records import Floats
 
-_MISFIT = 0.03
+_REMAINDER = 0.03
 """sd of ln between a surface and the members nearest to it: small, because their smooth residuals are drawn (surfaces.py). With
 the misfit of simulated jobs, LCBench's regret after 3 and 5 runs was .22 and .17; with this, .18 and .13."""
 _VAGUE = 10.0
@@ -46,7 +46,7 @@ def conditioned(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, curr
     if least.rows.size:
         log_likelihood = log_likelihood + student_t(_short(simulated, fitted, least), misfit.tau**2 + misfit.noise**2)
 
-    variance = _MISFIT**2 + misfit.noise**2 / seen.count
+    variance = _REMAINDER**2 + misfit.noise**2 / seen.count
     deviation = simulated - simulated.mean(axis=0)
     at_seen = deviation[:, seen.rows]
     level = float(residual.mean()) + _VAGUE * rng.standard_normal(jobs)

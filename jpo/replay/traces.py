@@ -88,6 +88,8 @@ def read_trace(path: Path, *, opened: Collection[str] = ()) -> Trace:
     """
     lines = _lines(path)
     head = _head(path, lines)
+    if head["family"] not in ("zeus", "pollux"):
+        raise _malformed(str(path), f"is of family {head['family']!r}; known are zeus and pollux")
     knobs = tuple(knob for knob in head["knobs"] if knob != _OPENED_ON_WISH or knob in opened)
     held = {name: float(head["default"][name]) for name in _HELD if name in head["default"] and name not in knobs}
     found: dict[tuple[float, ...], list[Execution]] = {}

@@ -16,11 +16,11 @@ import numpy as np
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
 
-Prior = Mapping[str, tuple[float, ...]]
+RangeWeights = Mapping[str, tuple[float, ...]]
 """Name -> weights of equal parts of the range 0..1, in which every number is drawn before it is given its meaning; a name that is
 missing is uniform. Weights are positive and need not sum to 1."""
 
-UNIFORM: Prior = {}
+UNIFORM: RangeWeights = {}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,7 +35,7 @@ class Hyper:
 
     jobs: int
     seed: int
-    prior: Prior = field(default_factory=dict)
+    prior: RangeWeights = field(default_factory=dict)
     drawn: dict[str, Floats] = field(default_factory=dict)
 
     def uniform(self, name: str, low: float, high: float) -> Floats:

@@ -20,14 +20,14 @@ from jpo.simulate.speed import step_time
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Candidates, Floats
-    from jpo.simulate.hyper import Prior
+    from jpo.simulate.hyper import RangeWeights
 
 _LN2 = float(np.log(2.0))
 _WIDEST = 6.0
 """Largest natural log of any ratio: 400 times today's is as hopeless as more, and stays finite in every sum."""
 
 
-def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, prior: Prior = UNIFORM) -> Draws:
+def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, prior: RangeWeights = UNIFORM) -> Draws:
     """Draw jobs from the simulator on the candidates: 1,000 x 200 take some 20 ms.
 
     Args:

@@ -155,7 +155,7 @@ def test_130_interrupted(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(story, "advise", interrupted)
     answer = project.jpo("suggest", "config.ini", "--no-learn")
     assert (answer.code, project.config.read_bytes()) == (130, before)
-    assert answer.err.strip() == "jpo: interrupted; config.ini is the old file or the new one, whole"
+    assert answer.err.strip() == "jpo: interrupted; every file is the old one or the new one, whole"
 
 
 @pytest.fixture
@@ -205,7 +205,20 @@ def test_4_a_partial_answer_is_not_recorded(project: Project, lying: Callable[[s
 def test_5_truncated_weights_are_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before = project.config.read_bytes()
     (project.folder / "cut.safetensors").write_bytes(SHIPPED.read_bytes()[:-100])
-    monkeypatch.setattr("jpo.learning.load_policy", lambda: load_policy(project.folder / "cut.safetensors"))
+    monkeypatch.setattr("jpo.agent.policy.load_policy", lambda: load_policy(project.folder / "cut.safetensors"))
     answer = project.jpo("suggest", "config.ini", "--no-learn")
     assert (answer.code, project.config.read_bytes()) == (5, before)
     assert "JPO-E601" in one_line(answer)
+
+
+@pytest.mark.parametrize("words", [["--jobs", "20"], ["--pretrain", "p.safetensors", "--rebuild"]])
+def test_2_options_of_learn_that_do_not_go_together_are_named(project: Project, words: list[str]) -> None:
+    answer = project.jpo("learn", *words)
+    assert answer.code == 2
+    assert "JPO-E308" in one_line(answer)
+
+
+def test_2_a_result_of_simulate_never_replaces_config_ini(project: Project) -> None:
+    answer = project.jpo("simulate", "--workloads", "1", "--runs", "1", "--output-file", str(project.config))
+    assert answer.code == 2
+    assert "is no place for a result" in one_line(answer)

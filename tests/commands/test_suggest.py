@@ -354,5 +354,5 @@ def test_a_full_stdout_is_told_and_what_was_done_is_on_record(project: Project) 
             command, cwd=project.folder, env={"PYTHONPATH": str(ROOT)}, stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert done.returncode == 2
-    assert "what was done is on record" in done.stderr
+    assert "what `jpo suggest` did is on record" in done.stderr
     assert "written" in project.jpo("explain").out
