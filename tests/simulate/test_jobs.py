@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from jpo.records import Candidates, Draws
 from jpo.simulate import draw_jobs, random_candidates
-from jpo.simulate.hyper import UNIFORM, Hyper, Prior
+from jpo.simulate.hyper import UNIFORM, Hyper, RangeWeights
 from jpo.simulate.jobs import _luck, jobs_of
 
-TO_TARGET: Prior = {"to target": (1.0, 1e-12)}
-FIXED: Prior = {"to target": (1e-12, 1.0)}
+TO_TARGET: RangeWeights = {"to target": (1.0, 1e-12)}
+FIXED: RangeWeights = {"to target": (1e-12, 1.0)}
 
 
 def candidates(names: tuple[str, ...], rows: list[list[float]], current: int = 0) -> Candidates:
@@ -22,13 +22,13 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def jobs(grid: Candidates, number: int, prior: Prior = UNIFORM) -> Draws:
+def jobs(grid: Candidates, number: int, prior: RangeWeights = UNIFORM) -> Draws:
     return draw_jobs(grid, number, rng(), prior=prior)
 
 
 @given(seed=st.integers(0, 2**32 - 1), prior=st.sampled_from([UNIFORM, TO_TARGET, FIXED]))
 @settings(max_examples=40, deadline=None)
-def test_draws_are_finite_of_the_right_shape_and_zero_today(seed: int, prior: Prior) -> None:
+def test_draws_are_finite_of_the_right_shape_and_zero_today(seed: int, prior: RangeWeights) -> None:
     grid = random_candidates(rng(seed))
     draws = draw_jobs(grid, 7, rng(seed), prior=prior)
     for logs in (draws.log_time, draws.log_loss, draws.log_utilisation, draws.log_power):
@@ -62,7 +62,7 @@ def test_todays_configuration_works_in_nearly_all_jobs() -> None:
 
 
 def test_epochs_make_fixed_jobs_longer_and_their_loss_lower() -> None:
-    at_once: Prior = {**FIXED, "start": (1.0, *[1e-12] * 9)}
+    at_once: RangeWeights = {**FIXED, "start": (1.0, *[1e-12] * 9)}
     draws = jobs(candidates(("epochs",), [[10], [20]]), 2000, at_once)
     assert np.median(draws.log_time[:, 1]) == pytest.approx(np.log(2), abs=0.02)
     assert np.median(draws.log_loss[:, 1]) < -0.05
@@ -134,7 +134,10 @@ def test_a_job_keeps_its_numbers_on_another_set_of_candidates() -> None:
 
 def test_a_job_is_the_same_with_a_candidate_more_up_to_its_luck() -> None:
     """As far as is promised: with the range of the batch size unchanged, only what each configuration has for itself differs."""
-    no_luck: Prior = {"luck of time is none": (1.0, 1e-12, 1e-12, 1e-12), "luck of loss is none": (1.0, 1e-12, 1e-12, 1e-12)}
+    no_luck: RangeWeights = {
+        "luck of time is none": (1.0, 1e-12, 1e-12, 1e-12),
+        "luck of loss is none": (1.0, 1e-12, 1e-12, 1e-12),
+    }
     three = jobs_of(candidates(("batch_size",), [[32], [64], [256]]), Hyper(200, 3, no_luck))
     four = jobs_of(candidates(("batch_size",), [[32], [64], [256], [128]]), Hyper(200, 3, no_luck))
     assert four.log_time[:, :3] == pytest.approx(three.log_time)
@@ -143,7 +146,7 @@ def test_a_job_is_the_same_with_a_candidate_more_up_to_its_luck() -> None:
 
 
 def test_the_start_is_a_share_that_no_configuration_shortens() -> None:
-    slow: Prior = {**FIXED, "start": (1e-12, 1e-12, 1e-12, 1e-12, 1.0)}  # 13 to 30 % of today's run
+    slow: RangeWeights = {**FIXED, "start": (1e-12, 1e-12, 1e-12, 1e-12, 1.0)}  # 13 to 30 % of today's run
     draws = jobs(candidates(("epochs",), [[100], [1]]), 500, slow)
     assert np.median(np.exp(draws.log_time[:, 1])) == pytest.approx(0.21, abs=0.03)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates
-from jpo.simulate.hyper import Hyper, Prior
+from jpo.simulate.hyper import Hyper, RangeWeights
 from jpo.simulate.knobs import Knobs, knobs_of
 from jpo.simulate.learning import _batch_size, _layers, _learning_rate, _others, epochs_factor
 
@@ -17,7 +17,7 @@ def knobs(names: tuple[str, ...], *rows: tuple[float, ...]) -> Knobs:
     )
 
 
-def hyper(prior: Prior | None = None, jobs: int = JOBS) -> Hyper:
+def hyper(prior: RangeWeights | None = None, jobs: int = JOBS) -> Hyper:
     return Hyper(jobs, 0, prior or {})
 
 
@@ -40,10 +40,10 @@ def test_batch_size_by_hand() -> None:
 
 
 def test_batches_beyond_the_critical_one_waste_epochs_in_proportion() -> None:
-    tiny: Prior = {"critical batch": (1.0, *[1e-12] * 99), "unsettled": (1e-12, 1.0)}
+    tiny: RangeWeights = {"critical batch": (1.0, *[1e-12] * 99), "unsettled": (1e-12, 1.0)}
     found = _batch_size(knobs(("batch_size",), (2,), (2**20,), (2**21,)), hyper(tiny))
     assert np.median(found[:, 2] - found[:, 1]) == pytest.approx(np.log(2), abs=0.01)
-    none: Prior = {"critical batch": (*[1e-12] * 99, 1.0), "unsettled": (1e-12, 1.0)}
+    none: RangeWeights = {"critical batch": (*[1e-12] * 99, 1.0), "unsettled": (1e-12, 1.0)}
     flat = _batch_size(knobs(("batch_size",), (2,), (4,), (8,)), hyper(none))
     assert np.median(flat[:, 1] - flat[:, 0]) < 0.2
 
@@ -65,7 +65,7 @@ def test_the_learning_rate_is_quadratic_and_follows_the_batch_by_hand() -> None:
 
 
 def test_rates_far_above_the_best_diverge_and_larger_batches_bear_larger_ones() -> None:
-    linear: Prior = {"rate power": (1e-12, *[1e-12] * 8, 1.0)}
+    linear: RangeWeights = {"rate power": (1e-12, *[1e-12] * 8, 1.0)}
     names = ("batch_size", "learning_rate")
     _, diverges = _learning_rate(knobs(names, (32, 0.1), (32, 3.0), (1024, 3.0), (32, 1e-9)), hyper(linear))
     shares = diverges.mean(axis=0)

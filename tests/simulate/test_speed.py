@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates
-from jpo.simulate.hyper import Hyper, Prior
+from jpo.simulate.hyper import Hyper, RangeWeights
 from jpo.simulate.knobs import Knobs, knobs_of
 from jpo.simulate.speed import Speed, _on_cpus, step_time
 
 JOBS = 1500
-NO_PIPELINE: Prior = {"loading": (1.0, *[1e-12] * 99)}
-FITS: Prior = {"memory suffices": (1.0, *[1e-12] * 9)}
-SCARCE: Prior = {"memory suffices": (*[1e-12] * 9, 1.0)}
-SMOOTH: Prior = {"step residual": (1.0, *[1e-12] * 999)}
+NO_PIPELINE: RangeWeights = {"loading": (1.0, *[1e-12] * 99)}
+FITS: RangeWeights = {"memory suffices": (1.0, *[1e-12] * 9)}
+SCARCE: RangeWeights = {"memory suffices": (*[1e-12] * 9, 1.0)}
+SMOOTH: RangeWeights = {"step residual": (1.0, *[1e-12] * 999)}
 
 
 def knobs(names: tuple[str, ...], *rows: tuple[float, ...]) -> Knobs:
@@ -21,7 +21,7 @@ def knobs(names: tuple[str, ...], *rows: tuple[float, ...]) -> Knobs:
     )
 
 
-def speed(names: tuple[str, ...], *rows: tuple[float, ...], prior: Prior | None = None, seed: int = 0) -> Speed:
+def speed(names: tuple[str, ...], *rows: tuple[float, ...], prior: RangeWeights | None = None, seed: int = 0) -> Speed:
     return step_time(knobs(names, *rows), Hyper(JOBS, seed, {**NO_PIPELINE, **SMOOTH, **(prior or {})}))
 
 
@@ -48,7 +48,7 @@ def test_synchronisation_is_paid_from_two_gpus_on_and_grows_with_their_number() 
 
 def test_a_second_node_costs_where_the_network_is_slow() -> None:
     names, rows = ("batch_size", "gpus"), ((128, 4), (256, 8))
-    dear: Prior = {**FITS, "usual node": (1, 1e-12), "synchronisation": (1e-12, 1)}
+    dear: RangeWeights = {**FITS, "usual node": (1, 1e-12), "synchronisation": (1e-12, 1)}
     slow, fast = (
         ratio(speed(names, *rows, prior={**dear, "fast network": weights}), 1)
         for weights in ((1e-12, 1, 1, 1), (1, *[1e-12] * 3))
@@ -83,7 +83,7 @@ def test_more_gpus_bring_the_batch_back_into_memory() -> None:
 
 
 def test_cpus_feed_the_input_pipeline() -> None:
-    starved: Prior = {"loading": (*[1e-12] * 9, 1.0)}
+    starved: RangeWeights = {"loading": (*[1e-12] * 9, 1.0)}
     one = speed(("batch_size", "gpus", "cpus"), (256, 1, 4), (256, 1, 2), (256, 1, 8), prior=starved)
     assert np.median(ratio(one, 1)) > 1.3
     assert np.median(ratio(one, 2)) < 0.9
@@ -92,7 +92,12 @@ def test_cpus_feed_the_input_pipeline() -> None:
 
 
 def test_where_cpus_come_with_the_node_another_node_feeds_as_much_again() -> None:
-    starved: Prior = {**FITS, "loading": (*[1e-12] * 19, 1.0), "usual node": (1, 1e-12), "half saturation": (1.0, *[1e-12] * 9)}
+    starved: RangeWeights = {
+        **FITS,
+        "loading": (*[1e-12] * 19, 1.0),
+        "usual node": (1, 1e-12),
+        "half saturation": (1.0, *[1e-12] * 9),
+    }
     one = speed(("batch_size", "gpus"), (512, 4), (512, 3), (512, 8), prior=starved)
     assert ratio(one, 1) == pytest.approx(np.ones(JOBS), abs=0.1)
     assert np.median(ratio(one, 2)) < 0.7
@@ -139,7 +144,7 @@ def test_memory_that_is_the_same_everywhere_ends_nothing() -> None:
 
 
 def test_the_step_residual_is_smooth_over_batch_and_gpus() -> None:
-    rough: Prior = {**FITS, "step residual": (*[1e-12] * 9, 1.0)}
+    rough: RangeWeights = {**FITS, "step residual": (*[1e-12] * 9, 1.0)}
     rows = ((32, 1), (64, 1), (2.0**30, 1))
     difference = (
         speed(("batch_size", "gpus"), *rows, prior=rough).log_step - speed(("batch_size", "gpus"), *rows, prior=FITS).log_step
