@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 HORIZON_RUNS = 6
 """Further runs which a better configuration would serve. 5 to 20 gave equal results within 2 %, 3 stopped trying too early."""
 
+WORTH = 0.1
+"""A trial must promise so many runs of the incumbent over the horizon, or it is not worth the trouble. Against 0: equal cost up
+to 20 runs on 60 simulated jobs, 1 to 2 % less on the recorded ones, a third fewer replays harmed; 1 to 2 % dearer after 40."""
+
 WORSE = math.log(1.1)
 """More than a tenth worse is harm; less is within what users accept for learning something."""
 
@@ -70,8 +74,8 @@ def prospects(
         found: row of what the agent found, None = today's: against its validation loss a model is worse. Against today's, each
             change might add what is tolerated; in simulated jobs cost was 4 % higher then, and harm half as frequent again.
 
-    The score is E[C_k] - H max(E[max(C_incumbent - C_k, 0)], knowledge gain), the second term for untried k only: what the next
-    run costs, less what the H runs after it would save if it turned out better, or by what it tells about the others.
+    The score is E[C_k] - H max(E[max(C_incumbent - C_k, 0)], knowledge gain) + WORTH, all but the first term for untried k only:
+    what the next run costs, less what the H runs after it would save if it turned out better, or by what it tells of the others.
     """
     w = belief.weights
     objective = _objective(belief, preference, found)  # (J, K)
@@ -94,7 +98,7 @@ def prospects(
         improvement=improvement,
         knowledge=knowledge,
         p_optimum=_p_optimum(log_ratio, w, candidates.admissible),
-        score=expected - HORIZON_RUNS * np.maximum(improvement, knowledge),
+        score=expected - HORIZON_RUNS * np.maximum(improvement, knowledge) + WORTH * ~belief.tried,
     )
 
 

@@ -53,7 +53,8 @@ def within_horizon(promise: Prospects, runs_left: int | None) -> Prospects:
     """The belief rule's score where the user said how many runs follow: a gain serves no more than those."""
     if runs_left is None or runs_left >= HORIZON_RUNS:
         return promise
-    return replace(promise, score=promise.expected - runs_left * np.maximum(promise.improvement, promise.knowledge))
+    beyond = HORIZON_RUNS - runs_left
+    return replace(promise, score=promise.score + beyond * np.maximum(promise.improvement, promise.knowledge))
 
 
 def watched(situation: Situation, belief: Belief, rows: Sequence[int], runs: Sequence[Run]) -> Situation:

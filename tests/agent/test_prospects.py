@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.prospects import HORIZON_RUNS, INFLATION, WORSE, clearly_better, p_beyond, prospects
+from jpo.agent.prospects import HORIZON_RUNS, INFLATION, WORSE, WORTH, clearly_better, p_beyond, prospects
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)
@@ -16,7 +16,7 @@ def test_weighs_cost_now_against_gain_later(grid, belief):
     assert found.incumbent == 0
     assert found.expected == pytest.approx([1.0, 1.25])
     assert found.improvement == pytest.approx([0.0, 0.25])
-    assert found.score == pytest.approx([1.0, 1.25 - HORIZON_RUNS * 0.25])
+    assert found.score == pytest.approx([1.0, 1.25 - HORIZON_RUNS * 0.25 + WORTH])
     assert found.mean == pytest.approx([0.0, 0.0])
     assert found.sd == pytest.approx([0.0, DOUBLE])
     assert found.p_optimum == pytest.approx([0.5, 0.5])
@@ -70,7 +70,7 @@ def test_knowing_about_others_is_worth_a_trial_that_itself_loses(grid, belief):
     found = prospects(belief([[0, 0.1, HALF], [0, 1, DOUBLE]]), grid(), TIME)
     assert found.improvement[1] == 0
     assert found.knowledge[1] == pytest.approx(0.25, abs=0.01)
-    assert found.score[1] == pytest.approx(found.expected[1] - HORIZON_RUNS * found.knowledge[1])
+    assert found.score[1] == pytest.approx(found.expected[1] - HORIZON_RUNS * found.knowledge[1] + WORTH)
     assert prospects(belief([[0, 0.1, HALF], [0, 1, DOUBLE]], runs=(1, 1, 0)), grid(), TIME).knowledge[1] == 0
 
 
