@@ -9,8 +9,8 @@ import numpy as np
 
 from jpo.forecast import posterior
 from jpo.forecast.empirical_bayes import Evidence, reweighted
-from jpo.forecast.surfaces import Recalled, learn_surfaces, recall, shipped_surfaces
-from jpo.records import PARAMETERS, Belief, Candidates, Draws, Identity, Run
+from jpo.forecast.surfaces import Recalled, learn_surfaces, recall, shipped_surfaces, telling_jobs, values_of
+from jpo.records import PARAMETERS, Belief, Candidates, Draws, Run
 from jpo.simulate import Hyper, jobs_of
 
 PARTICLES = 1000
@@ -19,8 +19,8 @@ FEWEST_PARTICLES = 200
 MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
 
-MOST_OTHERS, FEWEST_CONFIGURATIONS = 20, 4
-"""Other workloads that have a say in the prior (10 ms each, once), and how many configurations each must have run."""
+MOST_OTHERS = 20
+"""Other workloads that have a say in which jobs are simulated: 10 ms each, once."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -39,7 +39,7 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
         shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
     particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
-    weights = reweighted([_evidence(job, candidates, seed) for job in _jobs(others, candidates.names)])
+    weights = reweighted([_evidence(job, candidates, seed) for job in telling_jobs(others, candidates.names)[-MOST_OTHERS:]])
     draws = jobs_of(candidates, Hyper(particles, seed, weights))
     varying = [
         name
@@ -50,27 +50,13 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
     return Prior(draws, recall(known, candidates, seed))
 
 
-def _jobs(others: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
-    """The runs of each other workload that say something about these parameters, at most MOST_OTHERS of them."""
-    jobs: dict[Identity, list[Run]] = {}
-    for run in others:
-        if set(names) <= run.parameters.keys():
-            jobs.setdefault(run.identity, []).append(run)
-    told = [job for job in jobs.values() if len({_values(run, names) for run in job}) >= FEWEST_CONFIGURATIONS]
-    return told[-MOST_OTHERS:]
-
-
-def _values(run: Run, names: Sequence[str]) -> tuple[float, ...]:
-    return tuple(run.parameters[name] for name in names)
-
-
 def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:
     """Which simulated jobs explain a finished workload's runs, on the configurations it ran."""
     names = candidates.names
-    values = np.array(list({_values(run, names) for run in job}), dtype=np.float64)
+    values = np.array(list({values_of(run, names) for run in job}), dtype=np.float64)
     values = values[np.lexsort(values.T)]
     first = next((run for run in job if run.ended_well), job[0])
-    now = int(np.flatnonzero((values == _values(first, names)).all(axis=1))[0])
+    now = int(np.flatnonzero((values == values_of(first, names)).all(axis=1))[0])
     ran = Candidates(names, values, now, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
     hyper = Hyper(PARTICLES, seed)
     return hyper.drawn, posterior(jobs_of(ran, hyper), ran, job).weights

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.misfit import Misfit, Moved, student_t
+from jpo.forecast.misfit import Misfit, Moved, explained, short_of
 
 if TYPE_CHECKING:
     from jpo.forecast.seen import Seen
@@ -39,16 +39,10 @@ def conditioned(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, curr
     jobs = len(simulated)
     if not seen.rows.size:
         return Moved(simulated, np.zeros(jobs), np.zeros(jobs))
-    variance = misfit.tau**2 + misfit.noise**2 / seen.count
-    residual = seen.mean - simulated[:, seen.rows]  # (J, M)
-    fitted = residual @ (1 / variance) / np.sum(1 / variance)
-    log_likelihood = student_t(residual - fitted[:, None], variance)
-    if least.rows.size:
-        log_likelihood = log_likelihood + student_t(_short(simulated, fitted, least), misfit.tau**2 + misfit.noise**2)
-
+    _, log_likelihood = explained(simulated, seen, least, misfit)
     variance = _REMAINDER**2 + misfit.noise**2 / seen.count
     deviation = simulated - simulated.mean(axis=0)
-    at_seen = deviation[:, seen.rows]
+    at_seen, residual = deviation[:, seen.rows], seen.mean - simulated[:, seen.rows]  # (J, M) each
     level = float(residual.mean()) + _VAGUE * rng.standard_normal(jobs)
     missing = residual - level[:, None] + np.sqrt(variance) * rng.standard_normal(residual.shape)
     covariance = at_seen.T @ at_seen / (jobs - 1) + _VAGUE**2 + np.diag(variance)  # (M, M), the level is common to all
@@ -56,14 +50,9 @@ def conditioned(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, curr
     moved = simulated + gain @ (at_seen.T @ deviation / (jobs - 1))
     level = level + _VAGUE**2 * gain.sum(axis=1)
     if least.rows.size:
-        moved = _lifted(moved, _short(moved, level, least), least, misfit)
+        moved = _lifted(moved, short_of(moved, level, least), least, misfit)
     shift = moved[:, current].copy()
     return Moved(moved - shift[:, None], level + shift, log_likelihood)
-
-
-def _short(log: Floats, level: Floats, least: Seen) -> Floats:
-    """How much too low each member is where a run was stopped, (J, L)."""
-    return np.asarray(np.maximum(least.mean - level[:, None] - log[:, least.rows], 0))
 
 
 def _lifted(log: Floats, short: Floats, least: Seen, misfit: Misfit) -> Floats:

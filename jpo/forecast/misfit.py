@@ -56,21 +56,29 @@ def moved(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, candidates
     jobs = len(simulated)
     if not seen.rows.size:
         return Moved(simulated, np.zeros(jobs), np.zeros(jobs))
-    variance = misfit.tau**2 + misfit.noise**2 / seen.count
-    residual = seen.mean - simulated[:, seen.rows]  # (J, M)
-    level = residual @ (1 / variance) / np.sum(1 / variance)
-    residual = residual - level[:, None]
-    log_likelihood = student_t(residual, variance)
-    if least.rows.size:
-        short = np.maximum(least.mean - level[:, None] - simulated[:, least.rows], 0)  # (J, L) how much too low a particle is
-        log_likelihood = log_likelihood + student_t(short, misfit.tau**2 + misfit.noise**2)
-        residual = np.concatenate((residual, short), axis=1)
+    level, log_likelihood = explained(simulated, seen, least, misfit)
+    missing = seen.mean - simulated[:, seen.rows] - level[:, None]
+    residual = np.concatenate((missing, short_of(simulated, level, least)), axis=1)  # (J, M + L)
     rows, count = np.concatenate((seen.rows, least.rows)), np.concatenate((seen.count, least.count))
     alike = _alike(candidates, rows)
     among_seen = alike[:, rows] + np.diag(misfit.noise**2 / (count * misfit.tau**2))
     moved = simulated + residual @ np.linalg.solve(among_seen, alike)  # (J, M) @ (M, K)
     shift = moved[:, candidates.current].copy()
     return Moved(moved - shift[:, None], level + shift, log_likelihood)
+
+
+def explained(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit) -> tuple[Floats, Floats]:
+    """Each particle's level, (J,), and ln of how well it explains what was seen and at least seen, (J,)."""
+    variance = misfit.tau**2 + misfit.noise**2 / seen.count
+    residual = seen.mean - simulated[:, seen.rows]  # (J, M)
+    level = residual @ (1 / variance) / np.sum(1 / variance)
+    log_likelihood = student_t(residual - level[:, None], variance)
+    return level, log_likelihood + student_t(short_of(simulated, level, least), misfit.tau**2 + misfit.noise**2)
+
+
+def short_of(log: Floats, level: Floats, least: Seen) -> Floats:
+    """How much too low each particle is where a run was stopped, (J, L)."""
+    return np.asarray(np.maximum(least.mean - level[:, None] - log[:, least.rows], 0))
 
 
 def student_t(residual: Floats, variance: Floats | float) -> Floats:

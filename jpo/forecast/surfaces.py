@@ -20,7 +20,7 @@ import numpy as np
 from jpo.records import Draws
 
 if TYPE_CHECKING:
-    from jpo.records import Candidates, Floats, Run
+    from jpo.records import Candidates, Floats, Identity, Run
 
 SHIPPED = Path(__file__).with_name("surfaces.json")
 DEGREE = 3
@@ -41,7 +41,7 @@ _LENGTH = 0.7
 _RIDGE = 0.02
 """Weight of the prior in a fit: variance of the residual against that of a coefficient."""
 _FEWEST = 4
-"""Configurations that another workload must have run; fewer say nothing about a surface."""
+"""Configurations that another workload must have run to have a say; fewer tell nothing about a surface."""
 TRUST_IN_SHIPPED, TRUST_IN_OWN = 0.8, 0.9
 """Before the first run. On recorded jobs of the same kind more is better (regret after 3 runs .21 / .15 / .13 at .5 / .9 / .97);
 on simulated jobs of other kinds .9 made the first five runs 20 % dearer than none, and was found out after two."""
@@ -141,11 +141,8 @@ def learn_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
 
     Ridge regression; a job with few runs gets a polynomial that is nearly flat.
     """
-    jobs: dict[object, list[Run]] = {}
-    for run in runs:
-        if run.ended_well and run.outcome.duration_seconds and set(names) <= run.parameters.keys():
-            jobs.setdefault(run.identity, []).append(run)
-    known = [_fit(job, tuple(names)) for job in jobs.values() if len({_values(run, names) for run in job}) >= _FEWEST]
+    timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
+    known = [_fit(job, tuple(names)) for job in telling_jobs(timed, names)]
     if not known or not names:
         return []
     low, high = np.min([one.low for one in known], axis=0), np.max([one.high for one in known], axis=0)
@@ -153,8 +150,17 @@ def learn_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
     return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN)]
 
 
+def telling_jobs(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
+    """The runs of each workload that say something about these parameters: all of them named, in enough configurations."""
+    jobs: dict[Identity, list[Run]] = {}
+    for run in runs:
+        if set(names) <= run.parameters.keys():
+            jobs.setdefault(run.identity, []).append(run)
+    return [job for job in jobs.values() if len({values_of(run, names) for run in job}) >= _FEWEST]
+
+
 def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
-    points = _coordinates(np.array([_values(run, names) for run in runs], dtype=np.float64), names)
+    points = _coordinates(np.array([values_of(run, names) for run in runs], dtype=np.float64), names)
     features = basis(points)
     seconds = np.array([run.outcome.duration_seconds for run in runs], dtype=np.float64)
     losses = np.array([run.outcome.val_loss if (run.outcome.val_loss or 0) > 0 else np.nan for run in runs], dtype=np.float64)
@@ -162,7 +168,8 @@ def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
     return Surfaces(names, points.min(axis=0), points.max(axis=0), time[None], loss[None], TRUST_IN_OWN)
 
 
-def _values(run: Run, names: Sequence[str]) -> tuple[float, ...]:
+def values_of(run: Run, names: Sequence[str]) -> tuple[float, ...]:
+    """What a run ran with."""
     return tuple(run.parameters[name] for name in names)
 
 
