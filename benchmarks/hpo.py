@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from stamp import stamp
 
 from jpo import Advisor, Outcome
 from jpo.console import track
@@ -246,13 +246,6 @@ def page(figures: Mapping[str, Figures], after: Sequence[int], where: str) -> st
             losses(figures, after),
         ]
     )
-
-
-def stamp() -> str:
-    """Date, machine and commit of the measurement."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    return f"{datetime.now(UTC):%Y-%m-%d}, {machine}, commit {commit.stdout.strip() or 'unknown'}"
 
 
 def losses(figures: Mapping[str, Figures], after: Sequence[int]) -> str:

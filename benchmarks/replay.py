@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import platform
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from stamp import stamp
 
 from jpo.agent.policy import Policy
 from jpo.commands.replay import ALL_POLICIES, Advised
@@ -136,13 +136,6 @@ def page(contest: Contest, result: Result, where: str) -> str:
             losses(objective, standings, contest.horizons),
         ]
     return "\n".join(head)
-
-
-def stamp() -> str:
-    """Date, machine and commit of the measurement."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    return f"{datetime.now(UTC):%Y-%m-%d}, {machine}, commit {commit.stdout.strip() or 'unknown'}"
 
 
 def rows(standings: Mapping[str, Standing], horizons: Sequence[int]) -> list[str]:

@@ -79,7 +79,7 @@ def prospects(
     what the next run costs, less what the H runs after it would save if it turned out better, or by what it tells of the others.
     """
     w = belief.weights
-    objective = _objective(belief, preference, found)  # (J, K)
+    objective = log_objective(belief, preference, found)  # (J, K)
     today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     incumbent = _incumbent(today, belief, candidates)
     log_ratio = np.clip(objective - objective[:, [incumbent]], -CLIP, CLIP)
@@ -121,7 +121,7 @@ def p_beyond(
     Returns:
         Shape (K,), 0 for today's configuration.
     """
-    objective = _objective(belief, preference, found)
+    objective = log_objective(belief, preference, found)
     today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     fails = belief.p_fail if allowance < FAILURE_CHARGE - 1 else np.zeros_like(belief.p_fail)
     return _p_harm(today, belief.weights, fails, candidates.current, math.log1p(allowance), widen)
@@ -139,8 +139,12 @@ def _knowledge(ratio: Floats, promising: Floats, belief: Belief, candidates: Can
     return gain
 
 
-def _objective(belief: Belief, preference: Preference, found: int | None) -> Floats:
-    """The log objective of every particle; what no run has measured has no say, whatever the simulator thinks of it."""
+def log_objective(belief: Belief, preference: Preference, found: int | None = None) -> Floats:
+    """The log objective of every particle, shape (J, K); what no run has measured has no say, whatever the simulator thinks.
+
+    Args:
+        found: row against which the validation loss is measured, see `prospects`; None = today's.
+    """
     loss = belief.log_loss if belief.val_loss is not None else np.zeros_like(belief.log_loss)
     if found is not None:
         loss = loss - loss[:, [found]]

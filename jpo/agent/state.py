@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.preference import FAILURE_CHARGE, scalarise
-from jpo.agent.prospects import CLIP
+from jpo.agent.preference import FAILURE_CHARGE
+from jpo.agent.prospects import CLIP, log_objective
 from jpo.agent.situation import UNKNOWN, Situation
 
 if TYPE_CHECKING:
@@ -189,9 +189,7 @@ def _regret(belief: Belief, candidates: Candidates, preference: Preference, prom
 
     Each particle has an optimum of its own; one that fails there is none.
     """
-    loss = belief.log_loss if belief.val_loss is not None else np.zeros_like(belief.log_loss)
-    use = belief.log_utilisation if belief.knows_utilisation else np.zeros_like(belief.log_utilisation)
-    objective = scalarise(belief.log_time, belief.log_cost, use, loss, preference)
+    objective = log_objective(belief, preference)
     log_ratio = np.clip(objective - objective[:, [promise.incumbent]], -CLIP, CLIP)  # (J, K)
     usable = candidates.admissible & ~(belief.fails & (belief.runs == 0))
     best = np.minimum(np.where(usable, log_ratio, CLIP).min(axis=1), 0.0)  # (J,); the incumbent can always be run
