@@ -2,7 +2,7 @@
 
 The map of the package (imports go downwards only; `make check` holds it to that):
 
-    __main__, cli    the command line: names, options, help; experiments.py its second half: replay, simulate
+    __main__, cli    the command line: names, options, help; experiments.py and upkeep.py go on with it
     arguments.py     words -> values; options.py: what commands share; console.py: what reaches people and files
     commands/        one file per command; `suggest.py` is the whole story on one screen
     learning.py      the agent takes in the history, and is put to the release test; pretraining.py: a policy from nothing
@@ -11,6 +11,7 @@ The map of the package (imports go downwards only; `make check` holds it to that
     advisor.py       the public ask/tell API: what a library user holds in hand; feasible.py: a space as candidates
     practice.py      the agent's school; simulated_job.py: one job in it; scenarios.py: what may happen to it
     evidence.py      config.ini and finished runs from every source -> what is known
+    sources.py       the sources of runs which settings name, with their secrets
     advice.py        where belief and agent meet: runs in, decision out
     prior.py         where simulator and forecast meet: what is believed before a run and after it
     config/          config.ini -> Workload; Edits -> the same bytes but for the values

@@ -1,6 +1,6 @@
 """What the commands know before they decide: the workload in config.ini, the guard's limits, and finished runs from every source.
 
-Here settings meet the parts that read: secrets are resolved, sources are asked, and what they bring goes into the store.
+What the sources (sources.py) bring goes into the store, and the account of it into the report.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from pathlib import Path
 
 import constraints
 from constraints import Limits, names
-from jpo import config, telemetry
+from jpo import config
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.layers import Loaded
-from jpo.records import Evidence, Finished, Identity, Interval, Run, Skipped, Suggestion, TrackRecord, Workload, same
-from jpo.settings import AuthTable
+from jpo.records import Evidence, Identity, Interval, Run, Skipped, Suggestion, TrackRecord, Workload, same
+from jpo.sources import CSV, PROMETHEUS, look
 
-PROMETHEUS, CSV = "prometheus", "csv"
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
 """What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
@@ -147,53 +146,6 @@ def age(store: Store, identity: Identity, now: float) -> str:
     """How old the newest run on record is, in words."""
     runs = store.runs_of(identity)
     return f"newest run on record: {(now - runs[-1].ended_at) / 86400:.1f} days old" if runs else "no run on record"
-
-
-def look(source: str, store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool) -> Finished:
-    """One source's finished runs; nothing when it is not configured, or needs the network and there shall be none."""
-    settings = loaded.settings
-    if source == CSV:
-        return telemetry.read_logs([str(loaded.root / pattern) for pattern in settings.csv.logs], identity, now=now)
-    if offline or not settings.prometheus.url:
-        return Finished()
-    found = telemetry.finished_runs(
-        prometheus_of(loaded),
-        identity,
-        since=now - settings.prometheus.since,
-        until=now,
-        watermark=store.watermark(identity, PROMETHEUS),
-    )
-    if not found.complete:  # what is missing from a partial answer would be recorded as "did not happen"
-        raise TelemetryError(PROMETHEUS, f"answered in part: {'; '.join(found.warnings)}", "ask again later", code="JPO-E113")
-    return found
-
-
-def prometheus_of(loaded: Loaded) -> telemetry.PrometheusSource:
-    """The server to ask, with its secrets."""
-    table = loaded.settings.prometheus
-    basic, bearer = table.auth.type == "basic", table.auth.type == "bearer"
-    return telemetry.PrometheusSource(
-        url=table.url or "",
-        timeout_seconds=table.timeout,
-        username=table.auth.username if basic else None,
-        password=secret(table.auth, "password", loaded.root) if basic else None,
-        bearer_token=secret(table.auth, "token", loaded.root) if bearer else None,
-        headers={name: value.get_secret_value() for name, value in table.headers.items()},
-        ca_file=loaded.root / table.ca_file if table.ca_file else None,
-    )
-
-
-def secret(auth: AuthTable, name: str, root: Path) -> str:
-    """A token or password: from the environment, else from its file (read anew each time, since tokens are rotated)."""
-    given = getattr(auth, name)
-    if given:
-        return str(given.get_secret_value())
-    path = root / str(getattr(auth, f"{name}_file"))
-    try:
-        return path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        finding = f"{name}_file cannot be read ({type(error).__name__})"
-        raise UsageError(str(path), finding, "check its path and mode", code="JPO-E303") from error
 
 
 def past_forecasts(store: Store, recorded: Sequence[RecordedRun], *, last: int = 10) -> TrackRecord | None:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -134,7 +135,9 @@ class Outcome:
 
     `converged` says whether the job reached its own target; jobs without a target leave it None. `stopped`: it was ended from
     outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
-    `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs.
+    `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
+    `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
+    it stayed below for 95 % of its time.
 
     Raises:
         ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
@@ -151,6 +154,10 @@ class Outcome:
     cpu_utilisation: float | None = None
     memory_gib: float | None = None
     gpu_memory_gib: float | None = None
+    cpu_cores_mean: float | None = None
+    cpu_cores_p95: float | None = None
+    memory_mean_gib: float | None = None
+    memory_p95_gib: float | None = None
     converged: bool | None = None
     stopped: bool | None = None
 
@@ -221,12 +228,43 @@ class Skipped:
     reason: str
 
 
+COURSES = ("cpu_cores", "memory_gib", "gpu_utilisation")
+"""What is kept of a run as it went: busy cores, memory of the trainer, mean utilisation (0..1) of its GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """How one quantity went during one run, as it was sampled: for phases and percentiles.
+
+    Attributes:
+        quantity: with its unit, one of COURSES.
+        times: unix seconds, rising.
+        values: one for each time, finite.
+    """
+
+    run_id: str
+    quantity: str
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.quantity not in COURSES:
+            raise ValueError(f"{self.quantity!r} is not a quantity; known are {', '.join(COURSES)}")
+        if len(self.times) != len(self.values):
+            raise ValueError(f"{len(self.times)} times and {len(self.values)} values of {self.quantity}")
+        if not all(map(math.isfinite, (*self.times, *self.values))):
+            raise ValueError(f"{self.quantity} of run {self.run_id} holds a value that is not finite")
+        if any(later <= earlier for earlier, later in pairwise(self.times)):
+            raise ValueError(f"times of {self.quantity} of run {self.run_id} do not rise")
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """What one look at a source of runs brought.
 
     Attributes:
         runs: finished runs, oldest first.
+        series: how CPU, memory and GPUs of some of these runs went; for the others nothing was asked or measured.
         skipped: what was seen and not used.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
@@ -235,6 +273,7 @@ class Finished:
     """
 
     runs: tuple[Run, ...] = ()
+    series: tuple[Series, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     complete: bool = True
     watermark: float | None = None

@@ -121,14 +121,18 @@ class PricesTable(Table):
 
 
 class AuthTable(Table):
-    """How JPO proves who it is to Prometheus. `token` and `password` are accepted from the environment alone."""
+    """How JPO proves who it is to Prometheus. `token` and `password` are accepted from the environment alone.
 
-    type: Literal["none", "basic", "bearer"] = "none"
+    sigv4 signs requests for Amazon's managed Prometheus in `region`, with the credentials which AWS' own tools would find.
+    """
+
+    type: Literal["none", "basic", "bearer", "sigv4"] = "none"
     username: str | None = None
     token: SecretStr | None = None
     token_file: str | None = None
     password: SecretStr | None = None
     password_file: str | None = None
+    region: str | None = None
 
     @model_validator(mode="after")
     def complete(self) -> AuthTable:
@@ -136,18 +140,31 @@ class AuthTable(Table):
             raise ValueError("bearer needs token_file, or JPO_PROMETHEUS__AUTH__TOKEN in the environment")
         if self.type == "basic" and not (self.username and (self.password or self.password_file)):
             raise ValueError("basic needs username and password_file, or JPO_PROMETHEUS__AUTH__PASSWORD in the environment")
+        if self.type == "sigv4" and not self.region:
+            raise ValueError('sigv4 needs a region, e.g. region = "eu-central-1"')
         return self
 
 
 class PrometheusTable(Table):
-    """Where finished runs are recorded; without a url JPO uses its own history and CSV logs."""
+    """Where finished runs are recorded; without a url JPO uses its own history and CSV logs.
+
+    `cert_file` and `key_file` are JPO's own certificate (mTLS); `insecure` trusts any server, and every report says so. `metrics`
+    and `labels` rename what a site calls otherwise (telemetry/names.py has the roles); `container` is the trainer's, where pods
+    have several.
+    """
 
     url: str | None = None
     timeout: Annotated[Duration, Field(gt=0, le=86400)] = 10.0
     since: Duration = 90 * 86400.0
     auth: AuthTable = AuthTable()
     ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    insecure: bool = False
     headers: dict[str, SecretStr] = {}
+    metrics: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    container: str | None = None
 
 
 class CsvTable(Table):
@@ -157,10 +174,15 @@ class CsvTable(Table):
 
 
 class StoreTable(Table):
-    """Where the history lies; a relative path starts at jpo.toml, else at config.ini."""
+    """Where the history lies; a relative path starts at jpo.toml, else at config.ini.
+
+    A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
+    GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays.
+    """
 
     url: str = "sqlite:///.jpo/jpo.db"
     timeout: Duration = 10.0
+    keep_series: Duration = 180 * 86400.0
 
 
 class AgentTable(Table):

@@ -105,6 +105,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         BEGIN SELECT RAISE(ABORT, 'the audit log grows at its end only'); END
         """,
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN cpu_cores_mean REAL",
+        "ALTER TABLE runs ADD COLUMN cpu_cores_p95 REAL",
+        "ALTER TABLE runs ADD COLUMN memory_mean_gib REAL",
+        "ALTER TABLE runs ADD COLUMN memory_p95_gib REAL",
+    ),
 )
 
 

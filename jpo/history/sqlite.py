@@ -24,14 +24,16 @@ _PUT_RUN = """
     INSERT OR REPLACE INTO runs (
         number, dataset, model, framework, run_id, status, source, started_at, ended_at, recorded_at, suggestion_id, parameters,
         duration_seconds, cost_usd, energy_joules, samples, throughput_samples_per_second, train_loss, val_loss,
-        gpu_utilisation, cpu_utilisation, memory_gib, gpu_memory_gib, converged
+        gpu_utilisation, cpu_utilisation, memory_gib, gpu_memory_gib, cpu_cores_mean, cpu_cores_p95, memory_mean_gib,
+        memory_p95_gib, converged
     ) VALUES (
         (SELECT number FROM runs
          WHERE dataset = :dataset AND model = :model AND framework = :framework AND run_id = :run_id),
         :dataset, :model, :framework, :run_id, :status, :source, :started_at, :ended_at, :recorded_at, :suggestion_id,
         :parameters,
         :duration_seconds, :cost_usd, :energy_joules, :samples, :throughput_samples_per_second, :train_loss, :val_loss,
-        :gpu_utilisation, :cpu_utilisation, :memory_gib, :gpu_memory_gib, :converged
+        :gpu_utilisation, :cpu_utilisation, :memory_gib, :gpu_memory_gib, :cpu_cores_mean, :cpu_cores_p95,
+        :memory_mean_gib, :memory_p95_gib, :converged
     )
 """
 
