@@ -52,6 +52,17 @@ class Loaded:
         relative = re.fullmatch(r"sqlite:///([^/].*)", url)
         return f"sqlite:///{self.root.resolve() / relative[1]}" if relative else url
 
+    @property
+    def store_file(self) -> Path | None:
+        """The file of an SQLite store; None for a store on a server."""
+        scheme, _, path = self.store_url.partition(":///")
+        return Path(path) if scheme == "sqlite" else None
+
+    @property
+    def store_place(self) -> str:
+        """The store's URL as messages show it: without user, password and options, which may hold secrets."""
+        return self.store_url if self.store_file else without_credentials(self.store_url)
+
 
 def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Loaded:
     """Merge all sources of settings.
@@ -128,8 +139,21 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(str(path), f"is not TOML: {error}", "see https://toml.io", code="JPO-E301") from error
 
 
+def without_credentials(url: str) -> str:
+    """A URL without `user:password@`, query and fragment, however malformed it is."""
+    start, _, rest = url.rpartition("@")
+    kept = rest if start else url
+    scheme = start.partition("://")[0] + "://" if "://" in start else ""
+    return scheme + kept.partition("?")[0].partition("#")[0]
+
+
 def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
     """A token or password in a settings file ends up in version control: refuse it."""
+    store = table.get("store", {})
+    address = str(store.get("url", "")) if isinstance(store, Mapping) else ""
+    if re.search(r"://[^/@]*:[^/@]*@|[?&]password=", address):
+        remedy = "leave the password to JPO_STORE__URL in the environment, PGPASSFILE or a client certificate"
+        raise UsageError(origin, "[store] url holds a password", remedy, code="JPO-E303")
     server = table.get("prometheus", {})
     if not isinstance(server, Mapping):
         return

@@ -124,3 +124,20 @@ def test_a_relative_store_starts_at_jpo_toml(tmp_path: Path) -> None:
     found = loaded(tmp_path, '[store]\nurl = "sqlite:///deep/down.db"\n')
     assert found.store_url == f"sqlite:///{tmp_path}/deep/down.db"
     assert loaded(tmp_path, '[store]\nurl = "sqlite:////abs.db"\n').store_url == "sqlite:////abs.db"
+
+
+@pytest.mark.parametrize("url", ["postgresql://jpo:s3cret@db/jpo", "postgresql://db/jpo?user=jpo&password=s3cret"])
+def test_a_password_of_the_store_comes_from_the_environment_alone(tmp_path: Path, url: str) -> None:
+    told = refused(tmp_path, f'[store]\nurl = "{url}"\n')
+    assert "JPO_STORE__URL" in told
+    assert "s3cret" not in told
+    found = loaded(tmp_path, "", {"JPO_STORE__URL": url})
+    assert (found.store_url, found.store_place, found.store_file) == (url, "postgresql://db/jpo", None)
+
+
+def test_a_store_on_a_server_may_stand_in_jpo_toml_without_a_password(tmp_path: Path) -> None:
+    assert loaded(tmp_path, '[store]\nurl = "postgresql://jpo@db:5432/jpo"\n').store_place == "postgresql://db:5432/jpo"
+
+
+def test_signing_for_amazon_needs_a_region(tmp_path: Path) -> None:
+    assert "region" in refused(tmp_path, '[prometheus]\nauth = { type = "sigv4" }\n')

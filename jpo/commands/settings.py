@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jpo.evidence import limits_in
-from jpo.layers import Loaded
+from jpo.layers import Loaded, without_credentials
 from jpo.report import as_json
 from jpo.settings import Settings
 
@@ -26,14 +26,6 @@ def show(loaded: Loaded) -> str:
         shown = without_credentials(value) if key in ("prometheus.url", "store.url") else value
         lines.append(f"{key} = {json.dumps(shown)}  # {origin}")
     return "\n".join(lines) + "\n"
-
-
-def without_credentials(url: str) -> str:
-    """A URL without `user:password@`, query and fragment, however malformed it is."""
-    start, _, rest = url.rpartition("@")
-    kept = rest if start else url
-    scheme = start.partition("://")[0] + "://" if "://" in start else ""
-    return scheme + kept.partition("?")[0].partition("#")[0]
 
 
 def flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
