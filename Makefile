@@ -8,6 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+SERVICES := openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway victoria-metrics
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
@@ -39,7 +40,7 @@ bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md; 
 	} | tee docs/benchmarks.md
 
 services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
-	@{ command -v prometheus && command -v openssl; } >/dev/null || .ci/install prometheus openssl || [[ $${CI:-} != true ]]
+	@.ci/install $(SERVICES) || [[ $${CI:-} != true ]]
 
 lock:  ## renew requirements/ from pyproject.toml; UPGRADE=--upgrade takes the newest of everything
 	@$(PYTHON) -m venv build/lock && build/lock/bin/pip -qq install pip-tools
