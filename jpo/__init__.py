@@ -12,11 +12,12 @@ The map of the package (imports go downwards only; `make check` holds it to that
     practice.py      the agent's school; simulated_job.py: one job in it; scenarios.py: what may happen to it
     evidence.py      config.ini and finished runs from every source -> what is known
     sources.py       the sources of runs which settings name, with their secrets
+    opening.py       the store which settings name; author.py: who asks, for the audit log
     advice.py        where belief and agent meet: runs in, decision out
     prior.py         where simulator and forecast meet: what is believed before a run and after it
     config/          config.ini -> Workload; Edits -> the same bytes but for the values
     telemetry/       finished runs from Prometheus or CSV logs
-    history/         runs, suggestions and agent state in SQLite; the append-only audit log
+    history/         runs, suggestions and agent state in SQLite or PostgreSQL; the append-only audit log
     simulate/        training jobs drawn at random: what can be believed before the first run
     forecast/        the belief after the runs: time, cost and loss with intervals
     agent/           which candidate next: soft actor-critic over the belief, or keep
@@ -24,6 +25,7 @@ The map of the package (imports go downwards only; `make check` holds it to that
     cost/            price of a configuration; the SLA
     report/          the result for people and for machines
     space.py         choices and ranges in the caller's words -> numbers; given.py: their other arguments
+    runlog.py        what a training script imports: CSV log and metrics, standard library only
     layers.py        where settings come from; settings.py: all that can stand in jpo.toml
     records.py       the words which all of them share
     errors.py        what can go wrong

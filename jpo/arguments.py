@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jpo.author import author_of
 from jpo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> Loaded:
-    """Effective settings; flags that were not given do not count."""
+    """Effective settings, and who asks; flags that were not given do not count."""
     from jpo.layers import load
 
     given = {
@@ -23,7 +25,7 @@ def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -
         for section, table in flags.items()
         if table is not None
     }
-    return load(config, toml, os.environ, given)
+    return replace(load(config, toml, os.environ, given), author=author_of(os.environ))
 
 
 def config_of(given: Path | None, loaded: Loaded) -> Path:

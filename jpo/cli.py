@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import uuid
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from jpo.console import FORMS, coloured, put, rendered, save, track, width, writ
 from jpo.errors import UsageError
 from jpo.experiments import replay, simulate
 from jpo.options import FILE, colour_option, config_ini, network_options, options, seed_option, toml_option, verbose_option
-from jpo.upkeep import audit, settings_group
+from jpo.upkeep import audit, doctor, logs, settings_group, state
 
 WOULD_CHANGE = 10
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
@@ -114,6 +115,7 @@ def suggest(
 @cli.command()
 @click.argument("run", required=False)
 @click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a finished run; may be repeated.")
+@click.option("--follow", is_flag=True, help="Wait until the run of the one --csv FILE is over, showing how it goes.")
 @click.option(
     "--metric", "metrics", multiple=True, metavar="NAME=VALUE", help="Outcome of RUN, e.g. val_loss=0.4; may be repeated."
 )
@@ -128,6 +130,7 @@ def observe(
     given: Path | None,
     toml: Path | None,
     *,
+    follow: bool,
     offline: bool,
     prometheus_url: str | None,
     timeout: str | None,
@@ -139,16 +142,24 @@ def observe(
     \b
     Examples:
       jpo observe --csv runs/2026-11-21.csv
+      jpo observe --csv runs/2026-11-21.csv --follow   while it is still training
       jpo observe run-17 --metric duration_seconds=5400 --metric val_loss=0.4
       jpo observe --prometheus-url http://prometheus:9090
     """
-    from jpo.commands.observe import observe as command
+    from jpo.commands import observe as command
     from jpo.records import RunStatus
+    from jpo.report.live import live
 
     loaded = settings(given, toml, {"prometheus": {"url": prometheus_url, "timeout": timeout, "since": since}})
+    if follow:
+        log = command.log_to_follow(logs, alone=run is None and not metrics)
+        with live(sys.stderr, for_people=sys.stderr.isatty()) as shown:
+            told = command.follow(log, loaded, clock=time.time, sleep=time.sleep, live=shown)
+        put(told)
+        return
     outcome, now = pairs("--metric", metrics), time.time()
     config, ended = config_of(given, loaded), RunStatus(status)
-    put(command(config, loaded, run_id=run, logs=logs, metrics=outcome, status=ended, now=now, offline=offline))
+    put(command.observe(config, loaded, run_id=run, logs=logs, metrics=outcome, status=ended, now=now, offline=offline))
 
 
 @cli.command()
@@ -240,5 +251,5 @@ def history(form: str, limit: int | None, toml: Path | None, *, no_color: bool, 
     put(command(settings(None, toml, {}), form=form, limit=limit, width=width(), colour=coloured(no_color)))
 
 
-for command in (audit, settings_group, replay, simulate):
+for command in (audit, settings_group, replay, simulate, logs, doctor, state):
     cli.add_command(command)

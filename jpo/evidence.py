@@ -18,7 +18,7 @@ from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.layers import Loaded
 from jpo.records import Evidence, Identity, Interval, Run, Skipped, Suggestion, TrackRecord, Workload, same
-from jpo.sources import CSV, PROMETHEUS, look
+from jpo.sources import CSV, PROMETHEUS, caveats, look, why_nothing
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -86,11 +86,12 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
     """Ask every source for finished runs and put them on record.
 
     A source that cannot be read is an error only if `strict`; otherwise the history goes without it, and the report says so.
+    Where Prometheus answers and there is no run at all, the report says why.
     """
     fresh: list[Run] = []
     skipped: list[Skipped] = []
-    notes: list[str] = []
-    requests, seconds = 0, 0.0
+    notes = dict(caveats(loaded, offline=offline))  # sentence -> reason code
+    requests, seconds, silent = 0, 0.0, False
     for source in (CSV, PROMETHEUS):
         try:
             finished = look(source, store, identity, loaded, now=now, offline=offline)
@@ -100,14 +101,17 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
         except TelemetryError as error:
             if strict:
                 raise
-            notes.append(f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]")
+            notes[f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]"] = "JPO-W113"
             continue
         fresh += store.record(finished, now=now, identity=identity, source=source)
         skipped += finished.skipped
+        silent = bool(finished.requests) and not (finished.runs or finished.skipped)
         requests, seconds = requests + finished.requests, seconds + finished.seconds
     recorded = store.recorded_runs(identity)
     runs = tuple(one.run for one in recorded)
     others = tuple(one.run for one in store.recorded_runs(limit=OTHER_RUNS) if one.run.identity != identity)
+    if silent and not runs:
+        notes |= why_nothing(identity, loaded, now=now, seconds_spent=seconds)
     evidence = Evidence(len(runs), tuple(skipped), requests, seconds, tuple(notes))
     return Known(
         runs=runs,
@@ -117,7 +121,7 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
         untried=untried(store, identity, runs),
         track=past_forecasts(store, recorded),
         evidence=evidence,
-        codes=("JPO-W113",) if notes else (),
+        codes=tuple(dict.fromkeys(notes.values())),
     )
 
 

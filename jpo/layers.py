@@ -10,7 +10,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Loaded:
         origins: dotted key -> "jpo.toml", "environment JPO_AGENT__EXPLORE", "command line" ...; what is missing here is built in.
         root: folder from which relative paths start.
         toml: the settings file that was read, if any.
+        author: who and where, for the audit log (author.py); empty where JPO works for itself, as in simulations.
     """
 
     settings: Settings
@@ -41,6 +42,7 @@ class Loaded:
     origins: Mapping[str, str]
     root: Path
     toml: Path | None
+    author: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def store_url(self) -> str:
@@ -162,7 +164,7 @@ def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
         remedy = f"use {name}_file or JPO_PROMETHEUS__AUTH__{name.upper()}"
         raise UsageError(origin, f"[prometheus] auth holds a {name}", remedy, code="JPO-E303")
     for name in headers if isinstance(headers, Mapping) else ():
-        if str(name).lower() in ("authorization", "cookie", "proxy-authorization"):
+        if re.search("auth|cookie|key|secret|token", str(name).lower()):
             remedy = "use auth with token_file, or JPO_PROMETHEUS__HEADERS__... in the environment"
             raise UsageError(origin, f"[prometheus] headers hold {name}", remedy, code="JPO-E303")
     if "@" in url.partition("://")[2].partition("/")[0]:

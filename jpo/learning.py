@@ -6,6 +6,7 @@ something to learn. Learning never puts a policy in charge by itself; only `jpo 
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -13,13 +14,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from jpo.advice import Wishes
-from jpo.agent.policy import Policy, load_policy, save_policy, shipped_policy
+from jpo.agent.policy import SHAPES, Policy, load_policy, save_policy, shipped_policy
 from jpo.agent.release import Release
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.evidence import Known
 from jpo.experience import fingerprint, learnable, transitions
-from jpo.history import AuditEvent, Store
+from jpo.history import AuditEvent, Json, Store
 from jpo.layers import Loaded
 from jpo.practice import Track, practise_with, release_test, released_for
 from jpo.records import Identity, Run
@@ -65,6 +66,22 @@ def own_policy(store: Store, identity: Identity) -> Policy | None:
         return None
 
 
+def decider(policy: Policy | None, decided_by: str) -> str | None:
+    """What decided, for the record: the digest of the policy's weights, or "belief rule"; None where neither was asked."""
+    if decided_by == "sac" and policy is not None:
+        return digest_of(policy)
+    return "belief rule" if decided_by == "belief" else None
+
+
+def digest_of(policy: Policy) -> str:
+    """SHA-256 (hex) of a policy's weights, by which the audit log names it."""
+    digest = hashlib.sha256()
+    for weights in policy.members:
+        for name in SHAPES:
+            digest.update(weights[name].astype("<f4").tobytes())
+    return digest.hexdigest()
+
+
 def need_torch() -> None:
     """Learning needs torch, suggesting does not."""
     if find_spec("torch") is None:
@@ -83,7 +100,7 @@ def learn_if_possible(
     try:
         if budget > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, wishes) > 0:
             learnt = catch_up(store, identity, known.runs, wishes, seed=seed, budget_seconds=budget)
-            store.audit(AuditEvent("learnt", now, identity, {"runs": learnt.runs, "updates": learnt.updates, "released": []}))
+            store.audit(AuditEvent("learnt", now, identity, asdict(learnt)))
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
@@ -166,8 +183,10 @@ def _learnt(header: Mapping[str, Any]) -> list[int]:
     return [int(header[name]) for name in ("runs_learnt", "resets", "updates")]
 
 
-def release(store: Store, identity: Identity, track: Track) -> dict[str, Release]:
+def release(store: Store, identity: Identity, track: Track, *, now: float) -> dict[str, Release]:
     """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
+
+    The result is on record before the policy can decide.
 
     Raises:
         StoreError: another process released one meanwhile.
@@ -181,6 +200,14 @@ def release(store: Store, identity: Identity, track: Track) -> dict[str, Release
     start = RELEASE_SEED + learnt[0] * RELEASE_JOBS
     results = release_test(policy, track(range(start, start + RELEASE_JOBS), "release test"))
     card = {"learnt": learnt, "release_test": {name: asdict(result) for name, result in results.items()}}
-    file = save_policy(policy.weights, released=released_for(results), card=card)
+    released = released_for(results)
+    file = save_policy(policy.weights, released=released, card=card)
+    store.audit(tested(identity, digest_of(policy), results, released, now))
     store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0)
     return results
+
+
+def tested(identity: Identity, digest: str, results: Mapping[str, Release], released: Sequence[str], now: float) -> AuditEvent:
+    """The result of a release test for the audit log: where the policy decides from now on, and by which figures."""
+    figures: dict[str, Json] = {name: {**asdict(one), "passed": one.passed} for name, one in results.items()}
+    return AuditEvent("tested", now, identity, {"policy": digest, "released": list(released), "results": figures})

@@ -21,7 +21,7 @@ seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
 )
 network_options = (
-    click.option("--offline", is_flag=True, help="Make no network call; use the local history and CSV logs."),
+    click.option("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
     click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
     click.option("--timeout", metavar="DURATION", help="Deadline for all requests together, e.g. 10s."),
     click.option("--since", metavar="DURATION", help="How far back to look at first contact, e.g. 90d."),

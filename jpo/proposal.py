@@ -164,6 +164,7 @@ def suggestion_of(
     suggestion_id: str,
     now: float,
     seed: int,
+    policy: str | None = None,
 ) -> Suggestion:
     """Everything about this answer in one record."""
     decision, edits = advice.decision, {edit.key: edit for edit in proposal.edits}
@@ -188,6 +189,7 @@ def suggestion_of(
         preference=loaded.settings.preference.record(),
         seed=seed,
         sla=check_sla(promises, advice.next),
+        policy=policy,
     )
 
 

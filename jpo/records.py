@@ -208,6 +208,8 @@ class Run:
     def __post_init__(self) -> None:
         if not self.run_id:
             raise ValueError("a run needs an id")
+        if not math.isfinite(self.ended_at if self.started_at is None else self.ended_at - self.started_at):
+            raise ValueError(f"run {self.run_id} has no time in unix seconds ({self.started_at} to {self.ended_at})")
         if self.started_at is not None and self.ended_at < self.started_at:
             raise ValueError(f"run {self.run_id} ends before it starts ({self.ended_at} < {self.started_at})")
         for name, value in self.parameters.items():
@@ -437,6 +439,8 @@ class Suggestion:
     preference: Preference
     seed: int
     sla: tuple[SlaCheck, ...] = ()
+    policy: str | None = None
+    """SHA-256 (hex) of the weights that decided, or "belief rule"; None where neither did."""
 
 
 # --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------

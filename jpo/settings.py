@@ -166,6 +166,12 @@ class PrometheusTable(Table):
     labels: dict[str, str] = {}
     container: str | None = None
 
+    @model_validator(mode="after")
+    def unambiguous(self) -> PrometheusTable:
+        if self.insecure and self.ca_file:
+            raise ValueError("insecure trusts any server, ca_file only its own; keep one of them")
+        return self
+
 
 class CsvTable(Table):
     """CSV logs of finished runs: file names or patterns, relative to jpo.toml."""

@@ -1,4 +1,4 @@
-"""Services that tests of several parts need: a real Prometheus from the distribution, on loopback, gone after the session."""
+"""Services that tests of several parts need: real servers from the distribution, on loopback, gone after the session."""
 
 from __future__ import annotations
 
@@ -16,34 +16,54 @@ from pathlib import Path
 import pytest
 
 StartPrometheus = Callable[..., str]
+StartVictoria = Callable[[Path], str]
 
 
 @pytest.fixture(scope="session")
 def start_prometheus() -> Iterator[StartPrometheus]:
     """`start_prometheus(folder, config="global: {}") -> url`: a server over folder/data, stopped at the end of the session."""
-    missing = [name for name in ("prometheus", "promtool") if shutil.which(name) is None]
-    if missing:
-        reason = f"{' and '.join(missing)} not found: apt-get install prometheus"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    _need("prometheus", "promtool", package="prometheus")
     with ExitStack() as servers:
         yield lambda folder, config="global: {}": servers.enter_context(_prometheus(folder, config))
+
+
+@pytest.fixture(scope="session")
+def start_victoria() -> Iterator[StartVictoria]:
+    """`start_victoria(folder) -> url`: an empty VictoriaMetrics in folder/data, stopped at the end of the session."""
+    _need("victoria-metrics", package="victoria-metrics")
+    with ExitStack() as servers:
+        yield lambda folder: servers.enter_context(_served(folder, _victoria, "/health"))
+
+
+def _need(*programs: str, package: str) -> None:
+    missing = [name for name in programs if shutil.which(name) is None]
+    if missing:
+        reason = f"{' and '.join(missing)} not found: apt-get install {package}"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
 
 
 @contextmanager
 def _prometheus(folder: Path, config: str) -> Iterator[str]:
     (folder / "prometheus.yml").write_text(config, encoding="utf-8")
-    with (folder / "prometheus.log").open("wb") as log:
+    with _served(folder, _command, "/-/ready") as url:
+        yield url
+
+
+@contextmanager
+def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str) -> Iterator[str]:
+    """The address of a server that runs as long as the context; `path` of it answers when it is ready."""
+    with (folder / "server.log").open("wb") as log:
         for _ in range(5):  # another process may take the free port first
             url = f"http://127.0.0.1:{_free_port()}"
-            process = subprocess.Popen(_command(folder, url), stdout=log, stderr=log)
+            process = subprocess.Popen(command(folder, url), stdout=log, stderr=log)
             try:
-                if _ready(url, process):
+                if _ready(url + path, process):
                     yield url
                     return
             finally:
                 process.terminate()
                 process.wait(timeout=20)
-    pytest.fail("Prometheus did not start: " + (folder / "prometheus.log").read_text(encoding="utf-8")[-2000:])
+    pytest.fail("the server did not start: " + (folder / "server.log").read_text(encoding="utf-8")[-2000:])
 
 
 def _command(folder: Path, url: str) -> list[str]:
@@ -57,6 +77,18 @@ def _command(folder: Path, url: str) -> list[str]:
     ]
 
 
+def _victoria(folder: Path, url: str) -> list[str]:
+    return [
+        "victoria-metrics",
+        f"-storageDataPath={folder / 'data'}",
+        f"-httpListenAddr={url.removeprefix('http://')}",
+        "-retentionPeriod=100y",
+        "-search.latencyOffset=0s",  # by default the newest 30 s are not shown
+        "-search.disableCache",
+        "-loggerLevel=ERROR",
+    ]
+
+
 def _free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -67,7 +99,7 @@ def _ready(url: str, process: subprocess.Popen[bytes], seconds: float = 30) -> b
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{url}/-/ready", timeout=1) as answer:  # noqa: S310 (our own address)
+            with urllib.request.urlopen(url, timeout=1) as answer:  # noqa: S310 (our own address)
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)

@@ -15,7 +15,10 @@ import pytest
 from jpo.__main__ import run
 from jpo.cli import cli
 from jpo.errors import ConflictError, EditError, JpoError, NothingAdmissible, StoreError, TelemetryError, UsageError
+from jpo.records import PARAMETERS
 from jpo.settings import Settings
+from jpo.telemetry import contract
+from jpo.telemetry.names import LABELS, METRICS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -106,6 +109,13 @@ def test_the_jpo_toml_of_the_guide_is_valid() -> None:
     (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
     settings = Settings.model_validate(tomllib.loads(block))
     assert set(Settings.model_fields) - set(settings.model_fields_set) == set(), "the guide shows every section"
+
+
+def test_every_name_that_can_be_mapped_is_documented() -> None:
+    text = (ROOT / "docs/prometheus.md").read_text()
+    roles = [*(METRICS.keys() - set(contract.METRICS)), *(LABELS.keys() - set(PARAMETERS))]
+    names = [name for role in roles for name in (METRICS | LABELS)[role]]
+    assert [name for name in (*roles, *names) if f"`{name}`" not in text] == []
 
 
 def test_the_csv_log_of_the_guide_can_be_read(tmp_path: Path) -> None:

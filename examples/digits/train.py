@@ -1,6 +1,6 @@
-"""Train a small convolutional network on handwritten digits until it is good enough; JPO reads what `runlog` leaves behind.
+"""Train a small convolutional network on handwritten digits until it is good enough; JPO reads what `jpo.runlog` leaves behind.
 
-    python train.py config.ini --metrics-port 8000
+    JPO_METRICS_PORT=8000 python train.py config.ini
 
 The data are the 1,797 digits which scikit-learn brings along; nothing is downloaded. Exit code: 0 when training ended by itself
 (the log says whether the target was reached), 1 when it failed or diverged, 143 after SIGTERM.
@@ -11,23 +11,22 @@ from __future__ import annotations
 import argparse
 import configparser
 import math
-import re
-import signal
-import time
+import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 
 import torch
-from runlog import RunLog
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
+
+from jpo.runlog import RunLog
 
 CHANNELS = 64
 MOMENTUM = 0.9
@@ -53,50 +52,25 @@ def main() -> int:
     parameters = read_parameters(config)
     torch.manual_seed(config.getint("training", "seed", fallback=zlib.crc32(arguments.run_id.encode())))
     job = prepare(parameters, config.getfloat("training", "target_accuracy"))
-
-    stop: list[int] = []
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda received, _: stop.append(received))
-    arguments.log_dir.mkdir(parents=True, exist_ok=True)
-    identity = {"run_id": arguments.run_id, **{name: config["workload"][name] for name in ("dataset", "model", "framework")}}
-    log = RunLog(arguments.log_dir / f"{arguments.run_id}.csv", identity, parameters)
-    if arguments.metrics_port is not None:
-        print(f"metrics on http://127.0.0.1:{log.serve(arguments.metrics_port)}/metrics", flush=True)
-    linger(arguments.linger, stop)
-
-    log.start()
-    status, converged = "failed", False
-    try:
-        status, converged = train(job, log, stop)
-    finally:
+    workload = {name: config["workload"][name] for name in ("dataset", "model", "framework")}
+    settings = {**os.environ, "JPO_RUN_ID": arguments.run_id, "JPO_RUNLOG_DIR": arguments.log_dir}
+    with RunLog(**workload, parameters=parameters, settings=settings) as log:
+        if log.metrics_url:
+            print(f"metrics on {log.metrics_url}", flush=True)
+        status, converged = train(job, log)
         log.end(status, converged=converged)
         print(f"{status}, target {'reached' if converged else 'not reached'}: {log.path}", flush=True)
-        linger(arguments.linger, stop)
-    return {"succeeded": 0, "diverged": 1, "stopped": 128 + signal.SIGTERM}[status]
+    return int(status == "diverged")
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a small network on handwritten digits.")
     parser.add_argument("config", type=Path, help="config.ini of the job")
-    parser.add_argument(
-        "--run-id", type=run_id, default=f"digits-{datetime.now(UTC):%Y%m%d-%H%M%S}", help="unique name of the run"
-    )
-    parser.add_argument(
-        "--log-dir", type=Path, default=Path("runs"), metavar="DIR", help="where RUN_ID.csv is written (default: runs)"
-    )
-    parser.add_argument(
-        "--metrics-port", type=int, metavar="PORT", help="export metrics on 127.0.0.1; 0 takes a free port and prints it"
-    )
-    parser.add_argument(
-        "--linger", type=float, default=0, metavar="SECONDS", help="wait before and after training, to be scraped"
-    )
+    name = os.environ.get("JPO_RUN_ID") or f"digits-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    folder = os.environ.get("JPO_RUNLOG_DIR") or "runs"
+    parser.add_argument("--run-id", default=name, help="unique name of the run (default: JPO_RUN_ID or the time)")
+    parser.add_argument("--log-dir", default=folder, help="where RUN_ID.csv is written (default: JPO_RUNLOG_DIR or runs)")
     return parser.parse_args()
-
-
-def run_id(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a name of letters, digits, '.', '_' and '-'")
-    return text
 
 
 def read_parameters(config: configparser.ConfigParser) -> dict[str, float]:
@@ -140,13 +114,11 @@ def prepare(parameters: Mapping[str, float], target_accuracy: float) -> Job:
     return Job(model, optimizer, batches, validation, int(parameters["epochs"]), target_accuracy)
 
 
-def train(job: Job, log: RunLog, stop: Sequence[int]) -> tuple[str, bool]:
-    """Train until the target, the last epoch, divergence or a signal. Returns how it ended and whether the target was reached."""
+def train(job: Job, log: RunLog) -> tuple[str, bool]:
+    """Train until the target, the last epoch or divergence. Returns how it ended and whether the target was reached."""
     for epoch in range(1, job.epochs + 1):
         losses = []
         for images, labels in job.batches:
-            if stop:
-                return "stopped", False
             loss = cross_entropy(job.model(images), labels)
             job.optimizer.zero_grad()
             loss.backward()
@@ -170,13 +142,6 @@ def validate(model: nn.Module, validation: TensorDataset) -> tuple[float, float]
     images, labels = validation.tensors
     scores = model(images)
     return cross_entropy(scores, labels).item(), (scores.argmax(1) == labels).float().mean().item()
-
-
-def linger(seconds: float, stop: Sequence[int]) -> None:
-    """Stay up so that Prometheus sees the first and the last values of a run shorter than its scrape interval."""
-    until = time.monotonic() + seconds
-    while not stop and time.monotonic() < until:
-        time.sleep(0.05)
 
 
 if __name__ == "__main__":

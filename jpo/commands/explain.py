@@ -6,8 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.history import Store, open_store
+from jpo.history import Store
 from jpo.layers import Loaded
+from jpo.opening import store_of
 from jpo.records import Run, Suggestion
 from jpo.report import Report, numbers, terminal
 
@@ -18,7 +19,7 @@ def explain(suggestion_id: str | None, loaded: Loaded, *, width: int, colour: bo
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
-    with open_store(loaded.store_url, read_only=True, timeout_seconds=loaded.settings.store.timeout) as store:
+    with store_of(loaded, read_only=True) as store:
         suggestion = store.suggestion(suggestion_id) if suggestion_id else newest(store, loaded)
         runs = store.runs_following(suggestion.suggestion_id)
         events = [r for r in store.audit_records() if r.data.get("suggestion_id") == suggestion.suggestion_id]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,18 +12,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from jpo.history import RecordedRun, open_store
+from jpo.history import RecordedRun
 from jpo.layers import Loaded
-from jpo.records import PARAMETERS, Outcome, Suggestion
+from jpo.opening import store_of
+from jpo.records import PARAMETERS, Suggestion
 from jpo.report import numbers
-
-SHORT = dict(zip(PARAMETERS, ("batch", "lr", "layers", "epochs", "gpus", "cpus", "GiB"), strict=True))
-"""Column heads; the full names would not leave room for the values."""
+from jpo.report.run_rows import HEAD, SHORT, row_of
+from jpo.report.spreadsheet import csv_line
 
 
 def history(loaded: Loaded, *, form: str, limit: int | None, width: int, colour: bool) -> str:
     """The last `limit` runs and suggestions of the store, oldest first; `form` is table, json or csv (runs only)."""
-    with open_store(loaded.store_url, read_only=True, timeout_seconds=loaded.settings.store.timeout) as store:
+    with store_of(loaded, read_only=True) as store:
         runs, suggestions = store.recorded_runs(limit=limit), store.suggestions_of(limit=limit)
     if form == "json":
         return as_json(runs, suggestions)
@@ -67,19 +66,7 @@ def as_json(runs: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> s
 
 def as_csv(runs: Sequence[RecordedRun]) -> str:
     """One row per run: identity, status, times, parameters, outcome; empty cells where nothing is known."""
-    text = StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    measured = list(Outcome.__dataclass_fields__)
-    head = ("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id")
-    rows.writerow([*head, *PARAMETERS, *(f"used_{name}" if name in PARAMETERS else name for name in measured)])
-    for known in runs:
-        run = known.run
-        identity = (run.identity.dataset, run.identity.model, run.identity.framework)
-        parameters = [run.parameters.get(name) for name in PARAMETERS]
-        outcome = [getattr(run.outcome, name) for name in measured]
-        times = (run.started_at, run.ended_at)
-        rows.writerow([run.run_id, *identity, run.status.value, *times, known.suggestion_id, *parameters, *outcome])
-    return text.getvalue()
+    return "".join(map(csv_line, (HEAD, *(row_of(known.run, known.suggestion_id) for known in runs))))
 
 
 def as_tables(runs: Sequence[RecordedRun], suggestions: Sequence[Suggestion], width: int, colour: bool) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 from jpo import learning
 from jpo.agent.release import Release
 from jpo.errors import UsageError
 from jpo.evidence import limits_of, workload_of
-from jpo.history import AuditEvent, Json, open_store
+from jpo.history import AuditEvent
 from jpo.layers import Loaded
-from jpo.practice import Track, released_for
+from jpo.opening import store_of
+from jpo.practice import Track
 from jpo.proposal import wishes_of
 
 
@@ -18,20 +20,19 @@ def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, t
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     workload = workload_of(path, loaded, now=now)
     identity, budget = workload.identity, loaded.settings.agent.learn_budget
-    with open_store(loaded.store_url, timeout_seconds=loaded.settings.store.timeout) as store:
+    with store_of(loaded) as store:
         runs = store.runs_of(identity)
         wishes = wishes_of(workload, limits_of(workload, loaded), runs, loaded)
         learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, budget_seconds=budget, rebuild=rebuild)
+        if learnt.runs or rebuild:
+            store.audit(AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}))
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         told += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
         told += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
         if learning.untested(store, identity):
-            results = learning.release(store, identity, track)
+            results = learning.release(store, identity, track, now=now)
             told += [verdict(name, result, results["drift"]) for name, result in results.items()]
-            released: list[Json] = [*released_for(results)]
-            data: dict[str, Json] = {"runs": learnt.runs, "updates": learnt.updates, "released": released}
-            store.audit(AuditEvent("learnt", now, identity, data))
     return "\n".join(told) + "\n"
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.evidence import gather, workload_of
-from jpo.history import Store, open_store
+from jpo.history import Store
 from jpo.layers import Loaded
+from jpo.opening import store_of
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
+from jpo.report import numbers
+from jpo.report.live import Live
 from jpo.telemetry import read_log
+from jpo.telemetry.follow import News, Row, Tail, gone
+from jpo.telemetry.follow import follow as news_of
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -34,7 +40,7 @@ def observe(
         )
     if run_id is not None and not run_id.strip():
         raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
-    with open_store(loaded.store_url, timeout_seconds=loaded.settings.store.timeout) as store:
+    with store_of(loaded) as store:
         if logs:
             return told(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
         if run_id is None and metrics:
@@ -45,6 +51,70 @@ def observe(
         if store.run(run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
             run = replace(run, parameters={})
         return told(store.record(Finished((run,)), now=now))
+
+
+def log_to_follow(logs: Sequence[Path], *, alone: bool) -> Path:
+    """The one log which --follow means; nothing else goes with it."""
+    if len(logs) != 1 or not alone:
+        raise UsageError("--follow", "needs exactly one --csv FILE and no RUN", "follow one log at a time", code="JPO-E131")
+    return logs[0]
+
+
+def follow(log: Path, loaded: Loaded, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live) -> str:
+    """Follow one CSV log until its run is over, and record that; until then nothing is recorded, so it can be repeated.
+
+    Args:
+        clock, sleep: as `telemetry.follow` wants them.
+        live: is told every epoch, and what happens to the file.
+
+    Raises:
+        TelemetryError: JPO-E130, the log is gone; JPO-E110 to E112 as `read_log`.
+    """
+    with store_of(loaded):
+        pass  # a store that cannot be used is told now, not after hours
+    with Tail(log) as tail:
+        last: Row | None = None
+        for news in news_of(tail, clock=clock, sleep=sleep):
+            for note in notes(log, news):
+                live.note(note)
+            if news.rows:
+                earlier = last if last and not news.change else Row(time=tail.log.number("start"), samples=0)
+                last = news.rows[-1]
+                live.progress(*progress(tail, last, earlier))
+            if news.state == "gone":
+                raise gone(log)
+        run = tail.run(clock())
+    with store_of(loaded) as store:
+        return told(store.record(Finished((run,)), now=clock()))
+
+
+def notes(log: Path, news: News) -> list[str]:
+    """What happened to the file, in sentences."""
+    found = []
+    if news.state == "missing":
+        found.append(f"{log}: no such file at present; waiting for it")
+    if news.state == "silent":
+        found.append(f"{log}: silent for too long; how its run ended is judged by its epochs")
+    if news.change == "rewritten":
+        found.append(f"{log}: written anew by the same run; reading it from its start [JPO-W131]")
+    if news.change == "replaced":
+        found.append(f"{log}: is the log of another run now; the one before it was not over and is not recorded [JPO-W132]")
+    return found
+
+
+def progress(tail: Tail, row: Row, earlier: Row) -> tuple[str, float | None, float | None]:
+    """The row in words, its epoch, and the epochs there will be."""
+    rate = row.samples_per_second(earlier)
+    epochs = tail.log.head.get("epochs", "")
+    total = float(epochs) if epochs.isdecimal() and len(epochs) < 10 else None
+    done = row.epoch if row.epoch is not None and math.isfinite(row.epoch) else None
+    words = [
+        None if done is None else f"epoch {done:g}" + (f" of {total:g}" if total else ""),
+        None if rate is None else f"{numbers.plain(rate)} samples/s",
+        None if row.train_loss is None else f"train loss {numbers.plain(row.train_loss)}",
+        None if row.val_loss is None else f"val loss {numbers.plain(row.val_loss)}",
+    ]
+    return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
 
 def refreshed(store: Store, config: Path, loaded: Loaded, *, now: float, offline: bool) -> str:

@@ -17,8 +17,8 @@ from jpo.advisor import Advisor
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.errors import UsageError
 from jpo.evidence import gather, workload_of
-from jpo.history import open_store
 from jpo.layers import Loaded
+from jpo.opening import store_of
 from jpo.records import Outcome, Run
 from jpo.replay import (
     OBJECTIVES,
@@ -120,7 +120,7 @@ def replay(files: Sequence[Path], own: Sequence[tuple[Path, Loaded]], options: O
 def own_runs(path: Path, loaded: Loaded, *, now: float) -> OwnRuns:
     """The finished runs of a config.ini's workload, on record and in CSV logs, as a trace."""
     workload = workload_of(path, loaded, now=now)
-    with open_store(loaded.store_url, read_only=True, timeout_seconds=loaded.settings.store.timeout) as store:
+    with store_of(loaded, read_only=True) as store:
         runs = gather(store, workload.identity, loaded, now=now, offline=True, strict=False).runs
     prices = Prices(**loaded.settings.prices.model_dump())
     in_usd = all(_usd(run, workload.current, prices) is not None for run in runs if run.outcome.duration_seconds)

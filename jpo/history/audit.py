@@ -26,9 +26,8 @@ from jpo.records import Identity
 GENESIS = "0" * 64
 """What the first record has as its predecessor's hash."""
 
-_as_json = json.JSONEncoder(
-    default=repr
-).encode  # repr: a damaged row may hold bytes where text belongs; its hash must differ, not raise
+_as_json = json.JSONEncoder(default=lambda value: [repr(value)]).encode
+"""A damaged row may hold bytes where text belongs: its hash must differ from that of any text, not raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,9 @@ class AuditEvent:
     """Something that shall be on record.
 
     Attributes:
-        kind: what happened, one word: "suggested", "kept", "written", "conflict", "refused", "observed", "learnt".
+        kind: what happened. "suggested", "kept" or "refused"; then "written", "conflict" (config.ini had changed meanwhile) or
+            "not written" (it could not be). "observed": a run. "learnt": the agent took in runs; "tested": its policy was put to
+            the release test. "forgotten": how old runs went. "rolled back": earlier values were put back.
         at: unix seconds.
         identity: the workload it concerns; None when it concerns none in particular.
         data: what is to be known about it; JSON values, no NaN.
@@ -90,12 +91,14 @@ class Verification:
         head: hash of the last good one: an anchor to note elsewhere.
         first_bad: number of the first record that is changed, missing or moved; None when the chain holds.
         reason: what is wrong, in words; None when nothing is.
+        anchored: number of the record whose hash was expected; None when none was, or it was not found.
     """
 
     records: int
     head: str
     first_bad: int | None = None
     reason: str | None = None
+    anchored: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -110,7 +113,7 @@ def chain(previous: AuditRow | None, at: float, kind: str, identity: Identity | 
     """The row that follows `previous` (None: the first); `data` is canonical JSON text."""
     unsigned = AuditRow(
         number=previous.number + 1 if previous else 1,
-        at=float(at),
+        at=float(at) + 0.0,  # -0.0 becomes 0.0: SQLite would give it back so, and the hash would not fit
         kind=kind,
         dataset=identity.dataset if identity else None,
         model=identity.model if identity else None,
@@ -145,17 +148,18 @@ def verify(store: HoldsAudit, *, expected_head: str | None = None) -> Verificati
     Raises:
         StoreError: the store cannot be read.
     """
-    records, head, anchored = 0, GENESIS, expected_head in (None, GENESIS)
+    records, head, anchored = 0, GENESIS, 0 if expected_head == GENESIS else None
     for row in store.audit_rows():
         reason = _fault(row, records + 1, head)
         if reason:
             return Verification(records, head, records + 1, reason)
         records, head = row.number, row.hash
-        anchored = anchored or head == expected_head
-    if not anchored:
+        if head == expected_head:
+            anchored = records
+    if expected_head is not None and anchored is None:
         lost = f"the expected head {expected_head} is not in the log: records are missing at its end, or it was rewritten"
         return Verification(records, head, None, lost)
-    return Verification(records, head)
+    return Verification(records, head, anchored=anchored)
 
 
 def _fault(row: AuditRow, expected_number: int, head: str) -> str | None:
@@ -176,6 +180,9 @@ def read_row(row: AuditRow) -> AuditRecord:
     """
     try:
         identity = None if row.dataset is None else Identity(row.dataset, row.model or "", row.framework or "")
-        return AuditRecord(row.number, row.at, row.kind, identity, json.loads(row.data), row.previous, row.hash)
-    except (ValueError, TypeError) as error:
+        data = json.loads(row.data)
+        if not isinstance(data, dict):
+            raise TypeError("its data are no table")
+        return AuditRecord(row.number, float(row.at), row.kind, identity, data, row.previous, row.hash)
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError("audit log", f"record {row.number} is damaged", "see `jpo audit verify`", code="JPO-E502") from error

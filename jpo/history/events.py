@@ -1,12 +1,20 @@
-"""What the audit log says of a run and of a suggestion: enough to retell them, should the tables themselves be altered."""
+"""What the audit log says of runs, suggestions and refusals: enough to retell them, should the tables themselves be altered.
+
+Each record also says who, where and with which versions ("by"): the store adds that. Digests are SHA-256, hex.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from jpo.history.audit import AuditEvent
 from jpo.history.canonical import Json
-from jpo.records import Run, Suggestion
+from jpo.records import Evidence, Run, Suggestion, Workload
+
+MOST_REASONS = 20
+"""Different reasons for skipping runs that are told one by one; a source may give every run its own."""
 
 
 def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
@@ -15,6 +23,8 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
         "run_id": run.run_id,
         "status": run.status.value,
         "source": run.source,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
         "parameters": run.parameters,
         "outcome": {name: value for name, value in asdict(run.outcome).items() if value is not None},
         "suggestion_id": suggestion_id,
@@ -23,15 +33,64 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
 
 
 def suggested(suggestion: Suggestion, config: str, source_digest: str) -> AuditEvent:
-    """A suggestion was made; whether it was written is told by a later record ("written", "conflict", "refused")."""
-    data: dict[str, Json] = {
-        "suggestion_id": suggestion.suggestion_id,
-        "config": config,
-        "source_digest": source_digest,
-        "changes": [{"key": one.key, "old": one.old_text, "new": one.new_text} for one in suggestion.changes],
-        "decided_by": suggestion.decided_by,
-        "approved": suggestion.guard.approved,
-        "violations": suggestion.guard.violations,
-    }
+    """A suggestion was made; whether it was written is told by a later record ("written", "conflict", "not written")."""
     kind = "suggested" if suggestion.status == "changed" else "kept"
+    data = {**account(suggestion), "config": config, "source_digest": source_digest}
     return AuditEvent(kind, suggestion.created_at, suggestion.identity, data)
+
+
+def refused(
+    workload: Workload, wanted: Mapping[str, float], why: Sequence[str], *, code: str, now: float, about: Mapping[str, Json]
+) -> AuditEvent:
+    """Values were refused, or none can be proposed; config.ini stays as it is.
+
+    Args:
+        wanted: the refused values by parameter name; empty when no configuration was admissible.
+        why: a sentence for each thing that stands against it.
+        code: reason code of the refusal.
+        about: what else is known, as `account` tells it.
+    """
+    data: dict[str, Json] = {
+        **about,
+        "config": str(workload.path),
+        "source_digest": workload.digest,
+        "keys": {one.name: one.key for one in workload.parameters},
+        "current": workload.current,
+        "suggested": wanted,
+        "violations": list(why),
+        "code": code,
+    }
+    return AuditEvent("refused", now, workload.identity, data)
+
+
+def account(suggestion: Suggestion) -> dict[str, Json]:
+    """A suggestion as the log retells it: before and after, what was expected, what the guard said, what it rested on."""
+    return {
+        "suggestion_id": suggestion.suggestion_id,
+        "keys": suggestion.keys,
+        "current": suggestion.current,
+        "suggested": suggestion.suggested,
+        "changes": [{"key": one.key, "old": one.old_text, "new": one.new_text} for one in suggestion.changes],
+        "why": {one.key: one.reason for one in suggestion.changes},
+        "forecast": {"now": asdict(suggestion.now), "next": asdict(suggestion.next)},
+        "guard": asdict(suggestion.guard),
+        "evidence": in_short(suggestion.evidence),
+        "decided_by": suggestion.decided_by,
+        "policy": suggestion.policy,
+        "confidence": suggestion.confidence,
+        "reasons": suggestion.reasons,
+        "codes": suggestion.codes,
+        "sla": [asdict(one) for one in suggestion.sla],
+        "preference": asdict(suggestion.preference),
+        "seed": suggestion.seed,
+    }
+
+
+def in_short(evidence: Evidence) -> dict[str, Json]:
+    """What a suggestion rests on, the skipped runs as numbers by reason."""
+    skipped = Counter(one.reason for one in evidence.runs_skipped)
+    told: dict[str, Json] = dict(skipped.most_common(MOST_REASONS))
+    if len(skipped) > MOST_REASONS:
+        told["other reasons"] = skipped.total() - sum(count for _, count in skipped.most_common(MOST_REASONS))
+    asked = {"requests": evidence.requests, "seconds": evidence.seconds}
+    return {"runs_used": evidence.runs_used, "runs_skipped": told, **asked, "notes": evidence.notes}

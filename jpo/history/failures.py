@@ -51,12 +51,12 @@ def reported(place: str) -> Iterator[None]:
     except sqlite3.Error as error:
         primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bytes say which kind of e.g. I/O error
         finding, remedy, code = _CAUSES.get(primary, ("cannot be used", "", "JPO-E599"))
-        raise StoreError(place, f"{finding} ({_line(error)})", remedy, code=code) from error
+        raise StoreError(place, f"{finding} ({line_of(error)})", remedy, code=code) from error
     except UnicodeDecodeError as error:  # SQLite's own message quotes the damage
         finding, remedy, code = _DAMAGED
         raise StoreError(place, finding, remedy, code=code) from error
     except (UnicodeEncodeError, OverflowError) as error:  # before SQLite is asked
-        finding = f"a value cannot be stored: {_line(error)}"
+        finding = f"a value cannot be stored: {line_of(error)}"
         raise StoreError(place, finding, "check run ids, names and numbers", code="JPO-E508") from error
 
 
@@ -75,11 +75,11 @@ def readable(place: str) -> Iterator[None]:
     """The same for rows whose content no longer fits the records: somebody else wrote them, or the disk changed them."""
     try:
         yield
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         finding, remedy, code = _DAMAGED
-        raise StoreError(place, f"{finding} (a row cannot be read: {_line(error)})", remedy, code=code) from error
+        raise StoreError(place, f"{finding} (a row cannot be read: {line_of(error)})", remedy, code=code) from error
 
 
-def _line(error: Exception) -> str:
+def line_of(error: object) -> str:
     """The error's words on one line, whatever a damaged file put into them."""
     return "".join(one if one.isprintable() else " " for one in str(error))[:200]

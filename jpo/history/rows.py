@@ -7,12 +7,13 @@ that as damage.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
 from jpo.history.canonical import canonical
+from jpo.history.database import Row
 from jpo.history.runs import RecordedRun
+from jpo.history.traces import unpack
 from jpo.records import (
     MEASURED,
     Change,
@@ -25,6 +26,7 @@ from jpo.records import (
     Preference,
     Run,
     RunStatus,
+    Series,
     Skipped,
     SlaCheck,
     Suggestion,
@@ -32,13 +34,21 @@ from jpo.records import (
 
 Columns = dict[str, str | float | None]
 
+RUN_COLUMNS = (
+    *("dataset", "model", "framework", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
+    *("suggestion_id", "parameters", *MEASURED),
+)
+"""The columns of `runs` without its number."""
+SUGGESTION_COLUMNS = ("dataset", "model", "framework", "suggestion_id", "created_at", "status", "document")
+"""The columns of `suggestions` without its number, and without `withdrawn`."""
+
 
 def identity_columns(identity: Identity) -> Columns:
     return {"dataset": identity.dataset, "model": identity.model, "framework": identity.framework}
 
 
 def run_columns(recorded: RecordedRun) -> Columns:
-    """The columns of `runs` without its number."""
+    """A row of RUN_COLUMNS."""
     run = recorded.run
     return {
         **identity_columns(run.identity),
@@ -54,7 +64,7 @@ def run_columns(recorded: RecordedRun) -> Columns:
     }
 
 
-def read_run(row: sqlite3.Row) -> RecordedRun:
+def read_run(row: Row) -> RecordedRun:
     outcome = {name: row[name] for name in MEASURED}
     if outcome["converged"] is not None:
         outcome["converged"] = bool(outcome["converged"])
@@ -71,17 +81,23 @@ def read_run(row: sqlite3.Row) -> RecordedRun:
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
 
 
+def read_series(row: Row) -> Series:
+    times, values = unpack(row["packed"])
+    return Series(row["run_id"], row["quantity"], times, values)
+
+
 def suggestion_columns(suggestion: Suggestion) -> Columns:
-    """The columns of `suggestions` without its number."""
+    """A row of SUGGESTION_COLUMNS."""
     return {
         **identity_columns(suggestion.identity),
         "suggestion_id": suggestion.suggestion_id,
         "created_at": suggestion.created_at,
+        "status": suggestion.status,
         "document": canonical(suggestion),
     }
 
 
-def read_suggestion(row: sqlite3.Row) -> Suggestion:
+def read_suggestion(row: Row) -> Suggestion:
     told: dict[str, Any] = json.loads(row["document"])
     return Suggestion(
         **{

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from jpo.records import Outcome, Run, Suggestion, same
 
@@ -15,6 +16,14 @@ class RecordedRun:
     run: Run
     suggestion_id: str | None
     recorded_at: float
+
+
+class Forgotten(NamedTuple):
+    """What was forgotten of how runs went: of how many runs, how many series, and the bytes they took."""
+
+    runs: int
+    series: int
+    size_bytes: int
 
 
 def fuller(known: Run, later: Run) -> Run:

@@ -6,17 +6,22 @@ cannot be used; what they return is complete or not returned at all. Lists are o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 from jpo.errors import UsageError
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow
+from jpo.history.database import Database
 from jpo.history.opening import open_copy, open_database
-from jpo.history.runs import RecordedRun
-from jpo.history.sqlite import SqliteStore
-from jpo.records import Finished, Identity, Run, Suggestion
+from jpo.history.reading import CopyOnWrite
+from jpo.history.runs import Forgotten, RecordedRun
+from jpo.history.sql import SqlStore
+from jpo.history.sqlite import SqliteDatabase
+from jpo.records import Finished, Identity, Run, Series, Suggestion
+
+NO_AUTHOR: Mapping[str, str] = {}
 
 
 class Store(Protocol):
@@ -28,7 +33,8 @@ class Store(Protocol):
         """Put finished runs on record; in one transaction, with one audit record "observed" for each.
 
         A run is known by its identity and run id. Reported again, it gains what was unknown and keeps what was known
-        (runs.fuller). It is tied to the newest suggestion of its identity, made before it started, whose parameters it ran with.
+        (runs.fuller); of each quantity's series the first stays. It is tied to the newest suggestion of its identity, made
+        before it started, whose parameters it ran with.
 
         Args:
             finished: what one look at a source brought; runs may be of several identities.
@@ -54,6 +60,15 @@ class Store(Protocol):
 
     def watermark(self, identity: Identity, source: str) -> float | None:
         """Unix seconds up to which the source has been read for this workload; None before the first complete look."""
+
+    def series_of(self, run: Run) -> tuple[Series, ...]:
+        """How the run's quantities went, in the order of COURSES; those that nobody recorded, or gc forgot, are missing."""
+
+    def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
+        """Forget how runs went that ended before a time (unix seconds); the runs themselves stay.
+
+        With an audit record "forgotten" in the same transaction if there was anything to forget.
+        """
 
     def append(self, suggestion: Suggestion, *, config: str, source_digest: str) -> AuditRecord:
         """Put a suggestion on record before anything is written, with its audit record "suggested" or "kept", in one transaction.
@@ -105,6 +120,16 @@ class Store(Protocol):
     def audit_rows(self) -> Iterator[AuditRow]:
         """The audit log as it is stored, row by row, for audit.verify."""
 
+    def export_lines(self, *, written_by: str) -> Iterator[str]:
+        """The whole history of one moment as JSON Lines (archive.py), while others go on writing; `written_by`: jpo's version."""
+
+    def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
+        """Put an export into this store, which must be empty: all of it or nothing. How many rows each table got.
+
+        Raises:
+            StoreError: JPO-E515, it is not empty; JPO-E516, a line is bad (`place:line`); JPO-E511, the audit chain is broken.
+        """
+
     def close(self) -> None:
         """Close it; it cannot be used afterwards."""
 
@@ -113,39 +138,57 @@ class Store(Protocol):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 
 
-def open_store(url: str, *, read_only: bool = False, timeout_seconds: float = 10.0) -> Store:
-    """Open the store that a URL names, making it and its folder when missing: `with open_store(url) as store: ...`.
+def open_store(
+    url: str, *, read_only: bool = False, timeout_seconds: float = 10.0, author: Mapping[str, str] = NO_AUTHOR
+) -> Store:
+    """Open the store that a URL names, making it when missing: `with open_store(url) as store: ...`.
 
     Args:
         url: `sqlite:///jpo.db` is a path relative to the current folder, `sqlite:////var/jpo.db` an absolute one (a slash more,
-            as in SQLAlchemy), `sqlite://` is in memory and gone when closed.
-        read_only: work on a copy in memory, empty when there is no store: everything can be called, nothing is kept.
-        timeout_seconds: how long to wait for a lock of another process.
+            as in SQLAlchemy), `sqlite://` is in memory and gone when closed. `postgresql://user@host/database` is a server, with
+            all that libpq knows (sslmode, service, PGPASSFILE ...).
+        read_only: everything can be called, nothing is kept, nobody waits for it; empty when there is no store.
+        timeout_seconds: how long to wait for a lock of another process, and for a server that starts up.
+        author: who does it and where; when not empty, every audit record's data holds it as "by".
 
     Raises:
-        UsageError: JPO-E509, the URL names no store this version knows.
+        UsageError: JPO-E509, the URL names no store this version knows; JPO-E512, PostgreSQL support is not installed.
         StoreError: it cannot be made, opened, read or migrated.
     """
+    opener = _postgres if url.startswith(("postgresql://", "postgres://")) else _sqlite
+    return SqlStore(opener(url, read_only, timeout_seconds), author=author)
+
+
+def _sqlite(url: str, read_only: bool, timeout_seconds: float) -> Database:
     path = _path(url)
     place = str(path) if path else "sqlite:// (in memory)"
-    opener = open_copy if read_only else open_database
-    return SqliteStore(opener(path, place, timeout_seconds), place)
+    return SqliteDatabase((open_copy if read_only else open_database)(path, place, timeout_seconds), place)
+
+
+def _postgres(url: str, read_only: bool, timeout_seconds: float) -> Database:
+    try:
+        from jpo.history.postgres import open_postgres
+    except ImportError as error:
+        finding = "PostgreSQL support is not installed"
+        raise UsageError("store url", finding, 'pip install "jpo[postgres]"', code="JPO-E512") from error
+    database = open_postgres(url, read_only=read_only, timeout_seconds=timeout_seconds)
+    if database is None:
+        return _sqlite("sqlite://", False, timeout_seconds)
+    return CopyOnWrite(database, _sqlite("sqlite://", False, timeout_seconds)) if read_only else database
 
 
 def _path(url: str) -> Path | None:
     """The file that a URL names, None for memory. A URL may hold a password: no message repeats it."""
     scheme, separator, rest = url.partition("://")
-    if separator and scheme in ("postgresql", "postgres"):
-        raise _no_store("PostgreSQL is not in this version")
     if not separator or scheme != "sqlite":
-        raise _no_store("it does not start with sqlite://")
+        raise _no_store("starts with neither sqlite:// nor postgresql://")
     if rest in ("", "/:memory:"):
         return None
     if not rest.startswith("/") or rest == "/" or "\0" in rest:
-        raise _no_store("it names no file")
+        raise _no_store("names no file")
     return Path(rest.removeprefix("/"))
 
 
 def _no_store(finding: str) -> UsageError:
-    remedy = "write sqlite:///.jpo/jpo.db (relative) or sqlite:////var/lib/jpo.db (absolute, four slashes)"
+    remedy = "write sqlite:///.jpo/jpo.db (relative), sqlite:////var/lib/jpo.db (absolute) or postgresql://user@host/database"
     return UsageError("store url", finding, remedy, code="JPO-E509")

@@ -1,18 +1,23 @@
 """Finished runs of a workload, read from Prometheus or from CSV logs.
 
     contract.py      the names and units of the metrics and log lines which a training job reports
-    prometheus.py    finished_runs: discovery by one request, then a dozen batch queries for what is new
+    prometheus.py    finished_runs: what is new, in chunks; discovery.py: which runs are over, by one request
+    measuring.py     all new runs of a chunk at once, by a dozen requests; queries.py: their texts; look.py: one question
+    cluster.py       what cAdvisor, kube-state-metrics and GPU exporters say of pods; joined.py: of the run in them
+    traces.py        single samples of the newest runs: percentiles and courses
+    names.py         what metrics and labels are called, by default and at a site; recording_rules.yml: optional, for servers
     client.py        the guard layer around prometheus-api-client: deadline, retries, redirects
     answers.py       which answers of a server are believed
     source.py        PrometheusSource: address, credentials, deadline
-    csvlog.py        read_log, read_logs: the same runs from files
+    csvlog.py        read_log: the same runs from files; folder.py: from many; follow.py: from one that is still written
     measured.py      what either source measured -> records.Run
 
 It decides which runs are over and how they ended. It stores nothing and never asks what other parts want.
 """
 
-from jpo.telemetry.csvlog import read_log, read_logs
+from jpo.telemetry.csvlog import read_log
+from jpo.telemetry.folder import log_files, read_each, read_logs
 from jpo.telemetry.prometheus import finished_runs
 from jpo.telemetry.source import PrometheusSource
 
-__all__ = ["PrometheusSource", "finished_runs", "read_log", "read_logs"]
+__all__ = ["PrometheusSource", "finished_runs", "log_files", "read_each", "read_log", "read_logs"]

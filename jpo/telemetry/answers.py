@@ -7,17 +7,48 @@ Pure functions; client.py does the talking. Causes and remedies follow what real
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jpo.errors import TelemetryError
 
 LONGEST_QUOTE = 200
 """Characters of a server's own words that are repeated in a message."""
+BUSY = (408, 429, 500, 502, 503, 504)
+"""HTTP statuses of trouble that passes."""
+LIMITS = re.compile(
+    r"too many (samples|points|chunks|series|bytes)"  # Prometheus, VictoriaMetrics
+    r"|exceeded maximum resolution"  # Prometheus: query_range
+    r"|-search\.max(Samples|Unique|Points|Series|QueryLen|Memory|Export)"  # VictoriaMetrics' flags
+    r"|not enough memory for processing"  # VictoriaMetrics
+    r"|timeout exceeded"  # VictoriaMetrics: -search.maxQueryDuration
+    r"|err-(mimir|cortex)-max-|exceeds the limit|exceeded the maximum number"  # Mimir, Cortex
+    r"|(series|samples|chunks|bytes) limit exceeded|exceeded (series|samples|chunks|bytes) limit|ResourceExhausted",  # Thanos
+    re.IGNORECASE,
+)
+"""What servers say when a question asks for more than they give at once."""
 
 
 class PassingTrouble(TelemetryError):
-    """Trouble that a second try may cure: the server is busy, the answer was cut off."""
+    """Trouble that a second try may cure: the answer was cut off, the connection was reset."""
+
+    pauses: ClassVar[tuple[float, ...]] = (0.5,)
+    """Seconds to wait before each further try."""
+
+
+class Busy(PassingTrouble):
+    """The server said that it cannot answer just now: a restart, or one of several behind a balancer."""
+
+    pauses = (0.5, 1.0, 2.0)
+
+
+class TooMuch(TelemetryError):
+    """Trouble that a narrower question cures: the server gave the query up, it met a limit, or its answer is too large.
+
+    Codes JPO-E103, E105 and E109. That the deadline of the whole look passed (JPO-E103 as well) is not among it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +64,7 @@ class Row:
 
 
 def check(place: str, status: int, content_type: str, body: bytes, hide: Callable[[str], str] = str) -> tuple[str, ...]:
-    """Accept an answer of the query API, or say what it is instead.
+    """Accept an answer of Prometheus' HTTP API with `data` of any shape, or say what it is instead.
 
     Args:
         hide: takes secrets out of the server's own words before they are cut and repeated.
@@ -43,14 +74,12 @@ def check(place: str, status: int, content_type: str, body: bytes, hide: Callabl
 
     Raises:
         PassingTrouble: worth a second try.
+        TooMuch: worth a narrower question.
         TelemetryError: JPO-E101 to E105 and E108.
     """
-    if status in (401, 403):
-        found = "refused the credentials" if status == 401 else "does not allow this user to query"
-        raise TelemetryError(
-            place, f"{found} (HTTP {status})", "check user, password or token in [prometheus] auth", code="JPO-E101"
-        )
     document = _document(body) if "json" in content_type else None
+    if status in (401, 403):
+        raise _no_entry(place, status, _reason(document or {}, hide))
     if document is None and status == 200 and "json" in content_type:
         raise PassingTrouble(
             place, "answer was cut off or is not JSON", "check the proxy in front of Prometheus", code="JPO-E108"
@@ -58,12 +87,15 @@ def check(place: str, status: int, content_type: str, body: bytes, hide: Callabl
     if document is None or "status" not in document:
         raise _not_prometheus(place, status, content_type, body)
     if status != 200 or document["status"] != "success":
-        raise _refused(place, status, document, quote(hide(str(document.get("error", "no reason given")))))
-    data = document.get("data")
-    if not isinstance(data, dict) or not isinstance(data.get("result"), list):
-        raise TelemetryError(place, "answered without data", "is this the address of a Prometheus API?", code="JPO-E104")
+        raise _refused(place, status, document, _reason(document, hide))
+    if not isinstance(document.get("data"), dict | list):
+        raise without_data(place)
     warnings = document.get("warnings") or ()
     return tuple(quote(hide(str(w))) for w in (warnings if isinstance(warnings, list | tuple) else [warnings]))
+
+
+def without_data(place: str) -> TelemetryError:
+    return TelemetryError(place, "answered without data", "is this the address of a Prometheus API?", code="JPO-E104")
 
 
 def rows(place: str, result: object) -> list[Row]:
@@ -79,6 +111,13 @@ def _row(item: dict[str, object]) -> Row:
     if not isinstance(labels, dict) or not isinstance(points, list) or not points:
         raise TypeError
     return Row({str(k): str(v) for k, v in labels.items()}, tuple((float(t), float(v)) for t, v in points))
+
+
+def texts(place: str, data: object) -> tuple[str, ...]:
+    """The values of a label; JPO-E104 when they have another shape."""
+    if not isinstance(data, list):
+        raise without_data(place)
+    return tuple(str(value) for value in data)
 
 
 def quote(text: object) -> str:
@@ -98,27 +137,41 @@ def _document(body: bytes) -> dict[str, object] | None:
 
 
 def _not_prometheus(place: str, status: int, content_type: str, body: bytes) -> TelemetryError:
-    if status in (429, 500, 502, 503, 504):
-        return PassingTrouble(place, f"is not available (HTTP {status})", "try again later, or use --offline", code="JPO-E102")
-    if b"HTTP request to an HTTPS server" in body[:500]:
+    if status in (413, 414):
+        return TooMuch(place, f"query is too long for a proxy (HTTP {status})", "narrow the window with --since", code="JPO-E105")
+    if status in BUSY:
+        return Busy(place, f"is not available (HTTP {status})", "try again later, or use --offline", code="JPO-E102")
+    if b"HTTP request to an HTTPS server" in body[:500] or b"request was sent to HTTPS port" in body[:500]:  # Go, nginx
         return TelemetryError(place, "is an HTTPS server", "write https:// in the URL", code="JPO-E104")
+    if b"SSL certificate" in body[:500]:  # nginx
+        return TelemetryError(place, "asks for a client certificate", "set cert_file and key_file", code="JPO-E106")
     what = "a web page (a sign-in page?)" if "html" in content_type else f"HTTP {status} without a Prometheus answer"
     return TelemetryError(
         place, f"answered with {what}", "check the URL; is there a route prefix such as /prometheus?", code="JPO-E104"
     )
 
 
+def _no_entry(place: str, status: int, reason: str) -> TelemetryError:
+    found = "refused the credentials" if status == 401 else "does not allow this user to query"
+    finding = f"{found} (HTTP {status}): {quote(reason)}"
+    return TelemetryError(place, finding, "check user, password or token in [prometheus] auth", code="JPO-E101")
+
+
+def _reason(document: dict[str, object], hide: Callable[[str], str]) -> str:
+    """The server's words. VictoriaMetrics repeats the query, which may be long, and names the cause after it."""
+    text = hide(str(document.get("error") or document.get("message") or "no reason given"))  # message: AWS
+    return (text.rpartition('": ')[2] or text) if len(text) > LONGEST_QUOTE else text
+
+
 def _refused(place: str, status: int, document: dict[str, object], reason: str) -> TelemetryError:
     if document.get("errorType") in ("timeout", "canceled"):
         # A second try would run into the same limit of the server: narrow the question instead.
-        return TelemetryError(place, f"gave up the query: {reason}", "narrow the window with --since", code="JPO-E103")
-    if status in (429, 500, 502, 503, 504):
-        return PassingTrouble(
-            place, f"is not available (HTTP {status}): {reason}", "try again later, or use --offline", code="JPO-E102"
-        )
-    return TelemetryError(
-        place,
-        f"rejected the query (HTTP {status}): {reason}",
-        "narrow the window with --since, or report it as a bug of JPO",
-        code="JPO-E105",
-    )
+        return TooMuch(place, f"gave up the query: {quote(reason)}", "narrow the window with --since", code="JPO-E103")
+    too_much = LIMITS.search(reason)
+    if status in BUSY and not too_much:
+        finding = f"is not available (HTTP {status}): {quote(reason)}"
+        return Busy(place, finding, "try again later, or use --offline", code="JPO-E102")
+    finding = f"rejected the query (HTTP {status}): {quote(reason)}"
+    if too_much:
+        return TooMuch(place, finding, "narrow the window with --since", code="JPO-E105")
+    return TelemetryError(place, finding, "narrow the window with --since, or report it as a bug of JPO", code="JPO-E105")

@@ -1,8 +1,9 @@
 """What a training job reports about itself: metric names, labels and units, in one place.
 
 Each metric carries the labels run_id, dataset, model and framework. Only RUN_INFO carries the configuration, as labels named
-like records.PARAMETERS with numbers in canonical form (`repr`: 0.001, not 1e-3). A job that cannot be scraped writes a CSV log
-with the same words (csvlog.py).
+like records.PARAMETERS with numbers in canonical form (`repr`: 0.001, not 1e-3). Where RUN_INFO also carries namespace,
+pod and container, as every scraped pod's series do, the cluster's metrics of that pod are the run's (cluster.py). Names can be
+others at a site (names.py). A job that cannot be scraped writes a CSV log with the same words (csvlog.py).
 
 | metric                      | type    | value                                                                                |
 |-----------------------------|---------|--------------------------------------------------------------------------------------|
@@ -32,6 +33,7 @@ STATUS = "jpo_run_status"
 CONVERGED = "jpo_converged"
 CPU_SECONDS = "jpo_cpu_seconds_total"
 MEMORY_BYTES = "jpo_memory_bytes"
+METRICS = (RUN_INFO, SAMPLES, TRAIN_LOSS, VAL_LOSS, EPOCH, START, END, STATUS, CONVERGED, CPU_SECONDS, MEMORY_BYTES)
 
 STALE_SECONDS = 300.0
 """A job that has not reported for so long, nor said that it ended, is over: Prometheus' own look-back of 5 minutes."""

@@ -17,58 +17,27 @@ A log is one run. Its lines, in the order in which a training script writes them
     # memory_bytes=310000000        highest resident memory
 
 `end` and `status` together close a log. What follows the last line break was cut off while being written and is ignored.
-A log without its end counts as over when its last row is older than contract.STALE_SECONDS; how it ended is then judged
-by its epochs. Files are only read here.
+A log without its end counts as over when its last row is older than contract.STALE_SECONDS and than three times its longest pause
+between two rows (an hour while there is only one); how it ended is then judged by its epochs. Files are only read here; follow.py
+reads one that is still being written.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import os
+import stat
+from io import BufferedReader
 from pathlib import Path
 
 from jpo.errors import TelemetryError
-from jpo.records import PARAMETERS, Finished, Identity, Run, Skipped
-from jpo.telemetry import contract
+from jpo.records import PARAMETERS, Run
+from jpo.telemetry.loglines import Log, unreadable
 from jpo.telemetry.measured import Measured, Values, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
-COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
 CLOCKS_DIFFER_SECONDS = 86400.0
 """No clock of a training machine is a whole day ahead of ours."""
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """What stands in a log: its `# key=value` lines and, by column, the values that were measured, first to last."""
-
-    path: Path
-    head: dict[str, str]
-    columns: dict[str, list[float]]
-
-    @property
-    def run_id(self) -> str:
-        return self._required("run_id")
-
-    @property
-    def identity(self) -> Identity:
-        return Identity(self._required("dataset"), self._required("model"), self._required("framework"))
-
-    def last(self, column: str) -> float | None:
-        values = self.columns[column]
-        return values[-1] if values else None
-
-    def number(self, key: str) -> float | None:
-        """The number of a `# key=` line; None when it is absent or empty."""
-        text = self.head.get(key)
-        return _number(f"# {key}=", text, self.path) if text else None
-
-    def _required(self, key: str) -> str:
-        if not self.head.get(key):
-            raise _unreadable(self.path, f"has no line '# {key}=...'")
-        return self.head[key]
 
 
 def read_log(path: Path, *, now: float | None = None) -> Run:
@@ -80,63 +49,13 @@ def read_log(path: Path, *, now: float | None = None) -> Run:
     Raises:
         TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
     """
-    return _run(_parse(path), now)
+    return run_of(parsed(path), now=now)
 
 
-def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Finished:
-    """The finished runs of one workload among many logs, oldest first.
-
-    Args:
-        patterns: files, folders (their *.csv) or shell patterns such as `runs/*.csv`.
-        now: as in `read_log`.
-
-    Returns:
-        Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
-        `complete` is False when a log could not be read.
-    """
-    runs: dict[str, Run] = {}
-    skipped, complete = [], True
-    for path in _files(patterns):
-        name = path.name
-        try:
-            log = _parse(path)
-            name = log.run_id
-            if log.identity != identity:
-                continue
-            if name in runs:
-                skipped.append(Skipped(name, f"{path}: an earlier log has the same run_id"))
-            else:
-                runs[name] = _run(log, now)
-        except TelemetryError as error:
-            skipped.append(Skipped(name, str(error)))
-            complete = complete and error.code != "JPO-E110"
-    ordered = sorted(runs.values(), key=lambda run: (run.ended_at, run.run_id))
-    return Finished(runs=tuple(ordered), skipped=tuple(skipped), complete=complete)
-
-
-def _files(patterns: Iterable[str | Path]) -> Iterator[Path]:
-    for pattern in patterns:
-        path = Path(pattern)
-        if path.is_dir():
-            yield from sorted(path.glob("*.csv"))
-        elif path.exists():
-            yield path
-        else:
-            # A pattern that matches nothing is yielded itself: reading it tells that there is no such file.
-            yield from _matches(path) or [path]
-
-
-def _matches(pattern: Path) -> list[Path]:
-    try:
-        return sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))))
-    except ValueError:  # not a pattern that pathlib knows, such as a**b
-        return []
-
-
-def _run(log: Log, now: float | None) -> Run:
-    closed = {"end", "status"} <= log.head.keys()
-    ended_at = log.number("end") if closed else log.last("time")
-    if ended_at is None or not (closed or (now is not None and now - ended_at > contract.STALE_SECONDS)):
+def run_of(log: Log, *, now: float | None = None) -> Run:
+    """The finished run that these lines tell of; arguments and errors as in `read_log`."""
+    ended_at = log.number("end") if log.closed else log.latest.get("time")
+    if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
         raise TelemetryError(str(log.path), finding, remedy, code="JPO-E111")
     if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
@@ -148,13 +67,13 @@ def _run(log: Log, now: float | None) -> Run:
         parameters={name: log.head[name] for name in PARAMETERS if log.head.get(name)},
         started_at=log.number("start"),
         ended_at=ended_at,
-        closed=closed,
+        closed=log.closed,
         status=log.head.get("status"),
         values=Values(
-            samples=log.last("samples"),
-            train_loss=log.last("train_loss"),
-            val_loss=log.last("val_loss"),
-            epoch=log.last("epoch"),
+            samples=log.latest.get("samples"),
+            train_loss=log.latest.get("train_loss"),
+            val_loss=log.latest.get("val_loss"),
+            epoch=log.latest.get("epoch"),
             converged=YES_OR_NO.get(log.head.get("converged", "").lower()),
             cpu_seconds=log.number("cpu_seconds"),
             memory_bytes=log.number("memory_bytes"),
@@ -166,72 +85,49 @@ def _run(log: Log, now: float | None) -> Run:
         raise TelemetryError(str(log.path), str(error), "correct the script that writes the log", code="JPO-E112") from error
 
 
-def _parse(path: Path) -> Log:
-    head: dict[str, str] = {}
-    columns: dict[str, list[float]] = {name: [] for name in COLUMNS}
-    names: list[str] = []
-    complete, _, _ = _text(path).rpartition("\n")
-    for number, line in enumerate(complete.split("\n"), start=1):
-        line = line.strip()
-        if line.startswith("#"):
-            _remember(head, line, path, number)
-        elif line and not names:
-            names = _header(line, path, number)
-        elif line:
-            for name, value in _cells(line, names, path, number):
-                columns[name].append(value)
-    return Log(path, head, columns)
-
-
-def _text(path: Path) -> str:
+def parsed(path: Path) -> Log:
+    """All whole lines of a log."""
     try:
-        if not path.is_file():  # a pipe or device would be read for ever
-            raise _unreadable(path, "is not a file" if path.exists() else "no such file")
-        with path.open("rb") as file:
+        with opened(path) as file:
             content = file.read(LARGEST_LOG_BYTES + 1)
     except OSError as error:
-        raise _unreadable(path, f"cannot be read ({error.strerror})") from error
+        raise unreadable(path, f"cannot be read ({error.strerror})") from error
+    if not content:
+        remedy = "wait for its first lines; if no run is writing it, the disk was full"
+        raise TelemetryError(str(path), "is empty: its run has not begun", remedy, code="JPO-E111")
     if len(content) > LARGEST_LOG_BYTES:
-        raise _unreadable(path, f"is larger than {LARGEST_LOG_BYTES // 2**20} MiB")
+        raise too_large(path)
+    complete, _, _ = content.rpartition(b"\n")
+    log = Log(path)
+    for line in decoded(complete).split("\n"):
+        log.take(line)
+    return log
+
+
+def opened(path: Path) -> BufferedReader:
+    """A regular file for reading. A pipe or device would be read for ever: it is refused without waiting for its other end.
+
+    Raises:
+        TelemetryError: JPO-E110, also when there is none.
+        OSError: it cannot be opened.
+    """
     try:
-        return content.decode("utf-8-sig")
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, ValueError) as error:  # ValueError: a NUL in the name
+        raise unreadable(path, "no such file") from error
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return open(handle, "rb")  # noqa: PTH123 - it is a descriptor
+    os.close(handle)
+    raise unreadable(path, "is not a file")
+
+
+def decoded(raw: bytes) -> str:
+    """UTF-8 with or without BOM, else Latin-1, which takes every byte."""
+    try:
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return content.decode("latin-1")
+        return raw.decode("latin-1")
 
 
-def _remember(head: dict[str, str], line: str, path: Path, number: int) -> None:
-    key, equals, value = (part.strip() for part in line.lstrip("#").partition("="))
-    if equals and head.setdefault(key, value) != value:
-        raise _unreadable(path, f"line {number}: {key} is already {head[key]!r} above; one log is one run")
-
-
-def _header(line: str, path: Path, number: int) -> list[str]:
-    names = [name.strip() for name in line.split(",")]
-    if "time" not in names or len(set(names)) != len(names):
-        raise _unreadable(path, f"line {number}: the first row must name the columns")
-    return names
-
-
-def _cells(line: str, names: list[str], path: Path, number: int) -> Iterator[tuple[str, float]]:
-    """The known columns of a row that were measured."""
-    cells = line.split(",")
-    if len(cells) != len(names):
-        raise _unreadable(path, f"line {number}: {len(cells)} cells under {len(names)} columns")
-    for name, cell in zip(names, cells, strict=True):
-        if name in COLUMNS and cell.strip():
-            value = _number(f"line {number}: {name}", cell.strip(), path)
-            if name == "time" and not math.isfinite(value):
-                raise _unreadable(path, f"line {number}: time is not finite")
-            yield name, value
-
-
-def _number(what: str, text: str, path: Path) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise _unreadable(path, f"{what} {text[:40]!r} is not a number") from error
-
-
-def _unreadable(path: Path, finding: str) -> TelemetryError:
-    remedy = f"a log has '# key=value' lines, then {','.join(COLUMNS)}"
-    return TelemetryError(str(path), finding, remedy, code="JPO-E110")
+def too_large(path: Path) -> TelemetryError:
+    return unreadable(path, f"is larger than {LARGEST_LOG_BYTES // 2**20} MiB")

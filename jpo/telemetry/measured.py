@@ -24,6 +24,11 @@ class Values:
         epoch: number of finished epochs.
         converged: 1 if the job reached its own target, else 0.
         memory_bytes: the highest.
+        cpu_cores_mean, cpu_cores_p95, memory_mean_bytes, memory_p95_bytes: over the run.
+        cpus_requested: what the container asked for; the run's own word is believed before it.
+        gpu_utilisation: mean ratio over the run's GPUs.
+        gpu_memory_bytes: the highest of one GPU.
+        energy_joules: of all GPUs.
     """
 
     samples: float | None = None
@@ -33,6 +38,14 @@ class Values:
     converged: float | None = None
     cpu_seconds: float | None = None
     memory_bytes: float | None = None
+    cpu_cores_mean: float | None = None
+    cpu_cores_p95: float | None = None
+    memory_mean_bytes: float | None = None
+    memory_p95_bytes: float | None = None
+    cpus_requested: float | None = None
+    gpu_utilisation: float | None = None
+    gpu_memory_bytes: float | None = None
+    energy_joules: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +56,7 @@ class Measured:
         parameters: the run's configuration as text, by parameter name.
         closed: the job itself said that it ended; False when it only fell silent.
         status: the job's own word for how it ended, or None.
+        seen_to_end: how the cluster saw its process end, or None: what is left where the job says nothing.
     """
 
     run_id: str
@@ -53,6 +67,7 @@ class Measured:
     closed: bool
     status: str | None
     values: Values
+    seen_to_end: RunStatus | None = None
 
 
 def to_run(measured: Measured, source: str) -> Run:
@@ -72,7 +87,7 @@ def to_run(measured: Measured, source: str) -> Run:
         status=_status(measured, parameters),
         started_at=start,
         ended_at=end,
-        outcome=_outcome(measured.values, start, end, parameters.get("cpus")),
+        outcome=_outcome(measured, parameters.get("cpus")),
         source=source,
     )
 
@@ -88,17 +103,19 @@ def _number(name: str, text: str) -> float:
 
 
 def _status(measured: Measured, parameters: Mapping[str, float]) -> RunStatus:
-    """The job's own word; NaN in a loss overrides it; without a word, an end that was announced or reached counts as success."""
+    """Memory that ran out, then NaN in a loss, then the job's own word, then the cluster's; at last, an end that was announced or
+    reached counts as success."""
     known = {s.value: s for s in RunStatus}
     if measured.status is not None and measured.status not in known:
         raise ValueError(f"status {measured.status!r} is none of {', '.join(known)}")
-    if measured.status == RunStatus.OOM_KILLED:
+    told = None if measured.status is None else known[measured.status]
+    if RunStatus.OOM_KILLED in (told, measured.seen_to_end) and told is not RunStatus.SUCCEEDED:
         return RunStatus.OOM_KILLED
     losses = (measured.values.train_loss, measured.values.val_loss)
     if any(loss is not None and not math.isfinite(loss) for loss in losses):
         return RunStatus.DIVERGED
-    if measured.status is not None:
-        return known[measured.status]
+    if told or measured.seen_to_end:
+        return told or measured.seen_to_end or RunStatus.FAILED
     if measured.closed:
         return RunStatus.SUCCEEDED
     if measured.values.epoch is None or "epochs" not in parameters:
@@ -106,21 +123,40 @@ def _status(measured: Measured, parameters: Mapping[str, float]) -> RunStatus:
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED
 
 
-def _outcome(values: Values, started_at: float | None, ended_at: float, cpus: float | None) -> Outcome:
-    duration = None if started_at is None else ended_at - started_at
-    samples, cpu_seconds, memory_bytes = _finite(values.samples), _finite(values.cpu_seconds), _finite(values.memory_bytes)
-    converged = _finite(values.converged)
+def _outcome(measured: Measured, cpus: float | None) -> Outcome:
+    values, start = measured.values, measured.started_at
+    duration = None if start is None else measured.ended_at - start
+    samples, cpu_seconds, converged = _finite(values.samples), _finite(values.cpu_seconds), _finite(values.converged)
+    cores = _finite(values.cpu_cores_mean)
+    if cpu_seconds is not None and duration:
+        cores = cpu_seconds / duration
+    offered = cpus or _finite(values.cpus_requested)
     return Outcome(
         duration_seconds=duration,
+        energy_joules=_finite(values.energy_joules),
         samples=samples,
         throughput_samples_per_second=samples / duration if samples is not None and duration else None,
         train_loss=_loss(values.train_loss, values.epoch),
         val_loss=_loss(values.val_loss, values.epoch),
-        # More than was asked for (a burst) is still fully busy: ratios lie in 0..1.
-        cpu_utilisation=min(1.0, cpu_seconds / duration / cpus) if cpu_seconds is not None and duration and cpus else None,
-        memory_gib=None if memory_bytes is None else memory_bytes / BYTES_PER_GIB,
+        gpu_utilisation=_ratio(_finite(values.gpu_utilisation)),
+        cpu_utilisation=_ratio(cores / offered) if cores is not None and duration and offered else None,
+        memory_gib=_gib(values.memory_bytes),
+        gpu_memory_gib=_gib(values.gpu_memory_bytes),
+        cpu_cores_mean=cores,
+        cpu_cores_p95=_finite(values.cpu_cores_p95),
+        memory_mean_gib=_gib(values.memory_mean_bytes),
+        memory_p95_gib=_gib(values.memory_p95_bytes),
         converged=None if converged is None else converged == 1,
     )
+
+
+def _ratio(value: float | None) -> float | None:
+    """More than was asked for (a burst) is still fully busy: ratios lie in 0..1."""
+    return None if value is None else min(1.0, value)
+
+
+def _gib(count: float | None) -> float | None:
+    return None if count is None or not math.isfinite(count) else count / BYTES_PER_GIB
 
 
 def _loss(value: float | None, epoch: float | None) -> float | None:

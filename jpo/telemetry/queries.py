@@ -1,23 +1,33 @@
-"""The PromQL that JPO asks: text in, text out, every label value escaped.
+"""The PromQL that JPO asks about runs: text in, text out, every label value escaped and every name checked (names.py).
 
-Only `*_over_time`, `increase`, `resets` and `max`/`min by`: these mean the same on Prometheus, VictoriaMetrics, Thanos
-and Mimir. There is no subquery, no query_range and no `rate` over the window: over months of history those time out.
-Every query aggregates by run_id first, because a pair of highly available servers reports each series twice.
+Only `*_over_time`, `increase`, `resets`, `offset` and `max`/`min by`: these mean the same on Prometheus, VictoriaMetrics, Thanos
+and Mimir. There is no subquery, no query_range and no `rate` over the window: over months of history those time out. Every query
+aggregates by run_id first, because a pair of highly available servers reports each series twice. What several quantities of the
+same runs are is one request: their rows are told apart by the label `quantity`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote_plus
 
 from jpo.records import PARAMETERS, Identity
 from jpo.telemetry import contract
+from jpo.telemetry.names import Names
 
-MOST_NAMED_RUNS = 200
-"""Up to so many run ids a query names them; beyond, it reads the whole workload."""
+LONGEST_PATTERN = 200
+"""Characters of run ids or pods which one selector names; beyond, it reads the whole workload. A union has a dozen selectors."""
+LONGEST_QUERY = 5500
+"""Characters in a URL, so that a union goes by GET (session.py), all that some proxies allow. VictoriaMetrics takes 16 kB."""
 
 LAST = "last_over_time({0})"
 HIGHEST = "max_over_time({0})"
+SUM = "sum_over_time({0})"
+COUNT = "count_over_time({0})"
+P95 = "quantile_over_time(0.95,{0})"
+# What a counter gained that began long before the run; not extrapolated, so that all servers say the same.
+GAIN = "((max_over_time({0}) - min_over_time({0}) and resets({0}) == 0) or increase({0}))"
 # A counter that never fell has counted from zero: its highest value is exact. `increase` extrapolates, and is for restarted jobs.
 TOTAL = "((max_over_time({0}) and resets({0}) == 0) or increase({0}))"
 QUANTITIES = {
@@ -28,20 +38,44 @@ QUANTITIES = {
     "converged": (contract.CONVERGED, LAST),
     "cpu_seconds": (contract.CPU_SECONDS, TOTAL),
     "memory_bytes": (contract.MEMORY_BYTES, HIGHEST),
+    "cpu_cores_p95": ("recorded_cpu_cores", P95),
 }
-"""Field of measured.Values: the metric that holds it, and how its samples become one number."""
-
-TARGET = "run_id, job, instance, namespace, pod"
-"""Labels that tell one reporting process from another of the same run."""
+"""Field of measured.Values: the role of the metric that holds it, and how its samples become one number."""
 
 
-def selector(identity: Identity, run_ids: Sequence[str] = ()) -> str:
-    """`{dataset="..",model="..",framework=".."}`, and the runs where they are few enough to name."""
+DEFAULT = Names()
+
+
+def selector(
+    identity: Identity,
+    run_ids: Sequence[str] = (),
+    *,
+    names: Names = DEFAULT,
+    loose: bool = False,
+    longest: int = LONGEST_PATTERN,
+) -> str:
+    """`{dataset="..",model="..",framework=".."}`, and the runs where they are few enough to name.
+
+    Args:
+        loose: series that lack a label of the identity are chosen too; Pushgateway's own metrics have only those of its groups.
+        longest: characters of run ids, beyond which none is named.
+    """
     wanted = {"dataset": identity.dataset, "model": identity.model, "framework": identity.framework}
-    matchers = [f"{label}={quoted(value)}" for label, value in wanted.items()]
-    if 0 < len(run_ids) <= MOST_NAMED_RUNS:
-        matchers.append(f"run_id=~{quoted('|'.join(re.escape(run_id) for run_id in run_ids))}")
+    matchers = [
+        f"{names.label(role)}=~{quoted(re.escape(value) + '|')}" if loose else f"{names.label(role)}={quoted(value)}"
+        for role, value in wanted.items()
+    ]
+    if run_ids and (pattern := one_of(run_ids, longest)) is not None:
+        matchers.append(f"{names.label('run_id')}=~{pattern}")
+    elif loose:
+        matchers.append(f'{names.label("run_id")}!=""')
     return "{" + ",".join(matchers) + "}"
+
+
+def one_of(texts: Sequence[str], longest: int = LONGEST_PATTERN) -> str | None:
+    """A quoted pattern that matches exactly these texts; None when it would be too long."""
+    pattern = quoted("|".join(re.escape(text) for text in texts))
+    return pattern if len(pattern) <= longest else None
 
 
 def quoted(text: str) -> str:
@@ -54,35 +88,86 @@ def window(begin: float, until: float) -> str:
     return f"[{max(1, int((until - begin) * 1000) - 1)}ms]"
 
 
-def discovery(chosen: str, span: str) -> str:
-    """Which runs reported in the window, when they began and ended, and which go on: rows marked by the label `seen`.
+def unions(asked: Mapping[str, str]) -> list[str]:
+    """Few queries that answer all of these, each row with its key as label `quantity`."""
+    found: list[str] = []
+    for quantity, query in asked.items():
+        marked = f'label_replace({query},"quantity","{quantity}","","")'
+        if found and len(quote_plus(found[-1] + marked)) < LONGEST_QUERY:
+            found[-1] += f" or {marked}"
+        else:
+            found.append(marked)
+    return found
 
-    A run goes on while some process reports it without an end; asked per process, because a restarted run may have the end of
-    its first attempt.
+
+def discovery(
+    names: Names, chosen: str, loosely: str, span: str, *, still_seconds: float, known_seconds: float | None
+) -> dict[str, str]:
+    """Which runs reported in the window, when they began and ended, and which go on.
+
+    A run goes on while some process reports it without an end; asked per process, because a restarted run may have the end of its
+    first attempt. What a Pushgateway holds is reported for ever: `pushed` says when it was pushed last, `still` that its samples
+    have not moved for `still_seconds`, but did since `known_seconds` ago (None: ever).
     """
-    start, end = f"{contract.START}{chosen}", f"{contract.END}{chosen}"
-    asked = {
-        "run": f"max by (run_id) (last_over_time({contract.RUN_INFO}{chosen}{span}))",
-        "start": f"min by (run_id) (last_over_time({start}{span}) > 0)",
-        "end": f"max by (run_id) (last_over_time({end}{span}) > 0)",
-        "going": f"max by (run_id) ({contract.RUN_INFO}{chosen} unless on ({TARGET}) ({end} > 0))",
+    info, start, end = (names.metric(role) + chosen for role in (contract.RUN_INFO, contract.START, contract.END))
+    samples, pushes = names.metric(contract.SAMPLES) + chosen, names.metric("push_time_seconds") + loosely
+    run = names.label("run_id")
+    process = ", ".join(_process(names))
+    still = f"{samples} == {samples} offset {still_seconds:.0f}s"
+    if known_seconds is not None:
+        still += f" unless {samples} == {samples} offset {known_seconds:.0f}s"
+    return {
+        "run": f"max by ({run}) (last_over_time({info}{span}))",
+        # The first attempt's start, but not the 0 which a gauge shows before it is set.
+        "start": f"min by ({run}) (min_over_time({start}{span}) > 0 or last_over_time({start}{span}) > 0)",
+        "end": f"max by ({run}) (last_over_time({end}{span}) > 0)",
+        "going": f"max by ({run}) ({info} unless on ({process}) ({end} > 0))",
+        # Another workload may have a run of this name.
+        "pushed": f"max by ({run}) (last_over_time({pushes}{span}) and on ({run}, job, instance) last_over_time({info}{span}))",
+        "still": f"max by ({run}) ({still})",
     }
-    return " or ".join(f'label_replace({query}, "seen", "{mark}", "", "")' for mark, query in asked.items())
 
 
-def reports(chosen: str, span: str) -> str:
-    """Each single report of the runs: for those which do not tell their start or end."""
-    return f"{contract.RUN_INFO}{chosen}{span}"
+def descriptions(names: Names, chosen: str, span: str) -> dict[str, str]:
+    """Configuration and pods of the runs, and how they say that they ended."""
+    kept = [name for role in (*PARAMETERS, "namespace", "pod", "container") for name in names.labelled(role)]
+    run, status = names.label("run_id"), names.label("status")
+    return {
+        "info": f"max by ({', '.join([run, *kept])}) (last_over_time({names.metric(contract.RUN_INFO)}{chosen}{span}))",
+        "ending": f"max by ({run}, {status}) (last_over_time({names.metric(contract.STATUS)}{chosen}{span})) == 1",
+    }
 
 
-def configuration(chosen: str, span: str) -> str:
-    return f"max by (run_id, {', '.join(PARAMETERS)}) (last_over_time({contract.RUN_INFO}{chosen}{span}))"
+def quantities(names: Names, chosen: str, span: str) -> dict[str, str]:
+    """QUANTITIES as queries."""
+    run = names.label("run_id")
+    return {
+        quantity: f"max by ({run}) ({how.format(names.metric(role) + chosen + span)})"
+        for quantity, (role, how) in QUANTITIES.items()
+    }
 
 
-def endings(chosen: str, span: str) -> str:
-    return f"max by (run_id, status) (last_over_time({contract.STATUS}{chosen}{span})) == 1"
+def silences(names: Names, chosen: str, span: str) -> dict[str, str]:
+    """For how many seconds at its end a run reported samples, but not this loss.
+
+    By a function of VictoriaMetrics' own. Asked per process: one that died before its first validation is no such case.
+    """
+    run, process = names.label("run_id"), ", ".join(_process(names))
+    last = {
+        role: f"max by ({process}) (tlast_over_time({names.metric(role)}{chosen}{span}))"
+        for role in (contract.SAMPLES, contract.TRAIN_LOSS, contract.VAL_LOSS)
+    }
+    return {
+        loss: f"max by ({run}) ({last[contract.SAMPLES]} - {last[role]}) > 1"
+        for loss, role in (("train_loss", contract.TRAIN_LOSS), ("val_loss", contract.VAL_LOSS))
+    }
 
 
-def quantity(field: str, chosen: str, span: str) -> str:
-    metric, how = QUANTITIES[field]
-    return f"max by (run_id) ({how.format(metric + chosen + span)})"
+def _process(names: Names) -> list[str]:
+    """The labels that tell one reporting process from another of the same run."""
+    return [names.label("run_id"), "job", "instance", *names.labelled("namespace"), *names.labelled("pod")]
+
+
+def raw(name: str, chosen: str, span: str) -> str:
+    """Each single sample."""
+    return f"{name}{chosen}{span}"

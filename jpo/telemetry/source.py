@@ -5,6 +5,7 @@ The command resolves token files and environment variables; here only their valu
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from jpo.errors import UsageError
 
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A token of RFC 9110."""
 SHORTEST_SECRET = 4
 """Characters; hiding shorter ones would blank out ordinary words of a message, and protect nothing."""
 
@@ -29,6 +32,8 @@ class PrometheusSource:
         headers: further headers, e.g. X-Scope-OrgID.
         ca_file: certificate authorities to trust instead of the bundled ones.
         verify: False trusts any certificate.
+        client_cert: files of JPO's own certificate and its key (mTLS), or None.
+        sigv4_region: sign requests for this AWS region, or None.
 
     Raises:
         UsageError: JPO-E107, when no request could ever be built from these values.
@@ -42,20 +47,28 @@ class PrometheusSource:
     headers: Mapping[str, str] = field(default_factory=dict)
     ca_file: Path | None = None
     verify: bool = True
+    client_cert: tuple[Path, Path] | None = None
+    sigv4_region: str | None = None
 
     def __post_init__(self) -> None:
         _check_url(self.url)
         if not 0 < self.timeout_seconds < float("inf"):
             raise _unusable(self.shown_url, f"timeout of {self.timeout_seconds} seconds", "write a positive number of seconds")
-        if self.bearer_token is not None and self.credentials is not None:
-            raise _unusable(self.shown_url, "has a bearer token and a user name", "keep one of them")
+        ways = {"bearer token": self.bearer_token, "user name": self.credentials, "sigv4": self.sigv4_region}
+        given = [way for way, value in ways.items() if value is not None]
+        if len(given) > 1:
+            raise _unusable(self.shown_url, f"has {' and '.join(given)}", "keep one of them")
         for name, value in self.request_headers.items():
+            if not HEADER_NAME.fullmatch(name):
+                raise _unusable(self.shown_url, f"{name[:40]!r} is no name of a header", "write e.g. X-Scope-OrgID")
             if not (value.isprintable() and value.isascii()):
                 raise _unusable(
                     self.shown_url, f"value of header {name} has line breaks or characters outside ASCII", "remove them"
                 )
-        if self.ca_file is not None and not self.ca_file.is_file():
-            raise _unusable(str(self.ca_file), "no such file of certificate authorities", "correct ca_file")
+        certificate, key = self.client_cert or (None, None)
+        for name, file in {"ca_file": self.ca_file, "cert_file": certificate, "key_file": key}.items():
+            if file is not None and not file.is_file():
+                raise _unusable(str(file), "no such file", f"correct {name}")
 
     def __repr__(self) -> str:
         return f"PrometheusSource({self.shown_url!r}, timeout_seconds={self.timeout_seconds:g})"

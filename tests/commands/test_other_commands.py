@@ -144,7 +144,8 @@ def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     assert "0 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini").out
     assert "6 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini", "--rebuild", "--budget", "60s").out
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
-    assert kinds.count("learnt") == 1, "the rebuilt agent is the one that was tested"
+    assert kinds.count("learnt") == 2, "learnt, and learnt anew; in between there was nothing to learn"
+    assert kinds.count("tested") == 1, "the rebuilt agent is the one that was tested"
 
 
 def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:

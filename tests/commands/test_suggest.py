@@ -84,7 +84,7 @@ def test_set_takes_the_value_and_is_on_record(project: Project) -> None:
     document = suggestion(project, "--set", "batch_size=32")
     assert (document["decided_by"], document["suggested"]["batch_size"]) == ("user", 32)  # type: ignore[index]
     assert "batch_size = 32 " in project.config.read_text()
-    assert '"new": "32"' in project.jpo("audit", "show").out
+    assert '"new": "32"' in project.jpo("audit", "show", "-o", "json").out
 
 
 def test_set_of_an_unknown_parameter_or_no_number_is_a_usage_error(project: Project) -> None:

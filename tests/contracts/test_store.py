@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-import jpo
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store, open_store, verify
 from jpo.records import (
@@ -25,31 +22,27 @@ from jpo.records import (
     Preference,
     Run,
     RunStatus,
+    Series,
     Skipped,
     SlaCheck,
     Suggestion,
 )
 
-STORES = ("sqlite in memory", "sqlite file")
-SHARED = ("sqlite file",)
-REPOSITORY = Path(jpo.__file__).parents[1]
+STORES = ("sqlite in memory", "sqlite file", "postgresql")
+SHARED = ("sqlite file", "postgresql")
 DIGITS = Identity("digits", "cnn", "pytorch")
 CIFAR = Identity("cifar10", "resnet18", "pytorch")
 
 
-def url_of(kind: str, folder: Path) -> str:
-    return "sqlite://" if kind == "sqlite in memory" else f"sqlite:///{folder}/new/jpo.db"
-
-
 @pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with open_store(url_of(request.param, tmp_path)) as opened:
+def store(request: pytest.FixtureRequest, url_of: Callable[[str], str]) -> Iterator[Store]:
+    with open_store(url_of(request.param)) as opened:
         yield opened
 
 
 @pytest.fixture(params=SHARED)
-def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return url_of(request.param, tmp_path)
+def shared_url(request: pytest.FixtureRequest, url_of: Callable[[str], str]) -> str:
+    return url_of(request.param)
 
 
 def a_run(run_id: str = "r1", ended_at: float = 200.0, **changes: object) -> Run:
@@ -146,11 +139,21 @@ def test_what_cannot_be_stored_is_refused_and_nothing_of_the_look_is_recorded(st
     assert verify(store).records == 0
 
 
-@pytest.mark.parametrize("text", ["'; DROP TABLE runs; --", "a\0b", "🦀" * 500, '{"a": 1}', "%s :run_id ?"])
+LONG = "".join(random.Random(0).choices([chr(n) for n in range(0x4E00, 0x9FA5)], k=4096))
+TEXTS = ["'; DROP TABLE runs; --", "a\0b", "\x1a", "\x1a0\0\x1a1", "🦀" * 500, LONG, '{"a": 1}', "%s :run_id ?", "\\'\"\n$$"]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:20]))
 def test_any_text_is_only_text(store: Store, text: str) -> None:
     identity = Identity(text, text, text)
     store.record(Finished((a_run(text, identity=identity),)), now=300.0)
     assert store.runs_of(identity)[0].run_id == text
+    assert (
+        store.record(Finished((a_run(text, identity=identity),), watermark=5.0), now=300.0, identity=identity, source=text) == ()
+    )
+    assert store.watermark(identity, text) == 5.0
+    store.save_agent(text, b"state", expected_version=0)
+    assert store.load_agent(text) == (b"state", 1)
     assert verify(store).ok
 
 
@@ -182,6 +185,46 @@ def test_a_watermark_that_would_hide_every_later_run_is_refused(store: Store, re
     with pytest.raises(StoreError):
         store.record(Finished((a_run(),), watermark=read_until), now=300.0, identity=DIGITS, source="prometheus")
     assert store.runs_of(DIGITS) == ()
+
+
+# --- how runs went
+
+TIMES = (1_700_000_000.25, 1_700_000_015.25, 1_700_000_030.5)
+MEMORY, CPU = Series("r1", "memory_gib", TIMES, (0.1, 2.5, 1e-300)), Series("r1", "cpu_cores", TIMES, (1.0, -0.0, 3.0))
+
+
+def test_series_are_read_back_equal_and_the_first_ones_stay(store: Store) -> None:
+    store.record(Finished((a_run(),), series=(MEMORY, CPU)), now=300.0)
+    assert store.series_of(a_run()) == (CPU, MEMORY)
+    other = replace(MEMORY, values=(7.0, 7.0, 7.0))
+    assert store.record(Finished((a_run(),), series=(other,)), now=400.0) == ()
+    assert store.series_of(a_run()) == (CPU, MEMORY)
+    assert store.series_of(a_run(identity=CIFAR)) == ()
+
+
+def test_series_may_come_after_their_run_and_survive_what_it_gains(store: Store) -> None:
+    store.record(Finished((a_run(),)), now=300.0)
+    assert store.series_of(a_run()) == ()
+    store.record(Finished((a_run(),), series=(CPU,)), now=400.0)
+    store.record(Finished((a_run(outcome=Outcome(val_loss=0.5)),)), now=500.0)
+    assert store.series_of(a_run()) == (CPU,)
+
+
+def test_a_series_whose_run_cannot_be_told_is_left_out(store: Store) -> None:
+    store.record(Finished((a_run(), a_run(identity=CIFAR)), series=(CPU, replace(CPU, run_id="never"))), now=300.0)
+    assert store.series_of(a_run()) == store.series_of(a_run(identity=CIFAR)) == ()
+
+
+def test_series_of_old_runs_are_forgotten_and_the_runs_stay(store: Store) -> None:
+    new = a_run("new", 900.0)
+    store.record(Finished((a_run(), new), series=(MEMORY, CPU, replace(CPU, run_id="new"))), now=1000.0)
+    forgotten = store.forget_series(ended_before=500.0, now=2000.0)
+    assert (forgotten.runs, forgotten.series, forgotten.size_bytes > 20) == (1, 2, True)
+    assert (store.series_of(a_run()), len(store.series_of(new)), len(store.runs_of(DIGITS))) == ((), 1, 2)
+    assert store.audit_records()[-1].kind == "forgotten"
+    assert store.audit_records()[-1].data["series"] == 2
+    assert store.forget_series(ended_before=500.0, now=3000.0).series == 0
+    assert len(store.audit_records()) == 3  # where nothing was forgotten, there is nothing to tell
 
 
 # --- suggestions
@@ -275,6 +318,13 @@ def test_events_are_chained_in_order_and_verified(store: Store) -> None:
     assert verify(store, expected_head=first.hash).ok
 
 
+def test_every_record_says_who_made_it() -> None:
+    with open_store("sqlite://", author={"user": "anna", "where": "ci"}) as store:
+        store.record(Finished((a_run(),)), now=300.0)
+        store.audit(AuditEvent("learnt", 2.0, None, {"by": "nobody"}))
+        assert [record.data["by"] for record in store.audit_records()] == [{"user": "anna", "where": "ci"}] * 2
+
+
 def test_an_empty_log_is_good(store: Store) -> None:
     assert (verify(store).ok, verify(store).records) == (True, 0)
 
@@ -305,54 +355,7 @@ def test_a_read_only_store_is_a_copy_that_can_be_used_and_leaves_nothing(shared_
         assert store.runs_of(DIGITS) == (a_run(),)
 
 
-WRITER = """
-import sys
-from jpo.history import open_store
-from jpo.records import Finished, Identity, Outcome, Run, RunStatus
-
-url, writer = sys.argv[1:]
-identity = Identity("digits", "cnn", "pytorch")
-with open_store(url) as store:
-    for number in range(50):
-        ids = (f"{writer}-{number}", f"common-{number}")
-        runs = tuple(Run(one, identity, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv") for one in ids)
-        print(*[run.run_id for run in store.record(Finished(runs), now=2.0)], sep="\\n")
-"""
-
-
-def test_four_processes_that_create_and_write_at_once_lose_nothing(
-    shared_url: str, start_python: Callable[..., subprocess.Popen[str]]
-) -> None:
-    writers = [start_python(WRITER, shared_url, f"w{number}") for number in range(4)]
-    printed = [writer.communicate(timeout=60) for writer in writers]
-    assert [writer.returncode for writer in writers] == [0] * 4, printed
-    told = " ".join(out for out, _ in printed).split()
-    with open_store(shared_url) as store:
-        recorded = [run.run_id for run in store.runs_of(DIGITS)]
-        assert sorted(recorded) == sorted(told)  # each of the 50 common runs was new to exactly one writer
-        assert len(set(recorded)) == len(recorded) == 250
-        assert (verify(store).ok, verify(store).records) == (True, 250)
-
-
-@pytest.fixture
-def start_python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts `python -c program arguments...` from the repository; what still runs at the end is killed."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(program: str, *arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, *arguments], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-def test_a_withdrawn_suggestion_is_followed_by_no_run_and_listed_no_more(store):
+def test_a_withdrawn_suggestion_is_followed_by_no_run_and_listed_no_more(store: Store) -> None:
     store.append(a_suggestion("s1", created_at=100.0), config="c", source_digest="d")
     store.withdraw("s1", AuditEvent("conflict", 101.0, DIGITS, {"suggestion_id": "s1"}))
     assert store.suggestions_of() == ()
@@ -363,7 +366,7 @@ def test_a_withdrawn_suggestion_is_followed_by_no_run_and_listed_no_more(store):
     assert verify(store).ok
 
 
-def test_the_newest_change_is_found_behind_any_number_of_kept_answers(store):
+def test_the_newest_change_is_found_behind_any_number_of_kept_answers(store: Store) -> None:
     assert store.newest_change(DIGITS) is None
     store.append(a_suggestion("s1", created_at=100.0), config="c", source_digest="d")
     for n in range(30):

@@ -5,7 +5,7 @@ import pytest
 
 from jpo.errors import StoreError
 from jpo.history import open_store
-from jpo.history.migrations import MIGRATIONS, migrate
+from jpo.history.migrations import APPLICATION_ID, MIGRATIONS, migrate
 from jpo.records import MEASURED
 
 
@@ -65,4 +65,18 @@ def test_every_table_is_strict() -> None:
     tables = connection.execute("SELECT name, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%'").fetchall()
     connection.close()
     assert {strict for _, strict in tables} == {1}
-    assert {name for name, _ in tables} == {"runs", "suggestions", "watermarks", "agents", "audit"}
+    assert {name for name, _ in tables} == {"runs", "suggestions", "watermarks", "agents", "audit", "series"}
+
+
+def test_a_store_of_the_first_version_gets_the_new_columns_and_keeps_its_rows(tmp_path: Path) -> None:
+    statements = (*MIGRATIONS[0], f"PRAGMA application_id = {APPLICATION_ID}", "PRAGMA user_version = 1")
+    columns = "INSERT INTO suggestions (suggestion_id, dataset, model, framework, created_at, document)"
+    rows = [f"{columns} VALUES ('s{n}', 'a', 'b', 'c', {n}, '{text}')" for n, text in enumerate(DOCUMENTS)]
+    url = a_database(tmp_path / "jpo.db", *statements, *rows)
+    open_store(url).close()
+    connection = sqlite3.connect(tmp_path / "jpo.db")
+    assert [row[0] for row in connection.execute("SELECT status FROM suggestions ORDER BY number")] == ["changed", "kept", "kept"]
+    connection.close()
+
+
+DOCUMENTS = ('{"status":"changed"}', '{"status":"kept"}', "damaged")

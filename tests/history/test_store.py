@@ -1,3 +1,5 @@
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,13 +40,32 @@ def test_a_url_that_names_no_store_is_the_users_mistake(url: str) -> None:
     assert caught.value.code == "JPO-E509"
 
 
-@pytest.mark.parametrize("url", ["postgresql://jpo:hunter2@db/jpo", "mysql://jpo:hunter2@db/jpo", "jpo:hunter2@db"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://jpo:hunter2@db/jpo",
+        "jpo:hunter2@db",
+        "postgresql://jpo:hunter2@x@db/jpo",
+        "postgresql://jpo:x/hunter2@db/jpo",
+        "postgresql://jpo:%hunter2@db/jpo",
+        "postgresql://jpo:hunter2@db:port/jpo",
+        "postgresql://jpo@db/jpo?pasword=hunter2",
+        "postgresql://jpo:hunter2\udc80@db/jpo",
+    ],
+)
 def test_a_refused_url_does_not_show_its_password(url: str) -> None:
+    pytest.importorskip("psycopg", reason='pip install "jpo[postgres]"')
     with pytest.raises(UsageError) as caught:
         open_store(url)
+    assert caught.value.code == "JPO-E509"
     assert "hunter2" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
-def test_postgresql_is_named_as_not_yet_there() -> None:
-    with pytest.raises(UsageError, match="PostgreSQL is not in this version"):
+def test_postgresql_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "jpo.history.postgres", raising=False)
+    monkeypatch.delitem(sys.modules, "jpo.history.postgres_failures", raising=False)
+    with pytest.raises(UsageError, match=re.escape('PostgreSQL support is not installed; pip install "jpo[postgres]"')) as caught:
         open_store("postgresql://localhost/jpo")
+    assert caught.value.code == "JPO-E512"

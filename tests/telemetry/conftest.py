@@ -1,10 +1,12 @@
-"""A history of training runs in a real Prometheus, made here."""
+"""A history of training runs in a real Prometheus and a real VictoriaMetrics, made here."""
 
 from __future__ import annotations
 
 import math
+import re
 import subprocess
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,7 +52,7 @@ class Truth:
 HISTORY = (
     Truth("straddling", -600),
     Truth("plain", 600),
-    Truth("restarted", 1800, restarted=True),
+    Truth("restarted", 1800, restarted=True, status="stopped"),
     Truth("diverged", 3000, status="failed", val_loss=math.nan),
     Truth("failed", 4200, status="failed", val_loss=0.0, epochs_done=0),
     Truth("pair", 5400),
@@ -78,15 +80,33 @@ class History:
     runs: tuple[Truth, ...] = HISTORY
 
 
+@pytest.fixture(scope="session", params=["prometheus", "victoria"])
+def serve(request, tmp_path_factory) -> Callable[[str], str]:
+    """`serve(text) -> url`: a server that holds these samples (OpenMetrics without its last line); tests run on both kinds."""
+    start = request.getfixturevalue(f"start_{request.param}")
+    filled = {"prometheus": _backfilled, "victoria": _imported}[request.param]
+    return lambda text: filled(start, tmp_path_factory.mktemp(request.param), text)
+
+
+def _backfilled(start, folder: Path, text: str) -> str:
+    (folder / "history.om").write_text(text + "# EOF\n", encoding="utf-8")
+    blocks = ["promtool", "tsdb", "create-blocks-from", "--max-block-duration=162h", "openmetrics", "--quiet"]
+    subprocess.run([*blocks, folder / "history.om", folder / "data"], check=True, capture_output=True, timeout=60)
+    return str(start(folder))
+
+
+def _imported(start, folder: Path, text: str) -> str:
+    url = str(start(folder))
+    milliseconds = re.sub(r" (\d+)\.(\d{3})$", r" \1\2", text, flags=re.MULTILINE)
+    for path, body in (("/api/v1/import/prometheus", milliseconds.encode()), ("/internal/force_flush", None)):
+        urllib.request.urlopen(url + path, data=body, timeout=30).close()  # noqa: S310 (our own address)
+    return url
+
+
 @pytest.fixture(scope="session")
-def history(start_prometheus, tmp_path_factory) -> History:
-    """A Prometheus that holds HISTORY, and the truth about it."""
-    folder: Path = tmp_path_factory.mktemp("prometheus")
-    text = "".join(line for run in HISTORY for line in _lines(run)) + "# EOF\n"
-    (folder / "history.om").write_text(text, encoding="utf-8")
-    backfill = ["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", folder / "history.om", folder / "data"]
-    subprocess.run(backfill, check=True, capture_output=True, timeout=60)
-    return History(start_prometheus(folder))
+def history(serve) -> History:
+    """A server that holds HISTORY, and the truth about it."""
+    return History(serve("".join(line for run in HISTORY for line in _lines(run))))
 
 
 def _lines(run: Truth) -> Iterator[str]:
@@ -110,9 +130,11 @@ def _report(run: Truth, elapsed: float, over: bool) -> Iterator[tuple[str, dict[
     yield "jpo_epoch", {}, float(math.floor(run.epochs_done * elapsed / run.seconds))
     yield "jpo_train_loss", {}, 1.0 - 0.5 * elapsed / run.seconds
     if run.val_loss is not None and elapsed > run.seconds / 2:
-        yield "jpo_val_loss", {}, run.val_loss
+        yield "jpo_val_loss", {}, run.val_loss if elapsed > 0.75 * run.seconds or math.isfinite(run.val_loss) else 0.3
     if run.tells:
         yield "jpo_run_start_time_seconds", {}, SINCE + run.start
+    if run.restarted and restart - run.step <= elapsed < restart:
+        yield "jpo_run_status", {"status": "failed"}, 1.0  # of the first attempt
     if over and run.ends:
         if run.status:
             yield "jpo_run_status", {"status": run.status}, 1.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.answers import check, quote, rows
+from jpo.telemetry.answers import Busy, TooMuch, check, quote, rows, texts
 
 GOOD = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
 
@@ -21,7 +22,9 @@ def test_warnings_of_any_shape_are_kept():
     assert check("p", 200, "application/json", GOOD[:-1] + b',"warnings":"a"}') == ("a",)
 
 
-@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"status": "success", "data": 5}', b'"success"', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b'{"status": "success", "data": 5}', b'{"status": "success"}', b'"success"', b"\xff\xfe"]
+)
 def test_strange_json_is_refused(body):
     with pytest.raises(TelemetryError):
         check("p", 200, "application/json", body)
@@ -46,3 +49,73 @@ def test_malformed_series_are_refused(result):
 def test_words_of_a_server_fit_on_one_line_of_a_terminal():
     assert quote("red \x1b[31m\nalert\u202e") == "red [31m alert"
     assert len(quote("x" * 10_000)) == 201
+
+
+def test_values_of_a_label_are_texts():
+    assert texts("p", ["a", 7]) == ("a", "7")
+    with pytest.raises(TelemetryError):
+        texts("p", {"result": []})
+
+
+def refused(status, reason, kind="execution"):
+    body = json.dumps({"status": "error", "errorType": kind, "error": reason}).encode()
+    with pytest.raises(TelemetryError) as caught:
+        check("p", status, "application/json", body)
+    return caught.value
+
+
+REPEATED = 'error when executing query="up{a=~\\"' + "x" * 5000 + '\\"}" for (time=1, step=300000): cannot evaluate "up": '
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (422, "query processing would load too many samples into memory in query execution"),
+        (400, "exceeded maximum resolution of 11,000 points per timeseries"),
+        (422, REPEATED + "cannot select more than -search.maxSamplesPerQuery=10 samples; possible solutions: to increase"),
+        (422, "too long query; got 308 bytes; mustn't exceed `-search.maxQueryLen=200` bytes"),
+        (422, REPEATED + "timeout exceeded during the query: 30.000 seconds"),
+        (422, "the query exceeded the maximum number of chunks (err-mimir-max-chunks-per-query)"),
+        (500, "exceeded series limit: limit 100 violated (got 101)"),
+    ],
+)
+def test_limits_of_each_server_ask_for_a_narrower_question(status, reason):
+    error = refused(status, reason)
+    assert (type(error), error.code) == (TooMuch, "JPO-E105")
+    assert "xxxx" not in error.finding
+
+
+@pytest.mark.parametrize("kind", ["timeout", "canceled"])
+def test_a_query_that_the_server_gave_up_asks_for_a_narrower_one(kind):
+    error = refused(503, "query timed out", kind)
+    assert (type(error), error.code) == (TooMuch, "JPO-E103")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (429, "too many outstanding requests"),
+        (429, "the request rate limit exceeded"),
+        (
+            503,
+            "cannot handle more than 8 concurrent requests; increase `-search.maxQueueDuration`, `-search.maxQueryDuration`",
+        ),
+    ],
+)
+def test_a_crowd_before_us_asks_for_patience(status, reason):
+    assert type(refused(status, reason)) is Busy
+
+
+@pytest.mark.parametrize("reason", ["many-to-many matching not allowed", "1:9: parse error", REPEATED + "unexpected token"])
+def test_a_wrong_question_is_neither(reason):
+    assert type(refused(422, reason)) is TelemetryError
+
+
+def test_a_query_too_long_for_a_proxy_asks_for_a_narrower_one():
+    with pytest.raises(TooMuch):
+        check("p", 414, "text/html", b"<html>Request-URI Too Large")
+
+
+def test_words_of_amazon_are_heard():
+    with pytest.raises(TelemetryError, match=r"does not allow this user to query \(HTTP 403\): expired; check user"):
+        check("p", 403, "application/json", b'{"message":"expired"}')

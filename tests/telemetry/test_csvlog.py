@@ -8,7 +8,7 @@ import pytest
 
 from jpo.errors import TelemetryError
 from jpo.records import Identity, RunStatus
-from jpo.telemetry import read_log, read_logs
+from jpo.telemetry import read_log
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 LOG = """\
@@ -176,25 +176,27 @@ def test_a_huge_file_is_refused(tmp_path):
         read_log(tmp_path / "huge")
 
 
-def test_many_logs_give_the_runs_of_one_workload(write, tmp_path):
-    write(LOG.replace("-0007", "-0009").replace("end=1031", "end=1041"), "a.csv")
-    write(LOG, "b.csv")
-    write(LOG.replace("model=cnn", "model=mlp"), "other.csv")
-    write(LOG, "copy.csv")
-    write("no log", "d.csv")
-    found = read_logs([str(tmp_path / "*.csv")], DIGITS)
-    assert [run.run_id for run in found.runs] == ["digits-0007", "digits-0009"]
-    assert [skip.run_id for skip in found.skipped] == ["digits-0007", "d.csv"]
-    assert (found.complete, found.watermark) == (False, None), "d.csv cannot be read"
+def test_long_epochs_are_no_silence(write):
+    slow = OPEN.replace("1010.0,1", "2200.0,1").replace("1020.0,2", "3400.0,2").replace("1030.0,3,4311,0.5,0.25\n", "")
+    with pytest.raises(TelemetryError, match="not over"):
+        read_log(write(slow), now=3400.0 + 3 * 1200)
+    run = read_log(write(slow), now=3400.0 + 3 * 1200 + 1)
+    assert (run.status, run.ended_at) == (RunStatus.FAILED, 3400)
 
 
-def test_folders_files_and_patterns_name_logs(write, tmp_path):
-    path = write(LOG, "[1].csv")
-    for name in (tmp_path, path, str(path), str(tmp_path / "?1*.csv"), str(tmp_path / "**" / "*.csv")):
-        assert [run.run_id for run in read_logs([name], DIGITS).runs] == ["digits-0007"]
+def test_a_single_row_without_a_start_says_nothing_of_pauses_for_an_hour(write):
+    path = write(OPEN.replace("# start=1000.0\n", "").replace("1020.0,2,2874,0.6,\n1030.0,3,4311,0.5,0.25\n", ""))
+    with pytest.raises(TelemetryError, match="not over"):
+        read_log(path, now=1010.0 + 3600)
+    assert read_log(path, now=1010.0 + 3601).status is RunStatus.FAILED
 
 
-@pytest.mark.parametrize("pattern", ["*.csv", "a**b", "nul\0l", "missing"])
-def test_a_pattern_without_a_match_is_told(tmp_path, pattern):
-    (skip,) = read_logs([str(tmp_path / pattern)], DIGITS).skipped
-    assert "no such file" in skip.reason
+def test_an_empty_file_is_a_run_that_has_not_begun(write):
+    with pytest.raises(TelemetryError, match="is empty") as caught:
+        read_log(write(b""))
+    assert caught.value.code == "JPO-E111"
+
+
+def test_a_line_without_end_is_refused(write):
+    with pytest.raises(TelemetryError, match="line 2 is longer than 64 KiB"):
+        read_log(write(f"# run_id=1\n# note={'x' * 2**16}\n"))

@@ -63,3 +63,35 @@ def test_silence_without_epochs_is_no_verdict():
 
 def test_unknown_parameters_are_left_out():
     assert run(parameters={"gpus": "4", "optimizer": "sgd"}).parameters == {"gpus": 4}
+
+
+@pytest.mark.parametrize(
+    ("status", "seen", "values", "expected"),
+    [
+        (None, RunStatus.SUCCEEDED, {}, RunStatus.SUCCEEDED),
+        (None, RunStatus.FAILED, {"epoch": 3.0}, RunStatus.FAILED),
+        (None, RunStatus.FAILED, {"val_loss": float("nan")}, RunStatus.DIVERGED),
+        (None, RunStatus.OOM_KILLED, {"val_loss": float("nan")}, RunStatus.OOM_KILLED),
+        ("failed", RunStatus.OOM_KILLED, {}, RunStatus.OOM_KILLED),  # the job saw a child die; the cluster knows why
+        ("succeeded", RunStatus.OOM_KILLED, {}, RunStatus.SUCCEEDED),
+        ("stopped", RunStatus.FAILED, {}, RunStatus.STOPPED),
+    ],
+)
+def test_the_cluster_has_a_say_where_the_job_has_none(status, seen, values, expected):
+    measured = Measured("r1", Identity("d", "m", "f"), {}, 100.0, 110.0, False, status, Values(**values), seen)
+    assert to_run(measured, "prometheus").status == expected
+
+
+def test_cpus_of_the_run_go_before_those_its_container_asked_for():
+    assert run(cpu_seconds=5.0, cpus_requested=5.0).outcome.cpu_utilisation == 5 / 10 / 2
+    assert run(cpu_seconds=5.0, cpus_requested=5.0, parameters={}).outcome.cpu_utilisation == 5 / 10 / 5
+
+
+def test_units_become_those_of_the_record():
+    outcome = run(memory_mean_bytes=2.0**29, memory_p95_bytes=2.0**30, gpu_memory_bytes=2.0**31, gpu_utilisation=1.001).outcome
+    assert (outcome.memory_mean_gib, outcome.memory_p95_gib, outcome.gpu_memory_gib, outcome.gpu_utilisation) == (0.5, 1, 2, 1)
+
+
+def test_busy_cores_are_cpu_seconds_over_the_run_else_the_mean_of_its_samples():
+    assert run(cpu_seconds=5.0, cpu_cores_mean=9.0).outcome.cpu_cores_mean == 0.5
+    assert run(cpu_cores_mean=1.5, start=None).outcome.cpu_cores_mean == 1.5

@@ -1,4 +1,4 @@
-"""Runs read from a real Prometheus, against the truth of the history that was put into it (conftest.py)."""
+"""Runs read from a real Prometheus and VictoriaMetrics, against the truth of the history that was put into them (conftest.py)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from jpo.telemetry import PrometheusSource, finished_runs
 
 HOUR = 3600.0
 DIGITS = Identity("digits", "cnn", "pytorch")
+PROMETHEUS = pytest.mark.parametrize("serve", ["prometheus"], indirect=True)
+"""For what VictoriaMetrics words otherwise or does not take."""
 
 
 @pytest.fixture
@@ -58,6 +60,7 @@ def test_parameters_come_from_the_labels_of_the_run(runs):
         ("diverged", RunStatus.DIVERGED, None),
         ("failed", RunStatus.FAILED, None),  # its gauge shows 0.0, but no epoch was finished
         ("killed", RunStatus.OOM_KILLED, 0.25),
+        ("restarted", RunStatus.STOPPED, 0.25),  # the first attempt said "failed"
         ("silent", RunStatus.SUCCEEDED, 0.25),  # no status, but all epochs
         ("vanished", RunStatus.FAILED, 0.25),  # no status, one epoch of three
     ],
@@ -133,6 +136,7 @@ def test_quotes_and_backslashes_in_labels_are_found(look, history):
     assert (run.run_id, run.identity, run.outcome.samples) == (truth.run_id, truth.identity, 90000)
 
 
+@PROMETHEUS
 def test_a_rejected_query_tells_the_servers_reason(history):
     from jpo.errors import TelemetryError
     from jpo.telemetry.client import Client
@@ -142,6 +146,7 @@ def test_a_rejected_query_tells_the_servers_reason(history):
     assert caught.value.code == "JPO-E105"
 
 
+@PROMETHEUS
 def test_a_long_query_travels_in_the_body(history):
     from jpo.telemetry.client import Client
 

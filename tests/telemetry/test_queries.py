@@ -8,6 +8,7 @@ import pytest
 
 from jpo.records import Identity
 from jpo.telemetry import queries
+from jpo.telemetry.names import Names
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 
@@ -22,7 +23,24 @@ def test_run_ids_are_literal_text_in_the_pattern():
 
 
 def test_too_many_runs_are_not_named():
-    assert queries.selector(DIGITS, [str(i) for i in range(201)]) == queries.selector(DIGITS)
+    assert queries.selector(DIGITS, [f"run-{i}" for i in range(40)]) == queries.selector(DIGITS)
+
+
+def test_pushgateways_own_series_may_lack_the_identity():
+    chosen = queries.selector(Identity("a.b", "c", "d"), loose=True)
+    assert chosen == r'{dataset=~"a\\.b|",model=~"c|",framework=~"d|",run_id!=""}'
+
+
+def test_a_union_marks_its_rows_and_is_cut_where_servers_would_refuse_it():
+    first, second = queries.unions({"a": "x" * 3000, "b": "y" * 2000, "c": "z" * 3000})
+    assert first.endswith("or label_replace(" + "y" * 2000 + ',"quantity","b","","")')
+    assert second.startswith("label_replace(z")
+
+
+def test_renamed_metrics_and_labels_are_asked():
+    names = Names.of({"jpo_samples_total": "my_samples"}, {"run_id": "run"})
+    asked = queries.quantities(names, "{}", "[9ms]")
+    assert asked["samples"].startswith("max by (run) (((max_over_time(my_samples{}[9ms])")
 
 
 @pytest.mark.parametrize(("begin", "until", "text"), [(0.0, 90.0, "[89999ms]"), (5.0, 5.0, "[1ms]"), (9.0, 5.0, "[1ms]")])
@@ -31,8 +49,9 @@ def test_a_window_leaves_out_its_left_edge_and_is_never_empty(begin, until, text
 
 
 def test_no_query_runs_over_the_window_step_by_step():
-    asked = [queries.discovery("{}", "[9ms]"), queries.configuration("{}", "[9ms]"), queries.endings("{}", "[9ms]")]
-    asked += [queries.quantity(field, "{}", "[9ms]") for field in queries.QUANTITIES]
-    for query in asked:
+    names = Names()
+    discovery = queries.discovery(names, "{}", "{}", "[9ms]", still_seconds=9, known_seconds=9)
+    asked = {**discovery, **queries.descriptions(names, "{}", "[9ms]"), **queries.quantities(names, "{}", "[9ms]")}
+    for query in asked.values():
         assert not re.search(r"\brate\(|\[[^\]]*:", query)
         assert "by (run_id" in query

@@ -32,7 +32,11 @@ SECRET = "s3cret-of-the-test"
         {"bearer_token": f"{SECRET}€"},
         {"bearer_token": SECRET, "username": "me"},
         {"headers": {"X-Org": "a\r\nb"}},
+        {"headers": {"X Org": "a"}},
+        {"headers": {"X-Org:\nX": "a"}},
+        {"bearer_token": SECRET, "sigv4_region": "eu-central-1"},
         {"ca_file": Path("/no/such/file")},
+        {"client_cert": (Path(__file__), Path("/no/such/file"))},
     ],
 )
 def test_what_can_never_work_is_refused_with_a_remedy(arguments):

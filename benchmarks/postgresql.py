@@ -1,0 +1,104 @@
+"""A PostgreSQL server of Debian's package, while it is needed: on a Unix socket in a folder of its own, without a password.
+
+For benchmarks/store.py and for the tests of the store.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+BINARIES = Path("/usr/lib/postgresql")
+UNPRIVILEGED = "nobody"
+"""Who runs the server when we are root: PostgreSQL refuses to run as root."""
+
+
+class Server:
+    """A running server; `url(database)` names a database on it for the role jpo, who may do everything."""
+
+    def __init__(self, folder: Path, options: str) -> None:
+        self._folder, self._options, self._numbers = folder, options, count(1)
+
+    def url(self, database: str) -> str:
+        return f"postgresql://jpo@/{database}?host={self._folder}"
+
+    def new_database(self) -> str:
+        """The URL of a new, empty database."""
+        name = f"d{next(self._numbers)}"
+        self.sql(f"CREATE DATABASE {name}", "postgres")
+        return self.url(name)
+
+    def sql(self, statement: str, database: str, role: str = "jpo") -> str:
+        """What psql prints for a statement."""
+        command = [
+            _binary("psql"),
+            "-XAtq",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-h",
+            self._folder,
+            "-U",
+            role,
+            "-d",
+            database,
+            "-c",
+            statement,
+        ]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    def start(self) -> None:
+        self._pg_ctl("start", "-l", str(self._folder / "log"), "-o", f"-k {self._folder} -c listen_addresses='' {self._options}")
+
+    def stop(self, mode: str = "fast") -> None:
+        """`immediate` is a crash: nothing is written any more, and the next start recovers from the log."""
+        self._pg_ctl("stop", "-m", mode)
+
+    def _pg_ctl(self, verb: str, *arguments: str) -> None:
+        run_unprivileged([_binary("pg_ctl"), verb, "-s", "-w", "-D", str(self._folder / "data"), *arguments])
+
+
+def missing() -> str | None:
+    """The Debian package to install, None if it is there."""
+    return None if (BINARIES.is_dir() and any(BINARIES.glob("*/bin/initdb"))) or shutil.which("initdb") else "postgresql"
+
+
+@contextmanager
+def server(options: str = "") -> Iterator[Server]:
+    """A server with these options of `postgres`, gone at the end with all it held."""
+    with tempfile.TemporaryDirectory(prefix="jpo-pg-") as name:  # not in pytest's folder, which only its owner may enter
+        folder = Path(name)
+        if os.geteuid() == 0:
+            os.chown(folder, pwd.getpwnam(UNPRIVILEGED).pw_uid, -1)
+        folder.chmod(0o755)
+        initdb = [_binary("initdb"), "-D", str(folder / "data"), "-U", "jpo", "-A", "trust", "-E", "UTF8", "--no-sync"]
+        run_unprivileged([*initdb, "--no-instructions", "--locale=C.UTF-8"])
+        running = Server(folder, options)
+        running.start()
+        try:
+            yield running
+        finally:
+            running.stop("immediate")
+
+
+def run_unprivileged(command: list[str]) -> None:
+    """Run as someone who is not root; what it prints is shown if it fails."""
+    account = pwd.getpwnam(UNPRIVILEGED) if os.geteuid() == 0 else None
+    identity = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []} if account else {}
+    with tempfile.TemporaryFile() as told:
+        done = subprocess.run(command, cwd="/", stdin=subprocess.DEVNULL, stdout=told, stderr=told, check=False, **identity)  # type: ignore[call-overload]
+        told.seek(0)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}: {told.read().decode(errors='replace')[-2000:]}")
+
+
+def _binary(name: str) -> str:
+    """Its path; Debian keeps the server's programs out of PATH."""
+    newest = sorted(BINARIES.glob(f"*/bin/{name}"), key=lambda path: float(path.parts[-3]))
+    return str(newest[-1]) if newest else name

@@ -1,0 +1,166 @@
+"""`jpo logs`: many CSV logs at once. What they say workload by workload, and a table of all runs with what JPO makes of them.
+
+Logs and store are only read. A log that cannot be used is named with its reason; the others count.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
+from fnmatch import fnmatch
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from jpo.cost import Prices, usd_per_hour
+from jpo.errors import TelemetryError, UsageError
+from jpo.layers import Loaded
+from jpo.opening import store_of
+from jpo.records import Identity, Run, RunStatus
+from jpo.report import extended, log_tables
+from jpo.report.extended import Judged, Verdict
+from jpo.report.log_figures import figures
+from jpo.report.log_tables import NotUsable
+from jpo.telemetry import log_files, read_each
+
+Track = Callable[[Sequence[int], str], Iterable[int]]
+Promise = tuple[str, Callable[[float, float], bool]]
+
+PROMISED: Mapping[str, Promise] = {
+    "time_max": ("duration_seconds", operator.le),
+    "cost_max": ("cost_usd", operator.le),
+    "throughput_min": ("throughput_samples_per_second", operator.ge),
+    "memory_max_gib": ("memory_gib", operator.le),
+    "gpu_util_min": ("gpu_utilisation", operator.ge),
+    "cpu_util_min": ("cpu_utilisation", operator.ge),
+    "val_loss_max": ("val_loss", operator.le),
+}
+"""What each promise of [sla] is held against, and how."""
+ONLY_GROWS = ("time_max", "cost_max", "memory_max_gib")
+"""Promises that a run which did not get to its end may have broken already; of the others it says nothing."""
+
+
+def logs(
+    given: Sequence[Path], loaded: Loaded, *, form: str, file: Path | None, now: float, track: Track, width: int, colour: bool
+) -> str:
+    """Read the logs, write the extended table if one is wanted, and return the figures as `table`, `json` or `csv`.
+
+    Args:
+        given: files, folders and patterns; none: those of [csv] logs.
+        file: where the extended table goes.
+        track: shows how far it is.
+
+    Raises:
+        UsageError: JPO-E133, no log is named; JPO-E132 or E307, `file` cannot be written.
+        TelemetryError: JPO-E134, none of the logs can be used.
+    """
+    patterns = given or [loaded.root / pattern for pattern in loaded.settings.csv.logs]
+    paths = list(log_files(patterns))
+    if not paths:
+        place = ", ".join(map(str, patterns)) or "jpo logs"
+        raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
+    if file:
+        refuse_among_logs(file, [*patterns, *(loaded.root / pattern for pattern in loaded.settings.csv.logs)], paths)
+    found, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
+    if not found:
+        finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
+        raise TelemetryError("jpo logs", finding, code="JPO-E134")
+    runs = [one.run for one in found]
+    if file:
+        extended.write(file, extended.as_csv(judged(runs, loaded)))
+    told = figures(runs, partial(cost_usd, prices=prices_of(loaded)))
+    rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
+    if form == "json":
+        return log_tables.as_json(told, rest)
+    return log_tables.as_csv(told) if form == "csv" else log_tables.as_text(told, rest, width=width, colour=colour)
+
+
+def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path]) -> None:
+    """A table that the next look would take for a log, or that would replace one, goes elsewhere."""
+    place = file.resolve()
+    taken = any(
+        (pattern.resolve() == place.parent and place.suffix == ".csv") or fnmatch(str(place), str(pattern.resolve()))
+        for pattern in patterns
+    )
+    if taken or any(file.exists() and path.exists() and file.samefile(path) for path in paths):
+        raise UsageError(str(file), "would be taken for a log", "name a file outside of the logs", code="JPO-E132")
+    extended.ours(place)  # what must not be replaced is refused before anything is read
+
+
+def judged(runs: Sequence[Run], loaded: Loaded) -> Iterator[Judged]:
+    """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
+    prices = prices_of(loaded)
+    promises = {name: limit for name, limit in loaded.settings.sla.model_dump().items() if limit is not None}
+    followed, suggested = suggestions(loaded)
+    by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
+    for identity, group in groupby(by_workload, key=lambda run: run.identity):
+        own = list(group)
+        for run, (rewards, reward) in zip(own, rewards_of(own, loaded), strict=True):
+            suggestion_id = followed.get((identity, run.run_id))
+            verdicts = {name: verdict(run, name, limit, cost_usd(run, prices=prices)) for name, limit in promises.items()}
+            yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
+
+
+def suggestions(loaded: Loaded) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Mapping[str, float]]]:
+    """From the store: which suggestion each run on record followed, and what the suggestions proposed."""
+    with store_of(loaded, read_only=True) as store:
+        followed = {(one.run.identity, one.run.run_id): one.suggestion_id for one in store.recorded_runs()}
+        return followed, {one.suggestion_id: one.suggested for one in store.suggestions_of()}
+
+
+def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, float], float | None]]:
+    """The rewards of one workload's runs, oldest first, as the agent would have got them: vector by name, and the scalar."""
+    import numpy as np
+
+    from jpo.advice import Wishes, collect
+    from jpo.agent.reward import objective, regret_reward
+    from jpo.experience import learnable, vectors_of
+
+    preference = loaded.settings.preference.record()
+    known = learnable(runs)
+    today: dict[str, float] = {}
+    for run in reversed(known):  # what a run did not report had the reference's value, else the first that was reported
+        today |= run.parameters
+    nothing: dict[str, float] = {}
+    before = [(nothing, None)] * (len(runs) - len(known))
+    if not today:
+        return [*before, *[(nothing, None)] * len(known)]
+    wishes = Wishes(free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices_of(loaded))
+    vectors = np.array(vectors_of(known, known[0], collect(today, known, wishes), wishes))  # (runs, 6)
+    best = np.fmin.accumulate(objective(vectors, preference))
+    scalars = regret_reward(vectors, preference, best)
+    rows = [
+        ({name: float(v) for name, v in zip(extended.REWARDS, vector[:4], strict=True) if np.isfinite(v)}, _known(scalar))
+        for vector, scalar in zip(vectors, scalars, strict=True)
+    ]
+    return [*before, *rows]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value) + 0.0  # -0.0 + 0.0 = 0.0
+
+
+def verdict(run: Run, name: str, limit: float, cost: float | None) -> Verdict:
+    """One promise held against what was measured."""
+    quantity, keeps = PROMISED[name]
+    value = cost if quantity == "cost_usd" else getattr(run.outcome, quantity)
+    if value is None:
+        return "unknown"
+    if run.status is not RunStatus.SUCCEEDED:
+        return "broken" if name in ONLY_GROWS and not keeps(value, limit) else "unknown"
+    return "ok" if keeps(value, limit) else "broken"
+
+
+def cost_usd(run: Run, *, prices: Prices) -> float | None:
+    """What was measured, else hours times the price; None when neither is known."""
+    rate, seconds = usd_per_hour(run.parameters, prices), run.outcome.duration_seconds
+    if run.outcome.cost_usd is not None:
+        return run.outcome.cost_usd
+    return None if rate is None or seconds is None else rate * seconds / 3600
+
+
+def prices_of(loaded: Loaded) -> Prices:
+    """[prices]."""
+    return Prices(**loaded.settings.prices.model_dump())

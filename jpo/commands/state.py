@@ -1,0 +1,126 @@
+"""`jpo state export|import|gc`: the store as a file, as a backup or to move it; and forgetting what is too old to be of use."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from jpo import __version__
+from jpo.errors import StoreError, UsageError
+from jpo.history.archive import read_lines
+from jpo.layers import Loaded
+from jpo.opening import store_of
+
+AT_ONCE = 500
+"""Lines that are written at once."""
+
+WORDS = {
+    "suggestions": ("suggestion", "suggestions"),
+    "runs": ("run", "runs"),
+    "series": ("series", "series"),
+    "watermarks": ("watermark", "watermarks"),
+    "agents": ("agent", "agents"),
+    "audit": ("audit record", "audit records"),
+}
+"""A table's rows: one, several."""
+
+
+def export(loaded: Loaded, file: Path, *, tell: Callable[[str], None]) -> None:
+    """Write the whole store of one moment to a file, or to stdout for "-"; others may go on using it.
+
+    Raises:
+        StoreError: JPO-E504, there is nothing to export.
+        UsageError: JPO-E307, the file cannot be written, or is the store's own.
+    """
+    with store_of(loaded, read_only=True) as store:
+        if not store.audit_records(limit=1):
+            raise StoreError(loaded.store_place, "is empty", "check the path; there is nothing to export", code="JPO-E504")
+        pieces = _pieces(store.export_lines(written_by=__version__))
+        if str(file) == "-":
+            for piece in pieces:
+                tell(piece)
+            return
+        refuse_what_is_no_place(file, loaded)
+        with whole(file) as write:
+            for piece in pieces:
+                write(piece.encode())
+    tell(f"exported to {file} ({in_kb(file.stat().st_size)})\n")
+
+
+def import_(loaded: Loaded, file: Path) -> str:
+    """Fill the store, which must be empty, with an export: all of it or nothing.
+
+    Raises:
+        StoreError: JPO-E515, the store is not empty; JPO-E516, the file is no whole export; JPO-E511, its chain is broken.
+        UsageError: JPO-E307, the file cannot be read.
+    """
+    try:
+        with file.open("rb") as stream, store_of(loaded) as store:
+            counts = store.import_lines(read_lines(stream, str(file)), str(file))
+    except OSError as error:
+        raise UsageError(str(file), f"cannot be read ({error.strerror})", "name an export", code="JPO-E307") from error
+    told = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
+    return f"imported {told or 'nothing'}; the audit log's chain is intact\n"
+
+
+def gc(loaded: Loaded, *, dry_run: bool, now: float) -> str:
+    """Forget how runs went (their series) that ended longer than [store] keep_series ago."""
+    ended_before = max(0.0, now - loaded.settings.store.keep_series)
+    with store_of(loaded, read_only=dry_run) as store:
+        found = store.forget_series(ended_before=ended_before, now=now)
+    day = datetime.fromtimestamp(ended_before, UTC).date()
+    if not found.series:
+        return f"nothing to forget: no series of a run that ended before {day}\n"
+    did, runs = "would forget" if dry_run else "forgot", WORDS["runs"][found.runs > 1]
+    told = f"{did} {found.series} series of {found.runs} {runs} that ended before {day}"
+    return f"{told} ({in_kb(found.size_bytes)}); what else is known of the runs stays\n"
+
+
+def refuse_what_is_no_place(file: Path, loaded: Loaded) -> None:
+    """An export over the store itself would destroy both; a device or a pipe would be replaced by a file."""
+    if file.exists() and not file.is_file():
+        raise UsageError(str(file), "is not a plain file", 'name another one, or "-" for stdout', code="JPO-E307")
+    store = loaded.store_file
+    if store and file.resolve() in [store.with_name(f"{store.name}{suffix}").resolve() for suffix in ("", "-wal", "-shm")]:
+        raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
+
+
+@contextmanager
+def whole(file: Path) -> Iterator[Callable[[bytes], object]]:
+    """How to write to the file, packed if its name ends in .gz; a reader finds the old file or the new one, whole and on disk.
+
+    A store is its owner's alone, and so is a copy of it.
+    """
+    try:
+        with (
+            ExitStack() as on_failure,
+            tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as beside,
+        ):
+            on_failure.callback(Path(beside.name).unlink, missing_ok=True)
+            if file.suffix == ".gz":
+                with gzip.GzipFile(filename="", mode="wb", fileobj=beside, mtime=0) as packed:
+                    yield packed.write
+            else:
+                yield beside.write
+            beside.flush()
+            os.fsync(beside.fileno())
+            Path(beside.name).replace(file)
+            on_failure.pop_all()
+    except OSError as error:
+        raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[str]:
+    while some := list(islice(lines, AT_ONCE)):
+        yield "".join(some)
+
+
+def in_kb(size_bytes: int) -> str:
+    """A size in words."""
+    return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e6 else f"{max(1, round(size_bytes / 1e3))} kB"

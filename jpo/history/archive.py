@@ -1,0 +1,189 @@
+"""The whole history as JSON Lines: a backup while it is in use, and the way from one database to another.
+
+The first line is a header, the last one counts what stands between them, so that a file that was cut off shows. Each line between
+is one row of a table as it is stored (bytes as base64), so that an import gives the same history: the same order, the same audit
+log with the same hashes.
+
+    {"format":"jpo state","jpo":"0.1.0","schema":2,"version":1}
+    {"row":{"created_at":1700000000.0,...},"table":"suggestions"}
+    {"end":{"agents":1,"audit":12,...}}
+"""
+
+# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+from jpo.errors import StoreError
+from jpo.history.audit import AuditRow, read_row
+from jpo.history.database import Database, Table, insert_into
+from jpo.history.migrations import MIGRATIONS
+from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_run, read_suggestion
+from jpo.history.traces import unpack
+from jpo.records import Identity, Series
+
+FORMAT, VERSION = "jpo state", 1
+MAX_LINE_BYTES = 1 << 26
+"""The longest line that is read: an agent of 48 MiB. What is longer is no export."""
+HEADER_BYTES = 4096
+
+TABLES: Mapping[str, Table] = {
+    "suggestions": Table(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
+    "runs": Table(("number", *RUN_COLUMNS), "number"),
+    "series": Table(("run", "quantity", "packed"), "run, quantity", ("packed",)),
+    "watermarks": Table(("dataset", "model", "framework", "source", "read_until"), "dataset, model, framework, source"),
+    "agents": Table(("name", "version", "state"), "name", ("state",)),
+    "audit": Table(AuditRow._fields, "number"),
+}
+"""In an order in which rows can be inserted: what others refer to comes first."""
+
+READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+    "suggestions": read_suggestion,
+    "runs": read_run,
+    "series": lambda row: Series("-", row["quantity"], *unpack(row["packed"])),
+    "watermarks": lambda row: Identity(row["dataset"], row["model"], row["framework"]),
+    "agents": lambda row: len(row["name"]),
+    "audit": lambda row: read_row(AuditRow(**row)),
+}
+"""What would read a row later; it must be able to now."""
+
+
+def copy(source: Database, target: Database) -> None:
+    """All rows of one database into another, empty one."""
+    with source.snapshot(), target.transaction():
+        for name, table in TABLES.items():
+            for row in source.each(_select(name, table)):
+                target.rows(insert_into(name, table.columns), dict(zip(table.columns, row, strict=True)))
+
+
+def export_lines(database: Database, written_by: str) -> Iterator[str]:
+    """The lines, of one moment, while others may go on writing.
+
+    Args:
+        database: in the newest schema.
+        written_by: version of jpo, for the header.
+    """
+    counts: dict[str, int] = {}
+    with database.snapshot():
+        yield _line({"format": FORMAT, "version": VERSION, "jpo": written_by, "schema": len(MIGRATIONS)})
+        for name, table in TABLES.items():
+            counts[name] = 0
+            for values in database.each(_select(name, table)):
+                row = dict(zip(table.columns, values, strict=True))
+                row |= {column: base64.b64encode(row[column]).decode() for column in table.binary}
+                yield _line({"table": name, "row": row})
+                counts[name] += 1
+    yield _line({"end": counts})
+
+
+def import_lines(database: Database, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
+    """Put the lines of an export into an empty database, inside a transaction that the caller ends.
+
+    Returns:
+        How many rows each table got.
+
+    Raises:
+        StoreError: JPO-E515, the database is not empty; JPO-E516, the lines are no whole export: names the first bad one.
+    """
+    if any(database.rows(f"SELECT 1 AS one FROM {name} LIMIT 1") for name in TABLES):
+        raise StoreError(database.place, "is not empty", "import into a new store", code="JPO-E515")
+    counts, ended, number = Counter(dict.fromkeys(TABLES, 0)), False, 0
+    for number, line in enumerate(lines, start=1):
+        told = _read(line, f"{place}:{number}")
+        if ended:
+            raise _bad(f"{place}:{number}", "stands behind the end")
+        if number == 1:
+            _check_header(told, f"{place}:1")
+        elif "end" in told:
+            ended = told["end"] == counts
+            if not ended:
+                raise _bad(f"{place}:{number}", "counts other rows than were read: some are missing")
+        else:
+            counts[_put(database, told, f"{place}:{number}")] += 1
+    if not ended:
+        raise _bad(f"{place}:{number}", "ends early: the last line of an export is missing")
+    return counts
+
+
+def read_lines(file: BinaryIO, place: str) -> Iterator[bytes]:
+    """The lines of a file, unpacked if it is gzip; no more than one is held in memory.
+
+    Raises:
+        StoreError: JPO-E516, a line is too long or the file is damaged.
+    """
+    packed = file.peek(2)[:2] == b"\x1f\x8b" if hasattr(file, "peek") else False
+    number = 1
+    try:
+        with gzip.GzipFile(fileobj=file) if packed else file as stream:
+            while line := stream.readline(MAX_LINE_BYTES if number > 1 else HEADER_BYTES):
+                if not line.endswith(b"\n"):
+                    raise _bad(f"{place}:{number}", "is too long or cut off")
+                yield line
+                number += 1
+    except (OSError, EOFError, zlib.error) as error:
+        raise _bad(f"{place}:{number}", f"cannot be read ({type(error).__name__})") from error
+
+
+def _check_header(told: Mapping[str, Any], place: str) -> None:
+    if told.get("format") != FORMAT:
+        raise _bad(place, "is no header of an export")
+    if told.get("version") != VERSION or told.get("schema") != len(MIGRATIONS):
+        found = f"was written by another jpo ({str(told.get('jpo'))[:20]!r}, schema {str(told.get('schema'))[:20]})"
+        raise StoreError(
+            place, found, f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})", code="JPO-E516"
+        )
+
+
+def _put(database: Database, told: Mapping[str, Any], place: str) -> str:
+    """Insert the row that a line tells; the name of its table."""
+    name, row = told.get("table"), told.get("row")
+    table = TABLES.get(name) if isinstance(name, str) else None
+    if table is None or not isinstance(row, dict) or set(row) != set(table.columns):
+        raise _bad(place, "is no row of a table of this version")
+    assert isinstance(name, str)
+    if not all(value is None or type(value) in (str, int, float) for value in row.values()):
+        raise _bad(place, "holds a value of a wrong type")
+    try:
+        row |= {column: base64.b64decode(row[column], validate=True) for column in table.binary}
+        READ[name](row)
+        database.rows(insert_into(name, table.columns), row)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise _bad(place, f"holds no readable row ({type(error).__name__})") from error
+    except StoreError as error:
+        if error.code not in ("JPO-E502", "JPO-E508"):
+            raise
+        raise _bad(place, error.finding) from error
+    return name
+
+
+def _read(line: bytes, place: str) -> Mapping[str, Any]:
+    try:
+        told = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise _bad(place, f"is not JSON ({type(error).__name__})") from error
+    if not isinstance(told, dict):
+        raise _bad(place, "is not a JSON object")
+    return told
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number")
+
+
+def _bad(place: str, finding: str) -> StoreError:
+    return StoreError(place, finding, "use a whole export of `jpo state export`; nothing was imported", code="JPO-E516")
+
+
+def _line(told: Mapping[str, object]) -> str:
+    return json.dumps(told, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def _select(name: str, table: Table) -> str:
+    return f"SELECT {', '.join(table.columns)} FROM {name} ORDER BY {table.order}"

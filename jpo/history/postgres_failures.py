@@ -1,0 +1,77 @@
+"""What a PostgreSQL server can answer, told as StoreError: place, finding, remedy and a code for each cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from jpo.errors import StoreError
+from jpo.history.failures import line_of
+
+_LOCKED = ("is locked by another process, or too slow", "wait for it to end, or raise the timeout", "JPO-E501")
+_DAMAGED = ("is damaged or not a JPO store", "restore a backup, or name another database", "JPO-E502")
+_FULL = (
+    "cannot be written: the disk is full or failing",
+    "free space on the server and repeat; earlier records are whole",
+    "JPO-E503",
+)
+_REFUSED = ("refuses the record", "it is on record already, or a value is out of range", "JPO-E508")
+_UNSTORABLE = ("a value cannot be stored", "check run ids, names and numbers", "JPO-E508")
+_GONE = (
+    "the connection to the server is lost",
+    "repeat the command; what was told as done is on record, and `jpo audit show` has the last record",
+    "JPO-E513",
+)
+_FORBIDDEN = (
+    "the role may not do this",
+    "as the database's owner: CREATE SCHEMA jpo AUTHORIZATION <role>; where it is there, GRANT <its owner> TO <role>",
+    "JPO-E514",
+)
+_STANDBY = ("the server takes no changes", "name the primary server, and a role that may write", "JPO-E514")
+
+_CAUSES = {  # by SQLSTATE, the longest that fits; PostgreSQL's documentation, appendix A
+    "08": _GONE,
+    "22": _UNSTORABLE,
+    "23": _REFUSED,
+    "25006": _STANDBY,
+    "25P0": _GONE,  # ... since its transaction took too long
+    "40": _LOCKED,
+    "42501": _FORBIDDEN,
+    "42": _DAMAGED,  # our statements are right: a table or a column is gone
+    "3F": _DAMAGED,
+    "53100": _FULL,
+    "53300": ("the server has no connection left", "repeat later, or raise its max_connections", "JPO-E513"),
+    "53": _FULL,
+    "54": _UNSTORABLE,
+    "55P03": _LOCKED,
+    "57014": _LOCKED,
+    "57": _GONE,
+    "58": _FULL,
+    "XX": _DAMAGED,
+}
+
+
+@contextmanager
+def reported(place: str) -> Iterator[None]:
+    """Let no psycopg.Error out of the block.
+
+    Raises:
+        StoreError: JPO-E501 to E503, E508, E513, E514 by cause; E599 for what the server alone can explain.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        finding, remedy, code = _cause(error)
+        words = error.diag.message_primary or line_of(error).partition("\n")[0]
+        raise StoreError(place, f"{finding} ({line_of(words)})", remedy, code=code) from error
+    except (UnicodeEncodeError, OverflowError) as error:  # before the server is asked
+        finding, remedy, code = _UNSTORABLE
+        raise StoreError(place, f"{finding}: {line_of(error)}", remedy, code=code) from error
+
+
+def _cause(error: psycopg.Error) -> tuple[str, str, str]:
+    state = error.sqlstate or ("08" if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) else "")
+    state = "22" if isinstance(error, psycopg.DataError) and not error.sqlstate else state
+    return next((_CAUSES[state[:n]] for n in (5, 4, 2) if state[:n] in _CAUSES), ("cannot be used", "", "JPO-E599"))

@@ -1,0 +1,46 @@
+"""A database that keeps nothing of what is done to it: read where it lies, copied into memory before the first change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from jpo.history.archive import copy
+from jpo.history.database import Database, Row
+
+
+class CopyOnWrite:
+    """A Database (database.py) over two: `source`, which is only read, and `memory`, empty until something is changed."""
+
+    def __init__(self, source: Database, memory: Database) -> None:
+        self._source, self._memory, self._copied = source, memory, False
+        self.place = source.place
+
+    @property
+    def _current(self) -> Database:
+        return self._memory if self._copied else self._source
+
+    def rows(self, statement: str, values: Mapping[str, object] | None = None) -> Sequence[Row]:
+        return self._current.rows(statement, values or {})
+
+    def each(self, statement: str) -> Iterator[Sequence[Any]]:
+        return self._current.each(statement)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        if not self._copied:
+            copy(self._source, self._memory)
+            self._copied = True
+        with self._memory.transaction():
+            yield
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return self._current.snapshot()
+
+    def shrink(self) -> None:
+        """Nothing is kept."""
+
+    def close(self) -> None:
+        self._source.close()
+        self._memory.close()

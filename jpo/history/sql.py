@@ -1,0 +1,270 @@
+"""The history in tables: each statement once, for SQLite and PostgreSQL alike, beside the method that needs it.
+
+store.py says what each method promises, database.py what the database under it does. Writers serialise, so a writer looks first
+and then inserts or updates; no statement needs to do both at once.
+"""
+
+# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from jpo.errors import StoreError, UsageError
+from jpo.history import archive
+from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, chain, read_row, verify
+from jpo.history.canonical import canonical
+from jpo.history.database import Database, Row, insert_into
+from jpo.history.events import observed, suggested
+from jpo.history.failures import readable
+from jpo.history.rows import (
+    RUN_COLUMNS,
+    SUGGESTION_COLUMNS,
+    identity_columns,
+    read_run,
+    read_series,
+    read_suggestion,
+    run_columns,
+    suggestion_columns,
+)
+from jpo.history.runs import Forgotten, RecordedRun, follows, fuller, latest_start
+from jpo.history.traces import pack
+from jpo.records import COURSES, Finished, Identity, Run, Series, Suggestion
+
+_OF_IDENTITY = "dataset = :dataset AND model = :model AND framework = :framework"
+_THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
+_THE_SOURCE = f"{_OF_IDENTITY} AND source = :source"
+_AUDIT_ROWS = f"SELECT {', '.join(AuditRow._fields)} FROM audit ORDER BY number"
+_ALL = 2**63 - 1
+"""As a limit: none."""
+
+_INSERT_RUN = insert_into("runs", RUN_COLUMNS, numbered=True)
+_UPDATE_RUN = f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in RUN_COLUMNS)} WHERE {_THE_RUN}"
+_INSERT_SUGGESTION = insert_into("suggestions", SUGGESTION_COLUMNS, numbered=True)
+_INSERT_AUDIT = insert_into("audit", AuditRow._fields)
+
+
+class SqlStore:
+    """A Store (store.py) on a database; `author`, when not empty, is put into every audit record's data as "by"."""
+
+    def __init__(self, database: Database, *, author: Mapping[str, str]) -> None:
+        self._database, self._author = database, dict(author)
+
+    # --- runs
+
+    def record(
+        self, finished: Finished, *, now: float, identity: Identity | None = None, source: str | None = None
+    ) -> tuple[Run, ...]:
+        with self._database.transaction():
+            told = [self._record_run(run, now) for run in finished.runs]
+            self._record_series(finished)
+            if finished.complete and finished.watermark is not None and identity and source:
+                self._move_watermark(identity, source, finished.watermark)
+        return tuple(run for run in told if run is not None)
+
+    def _record_run(self, report: Run, now: float) -> Run | None:
+        """The run as it is on record afterwards, None when the report says nothing new."""
+        known = self._known(report)
+        run = fuller(known.run, report) if known else report
+        if known and run == known.run:
+            return None
+        suggestion_id = known.suggestion_id if known and known.suggestion_id else self._suggestion_behind(run)
+        recorded = RecordedRun(run, suggestion_id, known.recorded_at if known else now)
+        self._database.rows(_UPDATE_RUN if known else _INSERT_RUN, run_columns(recorded))
+        self._chain(observed(run, suggestion_id, now))
+        return run
+
+    def _known(self, run: Run) -> RecordedRun | None:
+        rows = self._database.rows(f"SELECT * FROM runs WHERE {_THE_RUN}", _run_key(run))
+        return next(iter(self._runs(rows)), None)
+
+    def _suggestion_behind(self, run: Run) -> str | None:
+        """Id of the newest suggestion, made before the run started, that it ran with."""
+        rows = self._database.rows(
+            f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND {_OF_IDENTITY} AND created_at <= :started_at
+                ORDER BY created_at DESC, number DESC LIMIT 100""",  # to agree with an older one is a coincidence
+            {**identity_columns(run.identity), "started_at": latest_start(run)},
+        )
+        with readable(self._database.place):
+            return next((one.suggestion_id for one in map(read_suggestion, rows) if follows(run, one)), None)
+
+    def _record_series(self, finished: Finished) -> None:
+        runs: dict[str, dict[Identity, Run]] = defaultdict(dict)
+        for run in finished.runs:
+            runs[run.run_id][run.identity] = run
+        for series in finished.series:
+            if len(runs[series.run_id]) == 1:  # an id that two workloads use does not say whose series it is
+                (run,) = runs[series.run_id].values()
+                self._database.rows(
+                    f"""INSERT INTO series (run, quantity, packed) SELECT number, :quantity, :packed FROM runs WHERE {_THE_RUN}
+                        AND NOT EXISTS (SELECT 1 FROM series WHERE run = runs.number AND quantity = :quantity)""",
+                    {**_run_key(run), "quantity": series.quantity, "packed": pack(series.times, series.values)},
+                )
+
+    def _move_watermark(self, identity: Identity, source: str, read_until: float) -> None:
+        key = {**identity_columns(identity), "source": source}
+        known = self.watermark(identity, source)
+        if known is None:
+            self._database.rows(insert_into("watermarks", [*key, "read_until"]), {**key, "read_until": read_until})
+        elif not read_until <= known:
+            self._database.rows(
+                f"UPDATE watermarks SET read_until = :read_until WHERE {_THE_SOURCE}", {**key, "read_until": read_until}
+            )
+
+    def watermark(self, identity: Identity, source: str) -> float | None:
+        key = {**identity_columns(identity), "source": source}
+        rows = self._database.rows(f"SELECT read_until FROM watermarks WHERE {_THE_SOURCE}", key)
+        return rows[0]["read_until"] if rows else None
+
+    def runs_of(self, identity: Identity) -> tuple[Run, ...]:
+        return tuple(recorded.run for recorded in self.recorded_runs(identity))
+
+    def run(self, run_id: str) -> Run | None:
+        statement = "SELECT * FROM runs WHERE run_id = :run_id ORDER BY number DESC LIMIT 1"
+        return next((recorded.run for recorded in self._runs(self._database.rows(statement, {"run_id": run_id}))), None)
+
+    def recorded_runs(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[RecordedRun, ...]:
+        where = f"WHERE {_OF_IDENTITY}" if identity else ""
+        return self._runs(self._newest(f"SELECT * FROM runs {where} ORDER BY ended_at DESC, number DESC", identity, limit))
+
+    def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
+        statement = "SELECT * FROM runs WHERE suggestion_id = :id ORDER BY ended_at, number"
+        return tuple(recorded.run for recorded in self._runs(self._database.rows(statement, {"id": suggestion_id})))
+
+    def _runs(self, rows: Sequence[Row]) -> tuple[RecordedRun, ...]:
+        with readable(self._database.place):
+            return tuple(map(read_run, rows))
+
+    # --- series
+
+    def series_of(self, run: Run) -> tuple[Series, ...]:
+        statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
+        with readable(self._database.place):
+            found = map(read_series, self._database.rows(statement, _run_key(run)))
+            return tuple(sorted(found, key=lambda series: COURSES.index(series.quantity)))
+
+    def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
+        old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
+        with self._database.transaction():
+            (told,) = self._database.rows(
+                f"""SELECT count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes
+                    FROM series {old}""",
+                {"ended_before": ended_before},
+            )
+            forgotten = Forgotten(*(int(told[name]) for name in Forgotten._fields))
+            if forgotten.series:
+                self._database.rows(f"DELETE FROM series {old}", {"ended_before": ended_before})
+                self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}))
+        if forgotten.series:
+            self._database.shrink()
+        return forgotten
+
+    # --- suggestions
+
+    def append(self, suggestion: Suggestion, *, config: str, source_digest: str) -> AuditRecord:
+        with self._database.transaction():
+            self._database.rows(_INSERT_SUGGESTION, suggestion_columns(suggestion))
+            return self._chain(suggested(suggestion, config, source_digest))
+
+    def withdraw(self, suggestion_id: str, event: AuditEvent) -> AuditRecord:
+        with self._database.transaction():
+            self._database.rows("UPDATE suggestions SET withdrawn = 1 WHERE suggestion_id = :id", {"id": suggestion_id})
+            return self._chain(event)
+
+    def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
+        where = f"WHERE withdrawn = 0 AND {_OF_IDENTITY}" if identity else "WHERE withdrawn = 0"
+        rows = self._newest(f"SELECT * FROM suggestions {where} ORDER BY created_at DESC, number DESC", identity, limit)
+        with readable(self._database.place):
+            return tuple(map(read_suggestion, rows))
+
+    def newest_change(self, identity: Identity) -> Suggestion | None:
+        rows = self._database.rows(
+            f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND status = 'changed' AND {_OF_IDENTITY}
+                ORDER BY created_at DESC, number DESC LIMIT 1""",
+            identity_columns(identity),
+        )
+        with readable(self._database.place):
+            return next(map(read_suggestion, rows), None)
+
+    def suggestion(self, suggestion_id: str) -> Suggestion:
+        rows = self._database.rows("SELECT * FROM suggestions WHERE suggestion_id = :id", {"id": suggestion_id})
+        if not rows:
+            raise UsageError("history", f"suggestion {suggestion_id!r} is not on record", "see `jpo history`", code="JPO-E507")
+        with readable(self._database.place):
+            return read_suggestion(rows[0])
+
+    # --- agents
+
+    def save_agent(self, name: str, state: bytes, *, expected_version: int) -> int:
+        with self._database.transaction():
+            loaded = self.load_agent(name)
+            version = loaded[1] if loaded else 0
+            if version != expected_version:
+                found = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
+                raise StoreError(self._database.place, found, "repeat: it is loaded again", code="JPO-E506")
+            row = {"name": name, "version": version + 1, "state": state}
+            change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
+            self._database.rows(change if loaded else insert_into("agents", [*row]), row)
+        return version + 1
+
+    def load_agent(self, name: str) -> tuple[bytes, int] | None:
+        rows = self._database.rows("SELECT state, version FROM agents WHERE name = :name", {"name": name})
+        return (rows[0]["state"], rows[0]["version"]) if rows else None
+
+    # --- audit log
+
+    def audit(self, event: AuditEvent) -> AuditRecord:
+        with self._database.transaction():
+            return self._chain(event)
+
+    def _chain(self, event: AuditEvent) -> AuditRecord:
+        """Append to the audit log, inside the transaction of what is told."""
+        last = self._newest_audit(1)
+        data = canonical({**event.data, "by": self._author} if self._author else event.data)
+        row = chain(last[0] if last else None, event.at, event.kind, event.identity, data)
+        self._database.rows(_INSERT_AUDIT, row._asdict())
+        return read_row(row)
+
+    def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
+        return tuple(map(read_row, reversed(self._newest_audit(limit))))
+
+    def _newest_audit(self, limit: int | None) -> list[AuditRow]:
+        rows = self._database.rows(f"{_AUDIT_ROWS} DESC LIMIT :limit", {"limit": _ALL if limit is None else limit})
+        return [AuditRow(*(row[name] for name in AuditRow._fields)) for row in rows]
+
+    def audit_rows(self) -> Iterator[AuditRow]:
+        return map(AuditRow._make, self._database.each(_AUDIT_ROWS))
+
+    # --- the whole
+
+    def export_lines(self, *, written_by: str) -> Iterator[str]:
+        return archive.export_lines(self._database, written_by)
+
+    def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
+        with self._database.transaction():
+            counts = archive.import_lines(self._database, lines, place)
+            found = verify(self)
+            if not found.ok:
+                raise StoreError(place, f"audit log: {found.reason}", "import another copy; nothing was kept", code="JPO-E511")
+        return counts
+
+    def _newest(self, statement: str, identity: Identity | None, limit: int | None) -> Sequence[Row]:
+        """The newest rows, of one workload or of all, oldest first; the statement sorts newest first."""
+        names = identity_columns(identity) if identity else {}
+        return self._database.rows(f"{statement} LIMIT :limit", {**names, "limit": _ALL if limit is None else limit})[::-1]
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _run_key(run: Run) -> dict[str, object]:
+    return {**identity_columns(run.identity), "run_id": run.run_id}

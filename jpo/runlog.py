@@ -1,0 +1,349 @@
+"""What a training job tells JPO about a run: a CSV log on disk and, where configured, the same numbers for Prometheus.
+
+    with RunLog(dataset="digits", model="cnn", framework="pytorch", parameters={"batch_size": 64}, settings=os.environ) as log:
+        ...  log.batch(len(labels))
+        ...  log.epoch(epoch, train_loss=0.61, val_loss=0.42)
+
+One file, standard library only, Python 3.9 or newer: import it, or copy it. Making a RunLog raises ValueError for what is
+written wrongly in the code; after that nothing here raises: what fails is warned of once, and training goes on. The settings, all
+optional, stand in JPO's docs/reporting.md; JPO_RUNLOG_DIR, JPO_METRICS_PORT and JPO_PUSHGATEWAY_URL are the most important.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import re
+import secrets
+import signal
+import socket
+import socketserver
+import sys
+import threading
+import time
+import urllib.request
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
+from http.server import BaseHTTPRequestHandler
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote
+
+STATUSES = ("succeeded", "failed", "oom_killed", "diverged", "stopped")
+OWN_WORDS = {"run_id", "dataset", "model", "framework", "status", "job", "instance", "pod", "namespace", "hostname"}
+OWN_WORDS |= {"start", "end", "converged", "cpu_seconds", "memory_bytes"}  # labels and lines of the log: no parameter's name
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "NODE_RANK", "LOCAL_RANK")
+SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
+EXPECTED = (OSError, ValueError, TypeError, ArithmeticError, RuntimeError, HTTPException)
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+PUSH_SECONDS, LAST_REPORT_SECONDS = 5.0, 10.0  # until a push is given up; how long the end waits at most for the last one
+
+logger = logging.getLogger("jpo.runlog")
+
+
+class RunLog:
+    """The record of one run: enter it with `with`, or call `start`, `batch` and `epoch`, `end` and `close` yourself.
+
+    In a `with` block an exception tells how the run ended: oom_killed when memory ran out (host or GPU), stopped after Ctrl-C or
+    SIGTERM (which raises SystemExit(143) there, unless the program handles it), else failed. Of several ranks only the first
+    reports, without CPU time and memory, which it cannot measure for all; a forked process (a data loader's worker) does not.
+    `run_id`, `path` and `metrics_url` are final once the run has started; the last two are None without log or server.
+
+    Args:
+        dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
+        parameters: e.g. {"batch_size": 64, "optimizer": "sgd"}, None is left out; ValueError for a name that cannot be a label.
+        settings: see above: os.environ, or {**os.environ, "JPO_RUN_ID": "nightly-17"}.
+    """
+
+    def __init__(
+        self, *, dataset: str, model: str, framework: str, parameters: Mapping[str, object], settings: Mapping[str, str]
+    ) -> None:
+        self._workload = {"dataset": dataset, "model": model, "framework": framework}
+        if not all(text.strip() for text in self._workload.values()):
+            raise ValueError(f"every run has a dataset, a model and a framework; found {self._workload}")
+        for name in parameters:
+            if name in OWN_WORDS or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", name):
+                raise ValueError(f"parameter {name!r} is a word of the log itself, or not made of A-Z a-z 0-9 _")
+        self._parameters = {name: str(value) for name, value in parameters.items() if value is not None}
+        self._settings = {name: text.strip() for name, text in settings.items() if text.strip()}
+        get = self._settings.get
+        place = {"pod": get("POD_NAME"), "namespace": get("POD_NAMESPACE"), "hostname": socket.gethostname()}
+        self._place = {label: text for label, text in place.items() if text}
+        name = get("JPO_RUN_ID", f"{model}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
+        self.run_id = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:128].lstrip(".") or "run"  # safe in paths and URLs
+        self.path: Path | None = None
+        self.metrics_url: str | None = None
+        self._values = {"jpo_samples_total": 0.0}
+        self._status = ""
+        self._clock = self._logged = 0.0  # unix less monotonic time: setting the clock bends no run; samples in the CSV log
+        self._file: BinaryIO | None = None
+        self._unwritten = b""
+        self._server: _Server | None = None
+        self._reporter = threading.Thread(target=self._report_until_over, name="jpo.runlog", daemon=True)
+        self._over, self._end_seen = threading.Event(), threading.Event()
+        self._awaited, self._warned = set[str](), set[str]()  # who has scraped the run but not yet its end; what was warned of
+        self._handles_sigterm = False
+        rank = self._setting("RANK", max(self._setting(name, 0) for name in RANKS))  # torchrun's decides, else the highest
+        self._process = None if rank else os.getpid()  # the one that reports
+        self._alone = max(self._setting(name, 1) for name in SIZES) <= 1
+
+    def __enter__(self) -> RunLog:
+        self.start()
+        if self._process == os.getpid() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            with suppress(ValueError):  # this is not the main thread
+                signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+                self._handles_sigterm = True
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if self._handles_sigterm:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # while the end is written
+        self.end(_status_after(error))
+        if self._handles_sigterm:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self.close(linger=not isinstance(error, KeyboardInterrupt))
+
+    def start(self) -> None:
+        """Training starts now: time and CPU time count from here, without imports and loading of data."""
+        if self._clock or self._process != os.getpid():
+            return
+        self._clock, self._cpu_before, self._cpu = time.time() - time.monotonic(), _cpu_seconds(), 0.0
+        self._values["jpo_run_start_time_seconds"] = self._now()
+        with self._harmless("open the CSV log"):
+            self._open()
+        with self._harmless("serve the metrics"):
+            if {"JPO_PUSHGATEWAY_URL", "JPO_TEXTFILE_DIR"} & self._settings.keys():
+                self._reporter.start()
+            if "JPO_METRICS_PORT" in self._settings:
+                self._serve()
+
+    def batch(self, samples: float) -> None:
+        """So many more training samples are processed."""
+        with self._harmless("count samples"):
+            if self._goes_on():
+                self._values["jpo_samples_total"] += max(0.0, float(samples))
+
+    def epoch(self, epoch: float, train_loss: float | None = None, val_loss: float | None = None) -> None:
+        """So many epochs are finished, with these losses: None where nothing was measured, NaN where training has diverged."""
+        given = {"jpo_epoch": epoch, "jpo_train_loss": train_loss, "jpo_val_loss": val_loss}
+        with self._harmless("log an epoch"):
+            if self._goes_on():
+                new = {name: float(value) for name, value in given.items() if value is not None}
+                self._values = {**self._values, **new}
+                self._logged = samples = self._values["jpo_samples_total"]
+                cells = (new.get("jpo_epoch"), samples, new.get("jpo_train_loss"), new.get("jpo_val_loss"))
+                self._write(",".join([f"{self._now():.3f}", *map(_text, cells)]) + "\n")
+
+    def end(self, status: str | None = None, *, converged: bool | None = None) -> None:
+        """Training is over; saving and testing are no longer part of the run. `status`: one of STATUSES, by default succeeded, or
+        diverged where a loss is no finite number. `converged`: whether the job reached its own target, if it has one."""
+        if not self._goes_on():
+            return
+        finite = all(math.isfinite(self._values.get(name, 0.0)) for name in ("jpo_train_loss", "jpo_val_loss"))
+        known = status or "succeeded" if status in (None, *STATUSES) else "failed"
+        self._status = known if finite or known == "oom_killed" else "diverged"
+        facts = {**self._measured(), "jpo_run_end_time_seconds": self._now()}
+        facts.update({} if converged is None else {"jpo_converged": float(bool(converged))})
+        self._values = {**self._values, **facts}  # all at once: a scrape in between sees none of them
+        with self._harmless("close the CSV log"):
+            self._close_log()
+        self._over.set()
+        if self._reporter.is_alive():
+            self._reporter.join(LAST_REPORT_SECONDS)
+
+    def close(self, *, linger: bool = True) -> None:
+        """Wait until the end of the run has been scraped, if it is served; then stop serving."""
+        with self._harmless("stop serving the metrics"):
+            if self._server and self._process == os.getpid():
+                self._end_seen.wait(self._setting("JPO_LINGER_SECONDS", 60.0) if linger and self._status else 0.0)
+                self._server.shutdown()
+                self._server.socket.shutdown(socket.SHUT_RDWR)  # else the port stays taken as long as a forked process lives
+                self._server.server_close()
+                self._server = None
+
+    def exposition(self) -> bytes:
+        """The metrics in Prometheus' text format 0.0.4."""
+        values, labels = dict(self._values), {"run_id": self.run_id, **self._workload, **self._place}
+        over = "jpo_run_end_time_seconds" in values
+        values.update({} if over else self._measured())
+        samples = [("jpo_run_info", {**labels, **self._parameters}, 1.0), *((name, labels, v) for name, v in values.items())]
+        if over:
+            samples.append(("jpo_run_status", {**labels, "status": self._status}, 1.0))
+        return "".join(_sample(*sample) for sample in samples).encode("utf-8", "replace")
+
+    def _goes_on(self) -> bool:
+        self.start()
+        return self._process == os.getpid() and not self._status
+
+    def _now(self) -> float:
+        return self._clock + time.monotonic()
+
+    def _setting(self, name: str, default: float) -> float:
+        try:
+            return min(max(0.0, float(self._settings.get(name, default))), 3600.0)
+        except ValueError:
+            logger.warning("%s=%r is not a number; it is not used", name, self._settings.pop(name))
+            return default
+
+    def _measured(self) -> dict[str, float]:
+        """CPU time and memory so far, where this process is the whole job."""
+        if not self._alone:
+            return {}
+        self._cpu = max(self._cpu, _cpu_seconds() - self._cpu_before)  # never falls, not even while a child is ending
+        measured = {"jpo_cpu_seconds_total": self._cpu}
+        with suppress(OSError, IndexError):  # not getrusage: after fork and exec its peak is the parent's, if that was higher
+            status = Path("/proc/self/status").read_text(errors="replace")
+            measured["jpo_memory_bytes"] = int(re.findall(r"VmHWM:\s*(\d+) kB", status)[0]) * 1024.0
+        return measured
+
+    def _open(self) -> None:
+        """Take the first file that no earlier run has, and name the run after it."""
+        folder, wanted = Path(self._settings.get("JPO_RUNLOG_DIR", "runs")), self.run_id
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in count(2):
+            try:
+                self._file = (folder / f"{self.run_id}.csv").open("xb", buffering=0)  # a killed run keeps its rows
+                break
+            except FileExistsError:
+                self.run_id = f"{wanted}-{number}"
+        self.path = folder / f"{self.run_id}.csv"
+        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place, "start": f"{self._now():.3f}"}
+        self._write(_lines(facts) + "time,epoch,samples,train_loss,val_loss\n")
+
+    def _close_log(self) -> None:
+        if self._logged != self._values["jpo_samples_total"]:  # the epoch was not finished
+            self._write(f"{self._now():.3f},,{_text(self._values['jpo_samples_total'])},,\n")
+        facts = {"end": f"{self._values['jpo_run_end_time_seconds']:.3f}", "status": self._status}
+        if "jpo_converged" in self._values:
+            facts["converged"] = "true" if self._values["jpo_converged"] else "false"
+        for name, metric in (("cpu_seconds", "jpo_cpu_seconds_total"), ("memory_bytes", "jpo_memory_bytes")):
+            facts.update({name: _text(round(self._values[metric], 3))} if metric in self._values else {})
+        self._write(_lines(facts))
+        if self._file:
+            self._file.close()
+
+    def _write(self, text: str) -> None:
+        """Write at once; what a full disk did not take comes before the next row, so that rows stay whole and in order."""
+        self._unwritten += text.encode("utf-8", "replace")
+        while self._file and self._unwritten:
+            self._unwritten = self._unwritten[self._file.write(self._unwritten) :]
+
+    def _serve(self) -> None:
+        usual = "0.0.0.0" if "KUBERNETES_SERVICE_HOST" in self._settings else "127.0.0.1"  # noqa: S104 - nobody reaches a pod's own
+        host = self._settings.get("JPO_METRICS_HOST", usual)
+        self._server = _Server((host, int(self._settings["JPO_METRICS_PORT"])), self)
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), name="jpo.runlog", daemon=True).start()
+        self.metrics_url = f"http://{f'[{host}]' if ':' in host else host}:{self._server.server_address[1]}/metrics"
+
+    def _report_until_over(self) -> None:
+        """Push and write what is wanted, now and then, and once more after the end."""
+        settings, pause, over = self._settings, 0.0, False
+        while not over:
+            over = self._over.wait(pause)
+            body, pause = self.exposition(), max(0.1, self._setting("JPO_REPORT_SECONDS", 15.0))
+            with self._harmless("push to the Pushgateway"):
+                if "JPO_PUSHGATEWAY_URL" in settings:
+                    _push(settings["JPO_PUSHGATEWAY_URL"], self.run_id, body)
+            with self._harmless("write the textfile"):
+                if "JPO_TEXTFILE_DIR" in settings:
+                    new = Path(settings["JPO_TEXTFILE_DIR"], f".jpo_{self.run_id}.tmp")
+                    new.write_bytes(body)
+                    new.chmod(0o644)  # node_exporter is another user
+                    new.replace(new.with_name(f"jpo_{self.run_id}.prom"))  # never seen half
+
+    @contextmanager
+    def _harmless(self, what: str) -> Iterator[None]:
+        """What disks, networks, addresses, odd numbers and a lack of threads raise in here is warned of once, no more."""
+        try:
+            yield
+        except EXPECTED as error:
+            if what not in self._warned:
+                self._warned.add(what)
+                logger.warning("run %s: cannot %s (%s: %s); training goes on", self.run_id, what, type(error).__name__, error)
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    """Not http.server's own, which looks up the host's name first: that may take seconds."""
+
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], log: RunLog) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self.log = log
+        super().__init__(address, _Handler)
+
+    def handle_error(self, *_: object) -> None: ...  # a scraper that hangs up is no news
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    timeout = 10.0
+
+    def do_GET(self) -> None:
+        log, whole = self.server.log, self.server.log._over.is_set()
+        body = log.exposition()
+        self.send_response(200)
+        self.send_header("Content-Type", CONTENT_TYPE)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        (log._awaited.discard if whole else log._awaited.add)(self.client_address[0])
+        if whole and not log._awaited:
+            log._end_seen.set()
+
+    def log_message(self, *_: object) -> None: ...  # nor is a scrape
+
+
+def _push(url: str, run_id: str, body: bytes) -> None:
+    """Replace what the Pushgateway knows of this run."""
+    parts = re.fullmatch(r"(https?://)(?:(.*)@)?([^/@]+(?:/.*)?)", url.rstrip("/"))
+    if not parts:
+        raise ValueError("JPO_PUSHGATEWAY_URL is not http://HOST:PORT")
+    request = urllib.request.Request(f"{parts[1]}{parts[3]}/metrics/job/jpo/run_id/{run_id}", body, method="PUT")  # noqa: S310
+    request.add_header("Content-Type", CONTENT_TYPE)
+    if parts[2]:
+        request.add_header("Authorization", f"Basic {b64encode(unquote(parts[2]).encode()).decode()}")
+    urllib.request.urlopen(request, timeout=PUSH_SECONDS).close()  # noqa: S310
+
+
+def _sample(name: str, labels: Mapping[str, str], value: float) -> str:
+    """Two lines of the text format. No HELP: node_exporter refuses files whose help differs, as it may between two versions."""
+    texts = ((label, text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")) for label, text in labels.items())
+    inner = ",".join(f'{label}="{text}"' for label, text in texts)
+    return f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}\n{name}{{{inner}}} {_text(value)}\n"
+
+
+def _text(value: float | None) -> str:
+    """12, 0.5, nan, inf, or nothing: CSV readers and Prometheus read exactly this number back."""
+    return "" if value is None else repr(float(value)).removesuffix(".0")
+
+
+def _lines(facts: Mapping[str, str]) -> str:
+    return "".join(f"# {name}={' '.join(text.splitlines())}\n" for name, text in facts.items())
+
+
+def _status_after(error: BaseException | None) -> str | None:
+    code = error.code if isinstance(error, SystemExit) else error
+    if code in (None, 0):
+        return None
+    if isinstance(error, KeyboardInterrupt) or code == 128 + signal.SIGTERM:
+        return "stopped"
+    # MemoryError, torch's and TensorFlow's names; JAX has XlaRuntimeError("RESOURCE_EXHAUSTED: Out of memory ...").
+    known = type(error).__name__ in ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError")
+    return "oom_killed" if known or "out of memory" in str(error).lower() else "failed"
+
+
+def _cpu_seconds() -> float:
+    """Of all threads of this process and of its children: those that have ended and, on Linux, those still at work."""
+    ended = os.times()
+    seconds = time.process_time() + ended.children_user + ended.children_system
+    for children in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # one that ends meanwhile
+            for child in children.read_text().split():
+                fields = Path(f"/proc/{child}/stat").read_text(errors="replace").rpartition(")")[2].split()
+                seconds += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return seconds

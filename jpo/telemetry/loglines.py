@@ -1,0 +1,147 @@
+"""The lines of one CSV log (format: csvlog.py), taken in one by one, whether read at once or while they are written.
+
+Of the rows only the last values and the longest pause are kept: a log of any length takes the same memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jpo.errors import TelemetryError
+from jpo.records import Identity
+from jpo.telemetry import contract
+
+COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
+LONGEST_LINE = 64 * 2**10
+"""No row of a log is so long: a file without line breaks is something else."""
+PAUSES = 3.0
+"""An epoch of ten minutes writes a row in ten minutes: only who is silent for several of them has ended."""
+FIRST_PAUSE_SECONDS = 3600.0
+"""So long while it is not known how long an epoch takes."""
+
+
+@dataclass(slots=True)
+class Log:
+    """What stands in a log so far; `take` adds the next line.
+
+    Attributes:
+        head: its `# key=value` lines.
+        names: its columns; empty before they are named.
+        latest: by column, the last value that was measured.
+        lines: how many were taken.
+        longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
+    """
+
+    path: Path
+    head: dict[str, str] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    latest: dict[str, float] = field(default_factory=dict)
+    lines: int = 0
+    longest_pause: float | None = None
+    _places: list[tuple[str, int]] = field(default_factory=list)
+
+    def take(self, line: str) -> dict[str, float] | None:
+        """Take one more line without its break; of a row, the known columns that were measured.
+
+        Raises:
+            TelemetryError: JPO-E110, names the line.
+        """
+        self.lines += 1
+        if len(line) > LONGEST_LINE:
+            raise unreadable(self.path, f"line {self.lines} is longer than {LONGEST_LINE // 2**10} KiB")
+        line = line.strip()
+        if line.startswith("#"):
+            _remember(self.head, line, self.path, self.lines)
+        elif line and not self.names:
+            self.names = _header(line, self.path, self.lines)
+            self._places = [(name, place) for place, name in enumerate(self.names) if name in COLUMNS]
+        elif line:
+            return self._row(line)
+        return None
+
+    def _row(self, line: str) -> dict[str, float]:
+        cells = line.split(",")
+        if len(cells) != len(self.names):
+            raise unreadable(self.path, f"line {self.lines}: {len(cells)} cells under {len(self.names)} columns")
+        row = {}
+        for name, place in self._places:
+            cell = cells[place]
+            if cell and not cell.isspace():
+                try:
+                    row[name] = float(cell)
+                except ValueError:
+                    _number(f"line {self.lines}: {name}", cell.strip(), self.path)
+        self._pause(row)
+        self.latest |= row
+        return row
+
+    def _pause(self, row: Mapping[str, float]) -> None:
+        if "time" not in row:
+            return
+        if not math.isfinite(row["time"]):
+            raise unreadable(self.path, f"line {self.lines}: time is not finite")
+        before = self.latest["time"] if "time" in self.latest else self.number("start")
+        if before is not None:
+            self.longest_pause = max(self.longest_pause or 0.0, row["time"] - before)
+
+    @property
+    def closed(self) -> bool:
+        """The job said itself that its run ended."""
+        return {"end", "status"} <= self.head.keys()
+
+    @property
+    def patience_seconds(self) -> float:
+        """How long it may be silent before its run counts as over."""
+        return max(contract.STALE_SECONDS, FIRST_PAUSE_SECONDS if self.longest_pause is None else PAUSES * self.longest_pause)
+
+    def silent(self, now: float) -> bool:
+        """Whether the last row is so old that no further one will come."""
+        last = self.latest.get("time")
+        return last is not None and now - last > self.patience_seconds
+
+    @property
+    def run_id(self) -> str:
+        return self._required("run_id")
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self._required("dataset"), self._required("model"), self._required("framework"))
+
+    def number(self, key: str) -> float | None:
+        """The number of a `# key=` line; None when it is absent or empty."""
+        text = self.head.get(key)
+        return _number(f"# {key}=", text, self.path) if text else None
+
+    def _required(self, key: str) -> str:
+        if not self.head.get(key):
+            raise unreadable(self.path, f"has no line '# {key}=...'")
+        return self.head[key]
+
+
+def _remember(head: dict[str, str], line: str, path: Path, number: int) -> None:
+    key, equals, value = (part.strip() for part in line.lstrip("#").partition("="))
+    if equals and head.setdefault(key, value) != value:
+        raise unreadable(path, f"line {number}: {key} is already {head[key]!r} above; one log is one run")
+
+
+def _header(line: str, path: Path, number: int) -> list[str]:
+    names = [name.strip() for name in line.split(",")]
+    if "time" not in names or len(set(names)) != len(names):
+        raise unreadable(path, f"line {number}: the first row must name the columns")
+    return names
+
+
+def _number(what: str, text: str, path: Path) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise unreadable(path, f"{what} {text[:40]!r} is not a number") from error
+
+
+def unreadable(path: Path, finding: str) -> TelemetryError:
+    """JPO-E110 with what a log should look like."""
+    remedy = f"a log has '# key=value' lines, then {','.join(COLUMNS)}"
+    return TelemetryError(str(path), finding, remedy, code="JPO-E110")

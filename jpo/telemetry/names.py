@@ -1,0 +1,121 @@
+"""What metrics and labels are called: by default, and at a site which renamed them.
+
+A role is what JPO needs; its name says the unit, so that an exporter with other units is a role of its own. METRICS and LABELS
+are the whole table: each role with the names which it may have, tried together. `[prometheus.metrics]` and `[prometheus.labels]`
+in jpo.toml give a role one name instead. Names are checked here, because they go into queries as they stand.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from jpo.errors import UsageError
+from jpo.records import PARAMETERS
+from jpo.telemetry import contract
+
+METRICS: Mapping[str, tuple[str, ...]] = {
+    **{name: (name,) for name in contract.METRICS},
+    "push_time_seconds": ("push_time_seconds",),  # Pushgateway's own: when a group was pushed last
+    # cAdvisor, in the kubelet
+    "container_cpu_seconds_total": ("container_cpu_usage_seconds_total",),
+    "container_memory_bytes": ("container_memory_working_set_bytes",),
+    # kube-state-metrics
+    "pod_start_time_seconds": ("kube_pod_start_time",),
+    "pod_completion_time_seconds": ("kube_pod_completion_time",),
+    "pod_phase": ("kube_pod_status_phase",),
+    "container_terminated_reason": ("kube_pod_container_status_terminated_reason",),
+    "container_requests": ("kube_pod_container_resource_requests",),
+    # NVIDIA's dcgm-exporter; AMD's device-metrics-exporter, whose names were seen in both cases
+    "gpu_utilisation_ratio": (),
+    "gpu_utilisation_percent": ("DCGM_FI_DEV_GPU_UTIL", "gpu_gfx_activity", "GPU_GFX_ACTIVITY"),
+    "gpu_memory_bytes": (),
+    "gpu_memory_mib": ("DCGM_FI_DEV_FB_USED", "gpu_used_vram", "GPU_USED_VRAM"),
+    "gpu_energy_joules_total": (),
+    "gpu_energy_millijoules_total": ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",),
+    "gpu_energy_microjoules_total": ("gpu_energy_consumed", "GPU_ENERGY_CONSUMED"),
+    # recording_rules.yml
+    "recorded_cpu_cores": ("jpo:cpu_cores:rate2m",),
+}
+LABELS: Mapping[str, tuple[str, ...]] = {
+    **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "status", *PARAMETERS)},
+    # Scraped without honor_labels, an exporter's word for the workload moves to exported_*, and pod is the exporter's own.
+    "namespace": ("namespace", "exported_namespace"),
+    "pod": ("pod", "exported_pod"),
+    "container": ("container", "exported_container"),
+    "container_id": ("id",),
+    "node": ("Hostname", "hostname"),
+    "gpu": ("UUID", "uuid", "gpu_uuid", "gpu_id", "gpu", "GPU_I_ID"),
+}
+
+METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names in force.
+
+    Attributes:
+        metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
+        container: the trainer's container in its pod; None takes what the run itself says, else the busiest.
+    """
+
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    container: str | None = None
+
+    @classmethod
+    def of(cls, metrics: Mapping[str, str], labels: Mapping[str, str], container: str | None = None) -> Names:
+        """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
+        _check("metrics", metrics, METRICS, METRIC_NAME)
+        _check("labels", labels, LABELS, LABEL_NAME)
+        if container is not None and not container.strip():
+            remedy = "name the trainer's container, or leave it out"
+            raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
+        return cls(dict(metrics), dict(labels), container)
+
+    def alternatives(self, role: str) -> tuple[str, ...]:
+        """All names which the metric of a role may have; empty when only a site can know."""
+        return (self.metrics[role],) if role in self.metrics else METRICS[role]
+
+    def metric(self, role: str) -> str:
+        """The name of a metric that has one, or the first of several."""
+        return self.alternatives(role)[0]
+
+    def labelled(self, role: str) -> tuple[str, ...]:
+        """All names which the label of a role may have."""
+        return (self.labels[role],) if role in self.labels else LABELS[role]
+
+    def label(self, role: str) -> str:
+        """The name of a label that has one, or the first of several."""
+        return self.labelled(role)[0]
+
+    def places(self) -> tuple[tuple[str, str, str], ...]:
+        """The labels of namespace, pod and container that go together: as scraped with honor_labels, and without."""
+        roles = ("namespace", "pod", "container")
+        filled = zip_longest(*(self.labelled(role) for role in roles))
+        return tuple(
+            tuple(name or self.label(role) for name, role in zip(names, roles, strict=True))  # type: ignore[misc]
+            for names in filled
+        )
+
+    def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """Labels as JPO calls them. Where both are there, exported_pod is the workload's and pod the exporter's."""
+        return {role: labels[name] for role in LABELS for name in self.labelled(role) if labels.get(name)}
+
+
+def _check(table: str, given: Mapping[str, str], known: Mapping[str, tuple[str, ...]], syntax: re.Pattern[str]) -> None:
+    place = f"[prometheus.{table}]"
+    for role, name in given.items():
+        if role not in known:
+            near = difflib.get_close_matches(role, known, n=1, cutoff=0.5) or list(known)[:1]
+            finding = f"{role[:80]!r} is nothing that JPO asks for"
+            raise UsageError(place, finding, f"the nearest is {near[0]}; the guide lists all", code="JPO-E302")
+        if not syntax.fullmatch(name):
+            what = "metric" if syntax is METRIC_NAME else "label"
+            finding = f"{role} = {name[:80]!r} cannot be the name of a {what}"
+            raise UsageError(place, finding, "write letters, digits and underscores", code="JPO-E302")

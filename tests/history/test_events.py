@@ -1,0 +1,131 @@
+"""A record of the audit log retells what it is about without the tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+from jpo.history.canonical import canonical
+from jpo.history.events import MOST_REASONS, in_short, observed, refused, suggested
+from jpo.records import (
+    Change,
+    Evidence,
+    Forecast,
+    Guarded,
+    Identity,
+    Interval,
+    Outcome,
+    Parameter,
+    Preference,
+    Run,
+    RunStatus,
+    Skipped,
+    SlaCheck,
+    Suggestion,
+    Workload,
+)
+
+DIGITS = Identity("digits", "cnn", "pytorch")
+SUGGESTION = Suggestion(
+    suggestion_id="s1",
+    identity=DIGITS,
+    status="changed",
+    keys={"batch_size": "training.batch_size", "learning_rate": "training.lr"},
+    current={"batch_size": 32.0, "learning_rate": 0.1},
+    suggested={"batch_size": 64.0, "learning_rate": 0.1},
+    changes=(Change("batch_size", "training.batch_size", 32, 64, "32", "64", "3 runs at 64", 0.9),),
+    now=Forecast(duration_seconds=Interval(100.0, 90.0, 120.0)),
+    next=Forecast(duration_seconds=Interval(80.0, 70.0, 95.0), cost_usd=Interval(1.0, 0.5, 2.0)),
+    guard=Guarded(True, (), ("learning_rate = 0.5 is above 0.1; it was left as it is",)),
+    evidence=Evidence(3, (Skipped("r1", "failed"), Skipped("r2", "failed"), Skipped("r3", "no end")), 4, 0.2, ("offline",)),
+    decided_by="sac",
+    confidence=0.93,
+    reasons=("because",),
+    codes=("JPO-I603",),
+    created_at=100.0,
+    preference=Preference(0.3, 0.6, 0.1),
+    seed=7,
+    sla=(SlaCheck("time_max", 3600.0, "ok"),),
+    policy="ab" * 32,
+)
+
+
+def told(suggestion: Suggestion = SUGGESTION) -> dict[str, object]:
+    """What stands in the log, read back from its text."""
+    found: dict[str, object] = json.loads(canonical(suggested(suggestion, "config.ini", "cd" * 32).data))
+    return found
+
+
+def test_a_suggestion_can_be_retold_from_its_record_alone() -> None:
+    data = told()
+    for name in ("suggestion_id", "keys", "current", "suggested", "decided_by", "confidence", "policy", "seed"):
+        assert data[name] == getattr(SUGGESTION, name)
+    for name in ("guard", "preference"):
+        assert canonical(data[name]) == canonical(asdict(getattr(SUGGESTION, name)))
+    assert canonical(data["forecast"]) == canonical({"now": SUGGESTION.now, "next": SUGGESTION.next})
+    assert (data["reasons"], data["codes"], data["why"]) == (["because"], ["JPO-I603"], {"training.batch_size": "3 runs at 64"})
+    assert data["changes"] == [{"key": "training.batch_size", "old": "32", "new": "64"}]
+    assert (data["config"], data["source_digest"]) == ("config.ini", "cd" * 32)
+
+
+def test_no_part_of_a_suggestion_is_forgotten_by_the_log() -> None:
+    elsewhere = {"identity": "column", "created_at": "column", "status": "kind", "now": "forecast", "next": "forecast"}
+    missing = {one.name for one in fields(Suggestion)} - elsewhere.keys() - told().keys()
+    assert missing == set()
+
+
+def test_the_kind_says_whether_anything_changes() -> None:
+    assert suggested(SUGGESTION, "c", "d").kind == "suggested"
+    assert suggested(replace(SUGGESTION, status="kept", changes=()), "c", "d").kind == "kept"
+
+
+def test_skipped_runs_are_counted_by_reason() -> None:
+    assert in_short(SUGGESTION.evidence) == {
+        "runs_used": 3,
+        "runs_skipped": {"failed": 2, "no end": 1},
+        "requests": 4,
+        "seconds": 0.2,
+        "notes": ("offline",),
+    }
+
+
+def test_a_thousand_different_reasons_do_not_bloat_the_log() -> None:
+    skipped = tuple(Skipped(f"r{n}", f"reason {n}") for n in range(1000))
+    reasons = in_short(Evidence(0, skipped))["runs_skipped"]
+    assert isinstance(reasons, dict)
+    assert len(reasons) == MOST_REASONS + 1
+    assert reasons["other reasons"] == 1000 - MOST_REASONS
+
+
+def test_a_refusal_says_what_was_wanted_of_which_file_and_why_not() -> None:
+    parameter = Parameter("batch_size", "training.batch_size", 32.0, "32", 3)
+    workload = Workload(DIGITS, (parameter,), Path("config.ini"), b"[training]\n")
+    event = refused(workload, {"batch_size": 4096.0}, ("too large",), code="JPO-E401", now=5.0, about={"decided_by": "user"})
+    assert (event.kind, event.at, event.identity) == ("refused", 5.0, DIGITS)
+    assert event.data == {
+        "decided_by": "user",
+        "config": "config.ini",
+        "source_digest": workload.digest,
+        "keys": {"batch_size": "training.batch_size"},
+        "current": {"batch_size": 32.0},
+        "suggested": {"batch_size": 4096.0},
+        "violations": ["too large"],
+        "code": "JPO-E401",
+    }
+
+
+def test_a_run_can_be_retold_from_its_record_alone() -> None:
+    run = Run("r1", DIGITS, {"batch_size": 64.0}, RunStatus.FAILED, 10.0, 60.0, Outcome(duration_seconds=50.0), "csv")
+    data = json.loads(canonical(observed(run, "s1", 70.0).data))
+    again = Run(
+        data["run_id"],
+        DIGITS,
+        data["parameters"],
+        RunStatus(data["status"]),
+        data["started_at"],
+        data["ended_at"],
+        Outcome(**data["outcome"]),
+        data["source"],
+    )
+    assert (again, data["suggestion_id"]) == (run, "s1")

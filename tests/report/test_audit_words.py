@@ -1,0 +1,80 @@
+"""Records of the audit log in words: a sentence for each kind, and for what this version does not know."""
+
+from __future__ import annotations
+
+import pytest
+
+from jpo.report.audit_words import in_words, maker
+
+DECIDED = {"decided_by": "sac", "confidence": 0.93, "suggestion_id": "s1"}
+FORECAST = {"now": {"duration_seconds": {"mean": 13920.0}}, "next": {"duration_seconds": {"mean": 10680.0}}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "sentence"),
+    [
+        (
+            "suggested",
+            {**DECIDED, "changes": [{"key": "training.batch_size", "old": "64", "new": "128"}], "forecast": FORECAST},
+            "training.batch_size 64 → 128; decided by the SAC agent, confidence high (93 %), 3 h 52 → 2 h 58 expected (s1)",
+        ),
+        ("kept", {**DECIDED, "config": "c.ini", "reasons": ["nothing is better"]}, "c.ini as it is: nothing is better (s1)"),
+        (
+            "refused",
+            {
+                "current": {"batch_size": 16.0, "gpus": 1.0},
+                "suggested": {"batch_size": 512.0, "gpus": 1.0},
+                "violations": ["a", "b"],
+            },
+            "batch_size 16 → 512: a; b",
+        ),
+        (
+            "refused",
+            {"current": {"gpus": 1.0}, "suggested": {}, "violations": ["[sla]: x"]},
+            "whatever could be suggested: [sla]: x",
+        ),
+        ("written", {"config": "c.ini", "suggestion_id": "s1"}, "c.ini has the values of s1"),
+        ("conflict", {"reason": "c.ini: was changed", "suggestion_id": "s1"}, "c.ini: was changed (s1)"),
+        ("not written", {"reason": "disk full", "suggestion_id": "s1"}, "disk full (s1)"),
+        (
+            "forgotten",
+            {"runs": 1, "series": 3, "size_bytes": 9000, "ended_before": 1_700_000_000.0},
+            "3 series of 1 run that ended before 2023-11-14",
+        ),
+        (
+            "observed",
+            {"run_id": "r1", "status": "failed", "source": "csv", "outcome": {"duration_seconds": 40.0}, "suggestion_id": "s1"},
+            "run r1 failed, 40 s (csv), with the values of s1",
+        ),
+        ("observed", {"run_id": "r", "status": "succeeded", "source": "csv", "outcome": {}}, "run r succeeded (csv)"),
+        ("learnt", {"runs": 3, "updates": 400, "rebuilt": True}, "3 runs taken in, 400 updates altogether, begun anew"),
+        (
+            "tested",
+            {"policy": "ab" * 32, "released": ["safe"], "results": {"safe": {"passed": True, "ratio": 0.99}}},
+            "release test of policy abababababab: safe passed (0.990); it decides: safe",
+        ),
+    ],
+)
+def test_each_kind_has_its_sentence(kind: str, data: dict[str, object], sentence: str) -> None:
+    assert in_words(kind, data) == sentence
+
+
+@pytest.mark.parametrize("kind", ["suggested", "kept", "refused", "written", "conflict", "observed", "learnt", "tested", "new"])
+@pytest.mark.parametrize("data", [{}, {"changes": 5, "by": {}}, {"changes": [1], "outcome": "x", "results": 1, "current": None}])
+def test_what_an_older_newer_or_forged_record_says_is_shown_as_it_stands(kind: str, data: dict[str, object]) -> None:
+    assert in_words(kind, data).startswith("{")
+    assert "by" not in in_words(kind, data)
+
+
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        ({"where": "local", "user": "ann", "host": "box"}, "ann@box"),
+        ({"where": "github", "user": "octocat", "host": "x", "url": "https://u"}, "octocat github https://u"),
+        ({"where": "ci"}, "ci"),
+        (None, ""),
+        (["x"], ""),
+    ],
+)
+def test_the_maker_is_named_with_where_to_look_further(by: object, told: str) -> None:
+    assert maker({"by": by}) == told

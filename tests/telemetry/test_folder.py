@@ -1,0 +1,92 @@
+"""Many CSV logs at once: which files are meant, each run once, and one bad log never hides the others."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from jpo.records import Identity
+from jpo.telemetry import log_files, read_each, read_logs
+
+DIGITS = Identity("digits", "cnn", "pytorch")
+LOG = """\
+# run_id=digits-0007
+# dataset=digits
+# model=cnn
+# framework=pytorch
+# start=1000.0
+time,epoch,samples,train_loss,val_loss
+1010.0,1,1437,0.9,0.5
+# end=1031.0
+# status=succeeded
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="run.csv"):
+        path = tmp_path / name
+        path.write_text(content)
+        return path
+
+    return write
+
+
+def test_many_logs_give_the_runs_of_one_workload(write, tmp_path):
+    write(LOG.replace("-0007", "-0009").replace("end=1031", "end=1041"), "a.csv")
+    write(LOG, "b.csv")
+    write(LOG.replace("model=cnn", "model=mlp"), "other.csv")
+    write(LOG, "copy.csv")
+    write("no log", "d.csv")
+    found = read_logs([str(tmp_path / "*.csv")], DIGITS)
+    assert [run.run_id for run in found.runs] == ["digits-0007", "digits-0009"]
+    assert [skip.run_id for skip in found.skipped] == ["digits-0007", "d.csv"]
+    assert (found.complete, found.watermark) == (False, None), "d.csv cannot be read"
+
+
+def test_without_a_workload_all_are_read_and_the_same_id_in_another_one_is_another_run(write, tmp_path):
+    write(LOG, "a.csv")
+    write(LOG.replace("model=cnn", "model=mlp"), "b.csv")
+    write(LOG, "c.csv")
+    runs, unusable = read_each(log_files([tmp_path]))
+    assert [(one.path.name, one.run.identity.model) for one in runs] == [("a.csv", "cnn"), ("b.csv", "mlp")]
+    assert [(one.path.name, one.code) for one in unusable] == [("c.csv", "JPO-W130")]
+    assert "a.csv, has the same run_id" in unusable[0].reason
+
+
+def test_a_log_cut_off_gives_way_to_a_whole_one_of_the_same_run(write, tmp_path):
+    write(LOG.partition("# end")[0], "a.csv")
+    write(LOG, "b.csv")
+    runs, unusable = read_each(log_files([tmp_path]))
+    assert [one.path.name for one in runs] == ["b.csv"]
+    assert [(one.path.name, one.code) for one in unusable] == [("a.csv", "JPO-E111")]
+
+
+def test_an_empty_log_does_not_make_the_look_incomplete(write, tmp_path):
+    write("", "begun.csv")
+    found = read_logs([tmp_path], DIGITS)
+    assert (found.complete, [skip.run_id for skip in found.skipped]) == (True, ["begun.csv"])
+
+
+def test_pipes_folders_and_dead_links_do_not_hang_or_hide_the_rest(write, tmp_path):
+    write(LOG)
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "dead.csv").symlink_to("nowhere")
+    (tmp_path / "device.csv").symlink_to("/dev/zero")
+    found = read_logs([tmp_path], DIGITS)
+    assert [run.run_id for run in found.runs] == ["digits-0007"]
+    assert sorted(skip.run_id for skip in found.skipped) == ["dead.csv", "device.csv", "folder.csv", "pipe.csv"]
+
+
+def test_folders_files_and_patterns_name_logs(write, tmp_path):
+    path = write(LOG, "[1].csv")
+    for name in (tmp_path, path, str(path), str(tmp_path / "?1*.csv"), str(tmp_path / "**" / "*.csv")):
+        assert [run.run_id for run in read_logs([name], DIGITS).runs] == ["digits-0007"]
+
+
+@pytest.mark.parametrize("pattern", ["*.csv", "a**b", "nul\0l", "missing"])
+def test_a_pattern_without_a_match_is_told(tmp_path, pattern):
+    (skip,) = read_logs([str(tmp_path / pattern)], DIGITS).skipped
+    assert "no such file" in skip.reason

@@ -1,0 +1,74 @@
+"""The names of metrics and labels: defaults, overrides, and what is refused before it could reach a query."""
+
+from __future__ import annotations
+
+import pytest
+
+from jpo.errors import UsageError
+from jpo.telemetry.names import LABELS, METRICS, Names
+
+
+def test_a_role_has_its_default_names_until_a_site_renames_it():
+    assert Names().metric("container_cpu_seconds_total") == "container_cpu_usage_seconds_total"
+    assert Names().alternatives("gpu_utilisation_percent")[0] == "DCGM_FI_DEV_GPU_UTIL"
+    renamed = Names.of({"gpu_utilisation_percent": "busy"}, {"pod": "k8s_pod"})
+    assert renamed.alternatives("gpu_utilisation_percent") == ("busy",)
+    assert renamed.labelled("pod") == ("k8s_pod",)
+
+
+def test_places_go_together_as_scraped_with_and_without_honor_labels():
+    assert Names().places() == (("namespace", "pod", "container"), ("exported_namespace", "exported_pod", "exported_container"))
+    assert Names.of({}, {"pod": "p", "namespace": "n", "container": "c"}).places() == (("n", "p", "c"),)
+
+
+def test_the_exported_pod_is_the_workloads():
+    labels = {"pod": "dcgm-exporter", "exported_pod": "train-1", "Hostname": "n1", "other": "x"}
+    assert Names().roles(labels) == {"pod": "train-1", "node": "n1"}
+    assert Names.of({}, {"pod": "k8s_pod"}).roles({"pod": "x", "k8s_pod": "y"}) == {"pod": "y"}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "labels", "nearest"),
+    [
+        ({"gpu_util_percent": "x"}, {}, "gpu_utilisation_percent"),
+        ({"jpo_sample_total": "x"}, {}, "jpo_samples_total"),
+        ({}, {"pods": "x"}, "pod"),
+        ({"": "x"}, {}, "jpo_run_info"),
+        ({"x\n" * 999: "x"}, {}, "jpo_run_info"),
+    ],
+)
+def test_an_unknown_role_is_refused_with_the_nearest(metrics, labels, nearest):
+    with pytest.raises(UsageError, match=f"the nearest is {nearest};") as caught:
+        Names.of(metrics, labels)
+    assert caught.value.code == "JPO-E302"
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a{", 'x"} or vector(1) or y{a="', "a-b", "1a", "ä", "a\n"])
+def test_what_cannot_be_a_name_never_reaches_a_query(name):
+    for metrics, labels in (({"jpo_epoch": name}, {}), ({}, {"pod": name})):
+        with pytest.raises(UsageError) as caught:
+            Names.of(metrics, labels)
+        assert caught.value.code == "JPO-E302"
+        assert str(caught.value).isprintable()
+
+
+def test_colons_belong_to_metrics_only():
+    assert Names.of({"recorded_cpu_cores": "a:b"}, {}).metric("recorded_cpu_cores") == "a:b"
+    with pytest.raises(UsageError):
+        Names.of({}, {"pod": "a:b"})
+
+
+def test_an_empty_container_is_refused():
+    with pytest.raises(UsageError, match="container"):
+        Names.of({}, {}, " ")
+
+
+def test_every_default_is_a_name_itself():
+    for role, names in METRICS.items():
+        for name in names:
+            assert Names.of({role: name}, {}).metric(role) == name
+    for role, names in LABELS.items():
+        for name in names:
+            assert Names.of({}, {role: name}).label(role) == name

@@ -1,0 +1,52 @@
+"""Single samples of the newest runs: which are asked for, and what they become."""
+
+from __future__ import annotations
+
+import pytest
+
+from jpo.records import Series
+from jpo.telemetry.measured import Values
+from jpo.telemetry.traces import MOST_POINTS, NEWEST_RUNS, Traced, completed, newest, thinned
+
+HOUR = 3600.0
+
+
+def run(number, hours=1.0):
+    end = 1e9 + number * 10 * HOUR
+    return Traced(f"r{number}", end - hours * HOUR, end, (), None)
+
+
+def series(quantity, values, step=15.0):
+    return Series("r1", quantity, tuple(i * step for i in range(len(values))), tuple(values))
+
+
+def test_only_the_newest_runs_are_traced():
+    chosen = newest([run(i) for i in range(NEWEST_RUNS + 30)])
+    assert [one.run_id for one in chosen][:2] == ["r79", "r78"]
+    assert len(chosen) == NEWEST_RUNS
+
+
+def test_runs_of_weeks_are_not_traced():
+    assert newest([run(1, hours=24 * 13)]) == []
+    assert [one.run_id for one in newest([run(1, hours=24 * 6), run(2, hours=24 * 6)])] == ["r2"]
+
+
+def test_long_series_are_thinned_to_means():
+    short = thinned(series("cpu_cores", [float(i) for i in range(2 * MOST_POINTS)]))
+    assert len(short.values) == MOST_POINTS
+    assert (short.times[0], short.values[0], short.values[-1]) == (15, 0.5, 2 * MOST_POINTS - 1.5)
+    assert thinned(short) == short
+
+
+def test_percentiles_come_from_every_sample():
+    values = completed(Values(), [series("cpu_cores", [float(i) for i in range(101)])])
+    assert (values.cpu_cores_p95, values.cpu_cores_mean) == (pytest.approx(95), 50)
+    assert completed(Values(), [series("cpu_cores", [2.0])]).cpu_cores_p95 == 2
+
+
+def test_means_that_were_measured_stay():
+    courses = [series("memory_gib", [1.0, 3.0]), series("gpu_utilisation", [0.2])]
+    values = completed(Values(memory_mean_bytes=5.0, memory_bytes=7.0, gpu_utilisation=0.4), courses)
+    assert (values.memory_mean_bytes, values.memory_bytes, values.gpu_utilisation) == (5, 7, 0.4)
+    filled = completed(Values(), courses)
+    assert (filled.memory_mean_bytes, filled.memory_bytes, filled.gpu_utilisation) == (2 * 2**30, 3 * 2**30, 0.2)
