@@ -223,7 +223,7 @@ def on_disk(project: Project) -> tuple[bytes, list[str]]:
 
 
 def tries_of_each(server: Server) -> dict[tuple[str, str], int]:
-    """(Query, instant) in the order in which they came, and how often each did; the probes after an empty answer ask otherwise."""
+    """(Query, instant) in the order in which they came, and how often each did; probes ask otherwise."""
     asked = [parse_qs(urlsplit(path).query) for path in server.asked]
     return Counter((one["query"][0], one["time"][0]) for one in asked if {"query", "time"} <= one.keys())
 

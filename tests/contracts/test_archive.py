@@ -265,7 +265,7 @@ from jpo.history.archive import read_lines
 try:
     list(read_lines(open({str(tmp_path / "bomb.gz")!r}, "rb"), "bomb"))
 except StoreError as error:
-    peak_kb = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])  # ru_maxrss has the parent's before exec
+    peak_kb = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])  # ru_maxrss has the parent's
     print(error.place, peak_kb < 300 << 10)
 """
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
