@@ -9,6 +9,7 @@ The map of the package (imports go downwards only; `make check` holds it to that
     proposal.py      advice -> new texts for config.ini, the guard's word, a suggestion with reasons
     experience.py    the history as transitions
     advisor.py       the public ask/tell API: what a library user holds in hand; feasible.py: a space as candidates
+    checkup/         everything that JPO needs around it, looked at thing by thing
     practice.py      the agent's school; simulated_job.py: one job in it; scenarios.py: what may happen to it
     evidence.py      config.ini and finished runs from every source -> what is known
     sources.py       the sources of runs which settings name, with their secrets

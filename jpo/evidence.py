@@ -18,12 +18,14 @@ from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.layers import Loaded
 from jpo.records import Evidence, Identity, Interval, Run, Skipped, Suggestion, TrackRecord, Workload, same
-from jpo.sources import CSV, PROMETHEUS, caveats, look, why_nothing
+from jpo.sources import CSV, PROMETHEUS, caveats, look, prometheus_of, why_nothing
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
 """What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
 
+CLOCKS_DIFFER_SECONDS = 3600.0
+"""Two machines that JPO runs on; waiting so long for a run to start is harmless."""
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
 
@@ -90,11 +92,12 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
     """
     fresh: list[Run] = []
     skipped: list[Skipped] = []
-    notes = dict(caveats(loaded, offline=offline))  # sentence -> reason code
+    server = None if offline else prometheus_of(loaded)
+    notes = dict(caveats(server))  # sentence -> reason code
     requests, seconds, silent = 0, 0.0, False
     for source in (CSV, PROMETHEUS):
         try:
-            finished = look(source, store, identity, loaded, now=now, offline=offline)
+            finished = look(source, server, store, identity, loaded, now=now)
             if strict and not finished.complete:
                 unreadable = "; ".join(one.reason for one in finished.skipped)
                 raise TelemetryError(source, f"a log cannot be read: {unreadable}", "mend or remove it", code="JPO-E110")
@@ -110,15 +113,15 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
     recorded = store.recorded_runs(identity)
     runs = tuple(one.run for one in recorded)
     others = tuple(one.run for one in store.recorded_runs(limit=OTHER_RUNS) if one.run.identity != identity)
-    if silent and not runs:
-        notes |= why_nothing(identity, loaded, now=now, seconds_spent=seconds)
+    if server and silent and not runs:
+        notes |= why_nothing(server, identity, loaded, now=now, seconds_spent=seconds)
     evidence = Evidence(len(runs), tuple(skipped), requests, seconds, tuple(notes))
     return Known(
         runs=runs,
         others=others,
         fresh=tuple(fresh),
         followed_up=followed_up(store, recorded),
-        untried=untried(store, identity, runs),
+        untried=untried(store, identity, runs, now=now),
         track=past_forecasts(store, recorded),
         evidence=evidence,
         codes=tuple(dict.fromkeys(notes.values())),
@@ -132,12 +135,15 @@ def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20
     return tuple((run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by != "user")
 
 
-def untried(store: Store, identity: Identity, runs: tuple[Run, ...]) -> Suggestion | None:
-    """The newest suggestion that changed something, if no run has started and ended since."""
+def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: float) -> Suggestion | None:
+    """The newest suggestion that changed something, if no run has started and ended since.
+
+    One that a clock far ahead of ours has dated is left aside: no run would start after it before that date.
+    """
     newest = store.newest_change(identity)
-    if newest is None or any(latest_start(run) >= newest.created_at for run in runs):
+    if newest is None or newest.created_at > now + CLOCKS_DIFFER_SECONDS:
         return None
-    return newest
+    return None if any(latest_start(run) >= newest.created_at for run in runs) else newest
 
 
 def waiting_for(known: Known, current: Mapping[str, float]) -> str | None:

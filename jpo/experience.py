@@ -82,10 +82,15 @@ def transition(runs: Sequence[Run], reference: Run, wishes: Wishes, seed: int) -
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wishes: Wishes) -> list[Floats]:
     """What each run was worth against the reference; one that failed counts like the best before it, charged."""
     vectors: list[Floats] = []
+    best, least = None, np.inf
     for run in runs:
         if run.ended_well:
-            vectors.append(reward_vector(run, reference, rate_between(candidates, run, reference)))
+            vector = reward_vector(run, reference, rate_between(candidates, run, reference))
         else:
-            best = min(vectors, key=lambda vector: np.nan_to_num(objective(vector, wishes.preference), nan=np.inf))
-            vectors.append(failed_like(np.nan_to_num(best)))
+            assert best is not None, "the reference ended well"
+            vector = failed_like(np.nan_to_num(best))
+        vectors.append(vector)
+        worth = float(np.nan_to_num(objective(vector, wishes.preference), nan=np.inf))
+        if best is None or worth < least:
+            best, least = vector, worth
     return vectors

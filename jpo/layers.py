@@ -180,7 +180,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
         if not variable.startswith("JPO_") or len(path) < 2:
             continue
         value: Any = text
-        if text.startswith(("[", "{")) and path[-1] not in SECRETS:
+        if text.startswith(("[", "{")) and path[-1] not in SECRETS and "headers" not in path[:-1]:
             try:
                 value = tomllib.loads(f"v = {text}")["v"]
             except tomllib.TOMLDecodeError as error:

@@ -99,8 +99,7 @@ def learn_if_possible(
     budget = loaded.settings.agent.learn_budget
     try:
         if budget > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, wishes) > 0:
-            learnt = catch_up(store, identity, known.runs, wishes, seed=seed, budget_seconds=budget)
-            store.audit(AuditEvent("learnt", now, identity, asdict(learnt)))
+            catch_up(store, identity, known.runs, wishes, seed=seed, now=now, budget_seconds=budget)
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
@@ -125,10 +124,11 @@ def catch_up(
     wishes: Wishes,
     *,
     seed: int,
+    now: float,
     budget_seconds: float,
     rebuild: bool = False,
 ) -> Learnt:
-    """Take in the runs that are new to the agent, oldest first, until the budget is used up, and save it.
+    """Take in the runs that are new to the agent, oldest first, until the budget is used up, and save it, on record.
 
     An agent that learnt from a history which is no longer on record in that order, or under another preference, begins anew.
 
@@ -152,10 +152,12 @@ def catch_up(
     new = transitions(runs, wishes, seed=seed, first=agent.runs_learnt)
     taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
     agent.history = fingerprint(runs, wishes, agent.runs_learnt)
-    if taken or rebuild:
-        store.save_agent(f"agent {identity}", save_checkpoint(agent), expected_version=saved[1] if saved else 0)
     left = max(0, len(learnable(runs)) - 1 - agent.runs_learnt)
-    return Learnt(taken, agent.runs_learnt, agent.learner.updates, left, agent.resets)
+    learnt = Learnt(taken, agent.runs_learnt, agent.learner.updates, left, agent.resets)
+    if taken or rebuild:
+        event, version = AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}), saved[1] if saved else 0
+        store.save_agent(f"agent {identity}", save_checkpoint(agent), expected_version=version, event=event)
+    return learnt
 
 
 def _agent(saved: bytes | None, runs: Sequence[Run], wishes: Wishes, seed: int) -> AgentState:
@@ -186,7 +188,7 @@ def _learnt(header: Mapping[str, Any]) -> list[int]:
 def release(store: Store, identity: Identity, track: Track, *, now: float) -> dict[str, Release]:
     """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
 
-    The result is on record before the policy can decide.
+    The result goes on record with the policy that it speaks of.
 
     Raises:
         StoreError: another process released one meanwhile.
@@ -202,8 +204,8 @@ def release(store: Store, identity: Identity, track: Track, *, now: float) -> di
     card = {"learnt": learnt, "release_test": {name: asdict(result) for name, result in results.items()}}
     released = released_for(results)
     file = save_policy(policy.weights, released=released, card=card)
-    store.audit(tested(identity, digest_of(policy), results, released, now))
-    store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0)
+    event = tested(identity, digest_of(policy), results, released, now)
+    store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0, event=event)
     return results
 
 

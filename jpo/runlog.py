@@ -5,8 +5,8 @@
         ...  log.epoch(epoch, train_loss=0.61, val_loss=0.42)
 
 One file, standard library only, Python 3.9 or newer: import it, or copy it. Making a RunLog raises ValueError for what is
-written wrongly in the code; after that nothing here raises: what fails is warned of once, and training goes on. The settings, all
-optional, stand in JPO's docs/reporting.md; JPO_RUNLOG_DIR, JPO_METRICS_PORT and JPO_PUSHGATEWAY_URL are the most important.
+written wrongly in the code; after that nothing here raises: what fails is warned of once, and training goes on. All settings
+are optional (JPO_RUNLOG_DIR, JPO_METRICS_PORT, JPO_PUSHGATEWAY_URL ...) and stand in JPO's docs/reporting.md.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ OWN_WORDS |= {"start", "end", "converged", "cpu_seconds", "memory_bytes"}  # lab
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "NODE_RANK", "LOCAL_RANK")
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 EXPECTED = (OSError, ValueError, TypeError, ArithmeticError, RuntimeError, HTTPException)
+Texts = Mapping[str, object]  # of each value, str() counts
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PUSH_SECONDS, LAST_REPORT_SECONDS = 5.0, 10.0  # until a push is given up; how long the end waits at most for the last one
 
@@ -51,25 +52,22 @@ class RunLog:
     In a `with` block an exception tells how the run ended: oom_killed when memory ran out (host or GPU), stopped after Ctrl-C or
     SIGTERM (which raises SystemExit(143) there, unless the program handles it), else failed. Of several ranks only the first
     reports, without CPU time and memory, which it cannot measure for all; a forked process (a data loader's worker) does not.
-    `run_id`, `path` and `metrics_url` are final once the run has started; the last two are None without log or server.
 
     Args:
         dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
         parameters: e.g. {"batch_size": 64, "optimizer": "sgd"}, None is left out; ValueError for a name that cannot be a label.
-        settings: see above: os.environ, or {**os.environ, "JPO_RUN_ID": "nightly-17"}.
+        settings: os.environ, or {**os.environ, "JPO_RUN_ID": "nightly-17"}.
     """
 
-    def __init__(
-        self, *, dataset: str, model: str, framework: str, parameters: Mapping[str, object], settings: Mapping[str, str]
-    ) -> None:
+    def __init__(self, *, dataset: str, model: str, framework: str, parameters: Texts, settings: Texts) -> None:
         self._workload = {"dataset": dataset, "model": model, "framework": framework}
-        if not all(text.strip() for text in self._workload.values()):
+        if not all(text and text.strip() for text in self._workload.values()):
             raise ValueError(f"every run has a dataset, a model and a framework; found {self._workload}")
         for name in parameters:
             if name in OWN_WORDS or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", name):
                 raise ValueError(f"parameter {name!r} is a word of the log itself, or not made of A-Z a-z 0-9 _")
         self._parameters = {name: str(value) for name, value in parameters.items() if value is not None}
-        self._settings = {name: text.strip() for name, text in settings.items() if text.strip()}
+        self._settings = {k: text for k, value in settings.items() if value is not None and (text := str(value).strip())}
         get = self._settings.get
         place = {"pod": get("POD_NAME"), "namespace": get("POD_NAMESPACE"), "hostname": socket.gethostname()}
         self._place = {label: text for label, text in place.items() if text}
@@ -78,15 +76,13 @@ class RunLog:
         self.path: Path | None = None
         self.metrics_url: str | None = None
         self._values = {"jpo_samples_total": 0.0}
-        self._status = ""
+        self._status, self._unwritten = "", b""
         self._clock = self._logged = 0.0  # unix less monotonic time: setting the clock bends no run; samples in the CSV log
         self._file: BinaryIO | None = None
-        self._unwritten = b""
         self._server: _Server | None = None
         self._reporter = threading.Thread(target=self._report_until_over, name="jpo.runlog", daemon=True)
-        self._over, self._end_seen = threading.Event(), threading.Event()
+        self._over, self._end_seen, self._counting = threading.Event(), threading.Event(), threading.Lock()
         self._awaited, self._warned = set[str](), set[str]()  # who has scraped the run but not yet its end; what was warned of
-        self._handles_sigterm = False
         rank = self._setting("RANK", max(self._setting(name, 0) for name in RANKS))  # torchrun's decides, else the highest
         self._process = None if rank else os.getpid()  # the one that reports
         self._alone = max(self._setting(name, 1) for name in SIZES) <= 1
@@ -95,20 +91,20 @@ class RunLog:
         self.start()
         if self._process == os.getpid() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             with suppress(ValueError):  # this is not the main thread
-                signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-                self._handles_sigterm = True
+                signal.signal(signal.SIGTERM, self._terminate)
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if self._handles_sigterm:
+        ours = signal.getsignal(signal.SIGTERM) == self._terminate
+        if ours:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)  # while the end is written
         self.end(_status_after(error))
-        if self._handles_sigterm:
+        if ours:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self.close(linger=not isinstance(error, KeyboardInterrupt))
 
     def start(self) -> None:
-        """Training starts now: time and CPU time count from here, without imports and loading of data."""
+        """Training starts now: time and CPU time count from here. Now `run_id`, `path` and `metrics_url` are final."""
         if self._clock or self._process != os.getpid():
             return
         self._clock, self._cpu_before, self._cpu = time.time() - time.monotonic(), _cpu_seconds(), 0.0
@@ -125,7 +121,8 @@ class RunLog:
         """So many more training samples are processed."""
         with self._harmless("count samples"):
             if self._goes_on():
-                self._values["jpo_samples_total"] += max(0.0, float(samples))
+                with self._counting:
+                    self._values["jpo_samples_total"] += max(0.0, float(samples))
 
     def epoch(self, epoch: float, train_loss: float | None = None, val_loss: float | None = None) -> None:
         """So many epochs are finished, with these losses: None where nothing was measured, NaN where training has diverged."""
@@ -133,7 +130,7 @@ class RunLog:
         with self._harmless("log an epoch"):
             if self._goes_on():
                 new = {name: float(value) for name, value in given.items() if value is not None}
-                self._values = {**self._values, **new}
+                self._values.update(new)
                 self._logged = samples = self._values["jpo_samples_total"]
                 cells = (new.get("jpo_epoch"), samples, new.get("jpo_train_loss"), new.get("jpo_val_loss"))
                 self._write(",".join([f"{self._now():.3f}", *map(_text, cells)]) + "\n")
@@ -147,8 +144,9 @@ class RunLog:
         known = status or "succeeded" if status in (None, *STATUSES) else "failed"
         self._status = known if finite or known == "oom_killed" else "diverged"
         facts = {**self._measured(), "jpo_run_end_time_seconds": self._now()}
-        facts.update({} if converged is None else {"jpo_converged": float(bool(converged))})
-        self._values = {**self._values, **facts}  # all at once: a scrape in between sees none of them
+        with self._harmless("tell whether it converged"):
+            facts.update({} if converged is None else {"jpo_converged": float(bool(converged))})
+        self._values.update(facts)  # all at once: a scrape in between sees none of them
         with self._harmless("close the CSV log"):
             self._close_log()
         self._over.set()
@@ -171,9 +169,14 @@ class RunLog:
         over = "jpo_run_end_time_seconds" in values
         values.update({} if over else self._measured())
         samples = [("jpo_run_info", {**labels, **self._parameters}, 1.0), *((name, labels, v) for name, v in values.items())]
-        if over:
-            samples.append(("jpo_run_status", {**labels, "status": self._status}, 1.0))
+        samples += [("jpo_run_status", {**labels, "status": self._status}, 1.0)] if over else []
         return "".join(_sample(*sample) for sample in samples).encode("utf-8", "replace")
+
+    def _terminate(self, number: int, _: object) -> None:
+        if os.getpid() == self._process:
+            sys.exit(128 + number)
+        signal.signal(number, signal.SIG_DFL)  # a forked process dies of it as it would without us
+        signal.raise_signal(number)
 
     def _goes_on(self) -> bool:
         self.start()
@@ -183,11 +186,10 @@ class RunLog:
         return self._clock + time.monotonic()
 
     def _setting(self, name: str, default: float) -> float:
-        try:
-            return min(max(0.0, float(self._settings.get(name, default))), 3600.0)
-        except ValueError:
-            logger.warning("%s=%r is not a number; it is not used", name, self._settings.pop(name))
-            return default
+        value = default
+        with self._harmless(f"use {name}"):
+            value = min(max(0.0, float(self._settings.get(name, default))), 3600.0)
+        return value  # noqa: RET504 - after a warning, the default
 
     def _measured(self) -> dict[str, float]:
         """CPU time and memory so far, where this process is the whole job."""
@@ -205,11 +207,10 @@ class RunLog:
         folder, wanted = Path(self._settings.get("JPO_RUNLOG_DIR", "runs")), self.run_id
         folder.mkdir(parents=True, exist_ok=True)
         for number in count(2):
-            try:
+            with suppress(FileExistsError):
                 self._file = (folder / f"{self.run_id}.csv").open("xb", buffering=0)  # a killed run keeps its rows
                 break
-            except FileExistsError:
-                self.run_id = f"{wanted}-{number}"
+            self.run_id = f"{wanted}-{number}"
         self.path = folder / f"{self.run_id}.csv"
         facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place, "start": f"{self._now():.3f}"}
         self._write(_lines(facts) + "time,epoch,samples,train_loss,val_loss\n")
@@ -228,16 +229,18 @@ class RunLog:
 
     def _write(self, text: str) -> None:
         """Write at once; what a full disk did not take comes before the next row, so that rows stay whole and in order."""
-        self._unwritten += text.encode("utf-8", "replace")
-        while self._file and self._unwritten:
-            self._unwritten = self._unwritten[self._file.write(self._unwritten) :]
+        if self._file:
+            self._unwritten += text.encode("utf-8", "replace")
+            while self._unwritten:
+                self._unwritten = self._unwritten[self._file.write(self._unwritten) :]
 
     def _serve(self) -> None:
         usual = "0.0.0.0" if "KUBERNETES_SERVICE_HOST" in self._settings else "127.0.0.1"  # noqa: S104 - nobody reaches a pod's own
         host = self._settings.get("JPO_METRICS_HOST", usual)
-        self._server = _Server((host, int(self._settings["JPO_METRICS_PORT"])), self)
-        threading.Thread(target=self._server.serve_forever, args=(0.1,), name="jpo.runlog", daemon=True).start()
-        self.metrics_url = f"http://{f'[{host}]' if ':' in host else host}:{self._server.server_address[1]}/metrics"
+        server = _Server((host, int(self._settings["JPO_METRICS_PORT"])), self)
+        threading.Thread(target=server.serve_forever, args=(0.1,), name="jpo.runlog", daemon=True).start()
+        self._server = server  # only now: one that never served cannot be shut down
+        self.metrics_url = f"http://{f'[{host}]' if ':' in host else host}:{server.server_address[1]}/metrics"
 
     def _report_until_over(self) -> None:
         """Push and write what is wanted, now and then, and once more after the end."""
@@ -263,7 +266,8 @@ class RunLog:
         except EXPECTED as error:
             if what not in self._warned:
                 self._warned.add(what)
-                logger.warning("run %s: cannot %s (%s: %s); training goes on", self.run_id, what, type(error).__name__, error)
+                cause = f"{type(error).__name__}: {str(error)!r:.200}"  # quoted: a gateway's answer may be anything
+                logger.warning("run %s: cannot %s (%s); training goes on", self.run_id, what, cause)
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -272,8 +276,7 @@ class _Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
     def __init__(self, address: tuple[str, int], log: RunLog) -> None:
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        self.log = log
+        self.log, self.address_family = log, socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, _Handler)
 
     def handle_error(self, *_: object) -> None: ...  # a scraper that hangs up is no news
@@ -303,10 +306,9 @@ def _push(url: str, run_id: str, body: bytes) -> None:
     parts = re.fullmatch(r"(https?://)(?:(.*)@)?([^/@]+(?:/.*)?)", url.rstrip("/"))
     if not parts:
         raise ValueError("JPO_PUSHGATEWAY_URL is not http://HOST:PORT")
-    request = urllib.request.Request(f"{parts[1]}{parts[3]}/metrics/job/jpo/run_id/{run_id}", body, method="PUT")  # noqa: S310
-    request.add_header("Content-Type", CONTENT_TYPE)
-    if parts[2]:
-        request.add_header("Authorization", f"Basic {b64encode(unquote(parts[2]).encode()).decode()}")
+    secret = {"Authorization": f"Basic {b64encode(unquote(parts[2]).encode()).decode()}"} if parts[2] else {}
+    headers, group = {"Content-Type": CONTENT_TYPE, **secret}, f"{parts[1]}{parts[3]}/metrics/job/jpo/run_id/{run_id}"
+    request = urllib.request.Request(group, body, headers, method="PUT")  # noqa: S310
     urllib.request.urlopen(request, timeout=PUSH_SECONDS).close()  # noqa: S310
 
 
@@ -332,15 +334,13 @@ def _status_after(error: BaseException | None) -> str | None:
         return None
     if isinstance(error, KeyboardInterrupt) or code == 128 + signal.SIGTERM:
         return "stopped"
-    # MemoryError, torch's and TensorFlow's names; JAX has XlaRuntimeError("RESOURCE_EXHAUSTED: Out of memory ...").
-    known = type(error).__name__ in ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError")
+    known = type(error).__name__ in ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError")  # Python, torch, TensorFlow
     return "oom_killed" if known or "out of memory" in str(error).lower() else "failed"
 
 
 def _cpu_seconds() -> float:
     """Of all threads of this process and of its children: those that have ended and, on Linux, those still at work."""
-    ended = os.times()
-    seconds = time.process_time() + ended.children_user + ended.children_system
+    seconds = time.process_time() + sum(os.times()[2:4])  # children_user, children_system
     for children in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):  # one that ends meanwhile
             for child in children.read_text().split():

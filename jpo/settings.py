@@ -140,6 +140,8 @@ class AuthTable(Table):
             raise ValueError("bearer needs token_file, or JPO_PROMETHEUS__AUTH__TOKEN in the environment")
         if self.type == "basic" and not (self.username and (self.password or self.password_file)):
             raise ValueError("basic needs username and password_file, or JPO_PROMETHEUS__AUTH__PASSWORD in the environment")
+        if self.type in ("none", "sigv4") and (self.token_file or self.password_file):
+            raise ValueError(f'type "{self.type}" uses no token_file or password_file; write type = "bearer" or "basic"')
         if self.type == "sigv4" and not self.region:
             raise ValueError('sigv4 needs a region, e.g. region = "eu-central-1"')
         return self

@@ -6,49 +6,56 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from jpo import telemetry
 from jpo.errors import TelemetryError, UsageError
 from jpo.history import Store
 from jpo.layers import Loaded
 from jpo.records import Finished, Identity
 from jpo.settings import AuthTable, PrometheusTable
+from jpo.telemetry import PrometheusSource, finished_runs, read_logs
 from jpo.telemetry.names import Names
 from jpo.telemetry.probes import in_one_line, why_empty
 
 PROMETHEUS, CSV = "prometheus", "csv"
-SHORTEST_SECONDS = 0.5
-"""What a question is given at least, however long the look before it took."""
+SHORTEST_PART = 0.05
+"""Of the deadline: what a question is given at least, however long the look before it took."""
+MOST_WARNINGS = 3
+"""Warnings of a server that are repeated; each store behind it may have its own."""
 UNVERIFIED = (
     "The certificate of Prometheus is not verified ([prometheus] insecure): anyone in between can forge runs; set ca_file instead"
 )
 
 
-def look(source: str, store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool) -> Finished:
-    """One source's finished runs; nothing when it is not configured, or needs the network and there shall be none."""
-    settings = loaded.settings
+def look(
+    source: str, server: PrometheusSource | None, store: Store, identity: Identity, loaded: Loaded, *, now: float
+) -> Finished:
+    """The finished runs of one source, CSV or PROMETHEUS; nothing from a server that is None."""
     if source == CSV:
-        return telemetry.read_logs([str(loaded.root / pattern) for pattern in settings.csv.logs], identity, now=now)
-    if offline or not settings.prometheus.url:
+        return read_logs([str(loaded.root / pattern) for pattern in loaded.settings.csv.logs], identity, now=now)
+    if server is None:
         return Finished()
-    found = telemetry.finished_runs(
-        prometheus_of(loaded),
+    found = finished_runs(
+        server,
         identity,
-        since=now - settings.prometheus.since,
+        since=now - loaded.settings.prometheus.since,
         until=now,
         watermark=store.watermark(identity, PROMETHEUS),
         names=names_of(loaded),
     )
     if not found.complete:  # what is missing from a partial answer would be recorded as "did not happen"
-        raise TelemetryError(PROMETHEUS, f"answered in part: {'; '.join(found.warnings)}", "ask again later", code="JPO-E113")
+        told, more = "; ".join(found.warnings[:MOST_WARNINGS]), len(found.warnings) - MOST_WARNINGS
+        finding = f"answered in part: {told}{f'; and {more} more' if more > 0 else ''}"
+        raise TelemetryError(PROMETHEUS, finding, "ask again later", code="JPO-E113")
     return found
 
 
-def prometheus_of(loaded: Loaded) -> telemetry.PrometheusSource:
-    """The server to ask, with its secrets."""
+def prometheus_of(loaded: Loaded) -> PrometheusSource | None:
+    """The server to ask, with its secrets; None when none is named. Once per command: a token may come from a pipe."""
     table = loaded.settings.prometheus
+    if not table.url:
+        return None
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
-    return telemetry.PrometheusSource(
-        url=table.url or "",
+    return PrometheusSource(
+        url=table.url,
         timeout_seconds=table.timeout,
         username=table.auth.username if basic else None,
         password=secret(table.auth, "password", loaded.root) if basic else None,
@@ -76,21 +83,23 @@ def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
     return root / table.cert_file, root / (table.key_file or table.cert_file)
 
 
-def caveats(loaded: Loaded, *, offline: bool) -> Mapping[str, str]:
-    """What every report must say about how the sources were asked: sentence -> reason code."""
-    asked = loaded.settings.prometheus.url and not offline
-    return {UNVERIFIED: "JPO-W114"} if asked and loaded.settings.prometheus.insecure else {}
+def caveats(server: PrometheusSource | None) -> Mapping[str, str]:
+    """What every report must say about how this server was asked: sentence -> reason code."""
+    return {} if server is None or server.verify else {UNVERIFIED: "JPO-W114"}
 
 
-def why_nothing(identity: Identity, loaded: Loaded, *, now: float, seconds_spent: float) -> Mapping[str, str]:
+def why_nothing(
+    server: PrometheusSource, identity: Identity, loaded: Loaded, *, now: float, seconds_spent: float
+) -> Mapping[str, str]:
     """Why Prometheus told of no run: the likeliest cause -> its reason code; empty when nothing is amiss.
 
     Args:
-        seconds_spent: what the look took already; one deadline holds for both.
+        now: when the look began.
+        seconds_spent: what it took already; one deadline holds for both.
     """
-    table = loaded.settings.prometheus
-    source = replace(prometheus_of(loaded), timeout_seconds=max(SHORTEST_SECONDS, table.timeout - seconds_spent))
-    causes = why_empty(source, identity, since=now - table.since, until=now, names=names_of(loaded))
+    left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
+    since, until = now - loaded.settings.prometheus.since, now + seconds_spent
+    causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(loaded))
     return {f"Prometheus told of no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
 
 
@@ -101,7 +110,10 @@ def secret(auth: AuthTable, name: str, root: Path) -> str:
         return str(given.get_secret_value())
     path = root / str(getattr(auth, f"{name}_file"))
     try:
-        return path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
+        found = path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:  # not UTF-8, or no path at all
         finding = f"{name}_file cannot be read ({type(error).__name__})"
         raise UsageError(str(path), finding, "check its path and mode", code="JPO-E303") from error
+    if not found:
+        raise UsageError(str(path), f"{name}_file is empty", f"write the {name} into it", code="JPO-E303")
+    return found

@@ -160,7 +160,7 @@ def doctor(
       jpo doctor config.ini --offline
       jpo doctor -o json | jq '.checks[] | select(.status != "ok")'
     """
-    from jpo.commands.doctor import Case
+    from jpo.checkup import Case
     from jpo.commands.doctor import doctor as command
 
     flags = {"prometheus": {"url": prometheus_url, "timeout": timeout, "since": since}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import shutil
 import socket
 import subprocess
@@ -10,13 +11,16 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 StartPrometheus = Callable[..., str]
 StartVictoria = Callable[[Path], str]
+StartPostgres = Callable[..., AbstractContextManager[Any]]
+REPOSITORY = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="session")
@@ -35,11 +39,31 @@ def start_victoria() -> Iterator[StartVictoria]:
         yield lambda folder: servers.enter_context(_served(folder, _victoria, "/health"))
 
 
+@pytest.fixture(scope="session")
+def start_postgres() -> StartPostgres:
+    """`start_postgres(options="")`: a PostgreSQL (benchmarks/postgresql.py) that runs as long as the context."""
+    pytest.importorskip("psycopg", reason='pip install "jpo[postgres]"')
+    postgresql = runpy.run_path(str(REPOSITORY / "benchmarks" / "postgresql.py"))
+    if package := postgresql["missing"]():
+        _missing("PostgreSQL", package)
+    return cast(StartPostgres, postgresql["server"])
+
+
+@pytest.fixture(scope="session")
+def postgres(start_postgres: StartPostgres) -> Iterator[Any]:
+    """One for the session, which need not survive a power cut; its `new_database()` is the URL of an empty store."""
+    with start_postgres("-c fsync=off -c log_min_messages=fatal") as running:
+        yield running
+
+
 def _need(*programs: str, package: str) -> None:
     missing = [name for name in programs if shutil.which(name) is None]
     if missing:
-        reason = f"{' and '.join(missing)} not found: apt-get install {package}"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+        _missing(" and ".join(missing), package)
+
+
+def _missing(what: str, package: str) -> None:
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{what} not found: apt-get install {package}")
 
 
 @contextmanager

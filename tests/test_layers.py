@@ -141,3 +141,12 @@ def test_a_store_on_a_server_may_stand_in_jpo_toml_without_a_password(tmp_path: 
 
 def test_signing_for_amazon_needs_a_region(tmp_path: Path) -> None:
     assert "region" in refused(tmp_path, '[prometheus]\nauth = { type = "sigv4" }\n')
+
+
+def test_a_token_file_that_would_not_be_used_is_refused(tmp_path: Path) -> None:
+    assert 'write type = "bearer"' in refused(tmp_path, '[prometheus]\nauth = { token_file = "token" }\n')
+
+
+def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
+    headers = loaded(tmp_path, "", {"JPO_PROMETHEUS__HEADERS__X-API-KEY": "{x"}).settings.prometheus.headers
+    assert headers["x-api-key"].get_secret_value() == "{x"

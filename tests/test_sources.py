@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from answering import Handler, now, served, tells
 
 from jpo.errors import UsageError
 from jpo.layers import Loaded, load
-from jpo.sources import UNVERIFIED, caveats, names_of, prometheus_of
+from jpo.records import Identity
+from jpo.sources import UNVERIFIED, caveats, names_of, prometheus_of, why_nothing
+from jpo.telemetry import PrometheusSource
 
 URL = 'url = "https://prometheus:9090"\n'
 Settings = Callable[..., Loaded]
@@ -50,6 +55,21 @@ def test_a_token_file_is_read_anew_each_time(prometheus: Settings, tmp_path: Pat
         assert prometheus_of(loaded).bearer_token == token
 
 
+def test_a_token_may_have_any_letters(prometheus: Settings, tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("pässwörd\n", encoding="utf-8")
+    source = prometheus_of(prometheus('auth = { type = "basic", username = "me", password_file = "password" }'))
+    assert source.credentials == ("me", "pässwörd")
+
+
+@pytest.mark.parametrize(
+    ("file", "says"), [("own.pem", "token_file is empty"), ("none", "cannot be read"), ("a\\u0000b", "cannot be read")]
+)
+def test_a_token_that_is_not_there_is_a_mistake_of_usage(prometheus: Settings, file: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        prometheus_of(prometheus(f'auth = {{ type = "bearer", token_file = "{file}" }}'))
+    assert caught.value.code == "JPO-E303"
+
+
 def test_headers_and_passwords_come_from_the_environment(prometheus: Settings) -> None:
     environment = {"JPO_PROMETHEUS__AUTH__PASSWORD": "secret", "JPO_PROMETHEUS__HEADERS__X-Scope-OrgID": "team-7"}
     source = prometheus_of(prometheus('auth = { type = "basic", username = "me" }', **environment))
@@ -63,14 +83,31 @@ def test_sigv4_signs_for_its_region(prometheus: Settings) -> None:
 
 def test_insecure_trusts_any_server_and_every_report_that_asked_one_says_so(prometheus: Settings) -> None:
     insecure = prometheus("insecure = true")
-    assert not prometheus_of(insecure).verify
-    assert caveats(insecure, offline=False) == {UNVERIFIED: "JPO-W114"}
-    assert caveats(insecure, offline=True) == caveats(prometheus(), offline=False) == {}
+    assert caveats(prometheus_of(insecure)) == {UNVERIFIED: "JPO-W114"}
+    assert caveats(prometheus_of(prometheus())) == caveats(None) == {}
 
 
 def test_insecure_beside_an_authority_to_trust_is_a_contradiction(prometheus: Settings) -> None:
     with pytest.raises(UsageError, match="keep one of them"):
         prometheus('insecure = true\nca_file = "ca.pem"')
+
+
+def test_a_look_that_took_minutes_does_not_put_the_clock_wrong(prometheus: Settings) -> None:
+    def reports_a_run(handler: Handler) -> None:
+        tells(now(time.time()) if "/query" in handler.path else ["jpo_run_info", "r1"])(handler)
+
+    with served(reports_a_run) as running:
+        server, work = PrometheusSource(running.url), Identity("digits", "cnn", "pytorch")
+        found = why_nothing(server, work, prometheus(), now=time.time() - 300, seconds_spent=300)
+    assert list(found.values()) == ["JPO-I141"]
+
+
+def test_the_question_why_keeps_to_the_deadline_of_the_look(prometheus: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = PrometheusSource(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_seconds=1)
+        began = time.monotonic()
+        assert why_nothing(server, Identity("digits", "cnn", "pytorch"), prometheus(), now=began, seconds_spent=1) == {}
+    assert time.monotonic() - began < 0.3
 
 
 def test_names_of_a_site_replace_the_usual_ones(prometheus: Settings) -> None:

@@ -24,6 +24,7 @@ from jpo.history.audit_export import COLUMNS, cells, cloud_event, moment
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.report.audit_words import in_words, maker
+from jpo.report.printable import printable
 from jpo.report.spreadsheet import csv_line
 from jpo.settings import seconds
 
@@ -39,7 +40,6 @@ COLOURS = {
     "refused": "red",
     "conflict": "red",
     "not written": "red",
-    "rolled back": "yellow",
     "observed": "dim",
 }
 AT_ONCE = 500
@@ -80,11 +80,6 @@ def as_text(record: AuditRecord, width: int | None, *, colour: bool) -> str:
         words = textwrap.fill(words, max(width - len(below), 20), break_on_hyphens=False).replace("\n", f"\n{below}")
     style = COLOURS.get(record.kind) if colour else None
     return f"{head}{Style.parse(style).render(kind) if style else kind}  {words}"
-
-
-def printable(text: str) -> str:
-    """Names come from files and servers; they must not steer the terminal, nor begin a line."""
-    return "".join(one if one.isprintable() else " " for one in text)
 
 
 def clock(at: float) -> str:

@@ -6,11 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.history import Store
+from jpo.history import AuditRecord, Store
+from jpo.history.audit import read_row
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.records import Run, Suggestion
 from jpo.report import Report, numbers, terminal
+from jpo.report.printable import printable
 
 
 def explain(suggestion_id: str | None, loaded: Loaded, *, width: int, colour: bool) -> str:
@@ -22,19 +24,26 @@ def explain(suggestion_id: str | None, loaded: Loaded, *, width: int, colour: bo
     with store_of(loaded, read_only=True) as store:
         suggestion = store.suggestion(suggestion_id) if suggestion_id else newest(store, loaded)
         runs = store.runs_following(suggestion.suggestion_id)
-        events = [r for r in store.audit_records() if r.data.get("suggestion_id") == suggestion.suggestion_id]
+        events = told_of(store, suggestion.suggestion_id)
     written = any(event.kind == "written" for event in events)
     config = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
     told = terminal.render(Report(suggestion, Path(config), written), width=width, colour=colour)
-    return told + "\n".join(["", *background(suggestion), *(outcome(run, suggestion) for run in runs)]) + "\n"
+    more = [*background(suggestion), *(outcome(run, suggestion) for run in runs)]
+    return told + "\n".join(["", *map(printable, more)]) + "\n"
 
 
 def newest(store: Store, loaded: Loaded) -> Suggestion:
     """The suggestion made last."""
     found = store.suggestions_of(limit=1)
     if not found:
-        raise UsageError(loaded.store_url, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
+        raise UsageError(loaded.store_place, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
     return found[0]
+
+
+def told_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
+    """What the audit log says of a suggestion. Of a long log few records are taken apart."""
+    found = [read_row(row) for row in store.audit_rows() if suggestion_id in row.data]
+    return [record for record in found if record.data.get("suggestion_id") == suggestion_id]
 
 
 def background(suggestion: Suggestion) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
@@ -13,21 +12,36 @@ from rich.console import Console
 from rich.table import Table
 
 from jpo.history import RecordedRun
+from jpo.history.audit_export import moment
 from jpo.layers import Loaded
 from jpo.opening import store_of
-from jpo.records import PARAMETERS, Suggestion
+from jpo.records import PARAMETERS, Identity, Suggestion
 from jpo.report import numbers
+from jpo.report.printable import printable
 from jpo.report.run_rows import HEAD, SHORT, row_of
 from jpo.report.spreadsheet import csv_line
 
+MOST_ROWS = 1000
+"""Runs, and suggestions, in tables where nobody said how many: laying out 100,000 takes a minute, and nobody reads them."""
+
 
 def history(loaded: Loaded, *, form: str, limit: int | None, width: int, colour: bool) -> str:
-    """The last `limit` runs and suggestions of the store, oldest first; `form` is table, json or csv (runs only)."""
+    """The last `limit` runs and suggestions of the store, oldest first; `form` is table, json or csv (runs only).
+
+    Without a limit it is all of them, but a table says so where it leaves out those before the newest MOST_ROWS.
+    """
+    most = MOST_ROWS if form == "table" and limit is None else None
+    asked = most + 1 if most else limit
     with store_of(loaded, read_only=True) as store:
-        runs, suggestions = store.recorded_runs(limit=limit), store.suggestions_of(limit=limit)
+        runs, suggestions = store.recorded_runs(limit=asked), store.suggestions_of(limit=asked)
     if form == "json":
         return as_json(runs, suggestions)
-    return as_csv(runs) if form == "csv" else as_tables(runs, suggestions, width, colour)
+    if form == "csv":
+        return as_csv(runs)
+    if most is None or max(len(runs), len(suggestions)) <= most:
+        return as_tables(runs, suggestions, width, colour)
+    older = f"the newest {most}; older ones are left out; --limit N shows so many, --format csv all runs\n"
+    return as_tables(runs[-most:], suggestions[-most:], width, colour) + older
 
 
 def as_json(runs: Sequence[RecordedRun], suggestions: Sequence[Suggestion]) -> str:
@@ -72,13 +86,17 @@ def as_csv(runs: Sequence[RecordedRun]) -> str:
 def as_tables(runs: Sequence[RecordedRun], suggestions: Sequence[Suggestion], width: int, colour: bool) -> str:
     """Per workload a table of runs and one of suggestions, for people."""
     text = StringIO()
-    console = Console(file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False)
-    for identity in dict.fromkeys([*(known.run.identity for known in runs), *(one.identity for one in suggestions)]):
-        console.print(f"Workload {identity}\n", style="bold")
-        for table in (
-            _runs([known for known in runs if known.run.identity == identity]),
-            _suggestions([one for one in suggestions if one.identity == identity]),
-        ):
+    console = Console(
+        file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False, emoji=False
+    )
+    workloads: dict[Identity, tuple[list[RecordedRun], list[Suggestion]]] = {}
+    for known in runs:
+        workloads.setdefault(known.run.identity, ([], []))[0].append(known)
+    for one in suggestions:
+        workloads.setdefault(one.identity, ([], []))[1].append(one)
+    for identity, (ran, made) in workloads.items():
+        console.print(f"Workload {printable(str(identity))}\n", style="bold")
+        for table in (_runs(ran), _suggestions(made)):
             if table.row_count:
                 console.print(table, "")
     if not runs and not suggestions:
@@ -94,7 +112,8 @@ def _runs(runs: Sequence[RecordedRun]) -> Table:
         values = [numbers.plain(run.parameters[name]) if name in run.parameters else "" for name in names]
         took = "" if outcome.duration_seconds is None else numbers.duration(outcome.duration_seconds)
         loss = "" if outcome.val_loss is None else numbers.plain(outcome.val_loss)
-        table.add_row(run.run_id, _time(run.ended_at), _status(known), *values, took, loss, known.suggestion_id or "")
+        name, ended = printable(run.run_id), _time(run.ended_at)
+        table.add_row(name, ended, _status(known), *values, took, loss, known.suggestion_id or "")
     return table
 
 
@@ -121,4 +140,6 @@ def _table(*names: str) -> Table:
 
 
 def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%m-%d %H:%M")
+    """Day and time in UTC; a number where no calendar reaches."""
+    found = moment(at)
+    return found.strftime("%m-%d %H:%M") if found else f"{at:g}"

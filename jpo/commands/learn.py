@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from jpo import learning
 from jpo.agent.release import Release
 from jpo.errors import UsageError
 from jpo.evidence import limits_of, workload_of
-from jpo.history import AuditEvent
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.practice import Track
@@ -23,9 +21,7 @@ def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, t
     with store_of(loaded) as store:
         runs = store.runs_of(identity)
         wishes = wishes_of(workload, limits_of(workload, loaded), runs, loaded)
-        learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, budget_seconds=budget, rebuild=rebuild)
-        if learnt.runs or rebuild:
-            store.audit(AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}))
+        learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, now=now, budget_seconds=budget, rebuild=rebuild)
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         told += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []

@@ -19,11 +19,11 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from jpo.errors import StoreError
 from jpo.history.audit import AuditRow, read_row
-from jpo.history.database import Database, Table, insert_into
+from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
 from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_run, read_suggestion
 from jpo.history.traces import unpack
@@ -33,6 +33,15 @@ FORMAT, VERSION = "jpo state", 1
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read: an agent of 48 MiB. What is longer is no export."""
 HEADER_BYTES = 4096
+
+
+class Table(NamedTuple):
+    """A table as it is copied: its columns, those among them that hold bytes, and the column or columns that order its rows."""
+
+    columns: tuple[str, ...]
+    order: str
+    binary: tuple[str, ...] = ()
+
 
 TABLES: Mapping[str, Table] = {
     "suggestions": Table(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),

@@ -37,7 +37,7 @@ class AuditEvent:
     Attributes:
         kind: what happened. "suggested", "kept" or "refused"; then "written", "conflict" (config.ini had changed meanwhile) or
             "not written" (it could not be). "observed": a run. "learnt": the agent took in runs; "tested": its policy was put to
-            the release test. "forgotten": how old runs went. "rolled back": earlier values were put back.
+            the release test. "forgotten": how old runs went.
         at: unix seconds.
         identity: the workload it concerns; None when it concerns none in particular.
         data: what is to be known about it; JSON values, no NaN.

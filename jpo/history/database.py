@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 
 class Row(Protocol):
@@ -43,14 +43,6 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Close it; it cannot be used afterwards."""
-
-
-class Table(NamedTuple):
-    """A table as it is copied: its columns, those among them that hold bytes, and the column or columns that order its rows."""
-
-    columns: tuple[str, ...]
-    order: str
-    binary: tuple[str, ...] = ()
 
 
 def insert_into(table: str, columns: Sequence[str], *, numbered: bool = False) -> str:

@@ -29,16 +29,20 @@ _FORBIDDEN = (
     "as the database's owner: CREATE SCHEMA jpo AUTHORIZATION <role>; where it is there, GRANT <its owner> TO <role>",
     "JPO-E514",
 )
+_POOLED = ("a pooler gives its sessions to several clients", "let it keep them (pgbouncer: pool_mode = session)", "JPO-E513")
 _STANDBY = ("the server takes no changes", "name the primary server, and a role that may write", "JPO-E514")
 
 _CAUSES = {  # by SQLSTATE, the longest that fits; PostgreSQL's documentation, appendix A
     "08": _GONE,
     "22": _UNSTORABLE,
+    "22P05": ("the database's encoding has no such character", "create the database with ENCODING 'UTF8'", "JPO-E508"),
     "23": _REFUSED,
     "25006": _STANDBY,
     "25P0": _GONE,  # ... since its transaction took too long
+    "26": _POOLED,
     "40": _LOCKED,
     "42501": _FORBIDDEN,
+    "42P05": _POOLED,
     "42": _DAMAGED,  # our statements are right: a table or a column is gone
     "3F": _DAMAGED,
     "53100": _FULL,

@@ -198,7 +198,7 @@ class SqlStore:
 
     # --- agents
 
-    def save_agent(self, name: str, state: bytes, *, expected_version: int) -> int:
+    def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
         with self._database.transaction():
             loaded = self.load_agent(name)
             version = loaded[1] if loaded else 0
@@ -208,6 +208,8 @@ class SqlStore:
             row = {"name": name, "version": version + 1, "state": state}
             change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
             self._database.rows(change if loaded else insert_into("agents", [*row]), row)
+            if event:
+                self._chain(event)
         return version + 1
 
     def load_agent(self, name: str) -> tuple[bytes, int] | None:

@@ -1,15 +1,20 @@
-"""The history in one SQLite file, or in memory (opening.py makes the connection).
+"""The history in one SQLite file, or in memory: opening and transactions.
 
-Writers take the lock first (BEGIN IMMEDIATE), so that what they read is still true when they write; readers never wait (WAL).
+The file is made when missing, or copied into memory when nothing may be written. Writers take the lock first (BEGIN IMMEDIATE),
+so that what they read is still true when they write; readers never wait (WAL).
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
 
-from jpo.history.failures import reported
+from jpo.history.failures import reachable, reported
+from jpo.history.migrations import migrate
 
 MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
@@ -56,3 +61,92 @@ class SqliteDatabase:
     def close(self) -> None:
         with reported(self.place):
             self._connection.close()
+
+
+def open_database(path: Path | None, place: str, timeout_seconds: float) -> SqliteDatabase:
+    """The database in the newest version; path None is a new one in memory.
+
+    A missing file is made, readable by its owner alone, and so is its folder. A file of zero length is a new database.
+
+    Raises:
+        StoreError: it cannot be made, opened, read or migrated.
+    """
+    if path is not None:
+        with reachable(place):
+            _make(path)
+    with reported(place):
+        connection = _connect(":memory:" if path is None else str(path), timeout_seconds)
+        return _prepared(connection, place)
+
+
+def open_copy(path: Path | None, place: str, timeout_seconds: float) -> SqliteDatabase:
+    """A copy of the database in memory, empty when there is no file; whatever is done to it leaves nothing behind.
+
+    Raises:
+        StoreError: the file is there but cannot be read.
+    """
+    with reachable(place):
+        exists = path is not None and path.exists()
+    with reported(place):
+        copy = _connect(":memory:", timeout_seconds)
+        with ExitStack() as on_failure:
+            on_failure.callback(copy.close)
+            if path is not None and exists:
+                _fill(copy, path, timeout_seconds)
+            on_failure.pop_all()
+        return _prepared(copy, place)
+
+
+def _fill(copy: sqlite3.Connection, path: Path, timeout_seconds: float) -> None:
+    with closing(_connect(_read_only_uri(path), timeout_seconds, uri=True)) as source:
+        source.execute("PRAGMA query_only = ON")
+        source.execute("BEGIN")
+        source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock: backup() would wait for it for ever
+        source.backup(copy)
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):  # closing a file that SQLite has open in this process would drop its locks: only a new one
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _read_only_uri(path: Path) -> str:
+    """How to open a file that must stay as it is.
+
+    SQLite makes two companion files for a moment where it can; `mode=ro` would leave them behind, `mode=rw` removes them. In a
+    folder that cannot be written the file is read as it stands, which is right as long as no -wal file holds later pages.
+    """
+    still = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    return f"file://{quote(str(path.absolute()))}?{'mode=ro&immutable=1' if still else 'mode=rw'}"
+
+
+def _connect(database: str, timeout_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(database, timeout=timeout_seconds, isolation_level=None, uri=uri)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is found by its reader, by name
+    return connection
+
+
+def _prepared(connection: sqlite3.Connection, place: str) -> SqliteDatabase:
+    with ExitStack() as on_failure:
+        on_failure.callback(connection.close)
+        migrate(connection, place)
+        _use_wal(connection)
+        connection.execute("PRAGMA synchronous = FULL")  # on record means on disk: config.ini is written after it
+        connection.execute("PRAGMA foreign_keys = ON")
+        on_failure.pop_all()
+    return SqliteDatabase(connection, place)
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Readers and one writer at once, from now on and for everyone; a database in memory stays as it is.
+
+    SQLite does not wait for this lock. Whoever holds it is opening the same new database, and switches it as well, or is using it
+    as it is, which works too; the next one to open it will switch it.
+    """
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise

@@ -13,12 +13,11 @@ from typing import Protocol, Self
 
 from jpo.errors import UsageError
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow
+from jpo.history.copy_on_write import CopyOnWrite
 from jpo.history.database import Database
-from jpo.history.opening import open_copy, open_database
-from jpo.history.reading import CopyOnWrite
 from jpo.history.runs import Forgotten, RecordedRun
 from jpo.history.sql import SqlStore
-from jpo.history.sqlite import SqliteDatabase
+from jpo.history.sqlite import open_copy, open_database
 from jpo.records import Finished, Identity, Run, Series, Suggestion
 
 NO_AUTHOR: Mapping[str, str] = {}
@@ -101,8 +100,11 @@ class Store(Protocol):
             UsageError: JPO-E507, it is not on record.
         """
 
-    def save_agent(self, name: str, state: bytes, *, expected_version: int) -> int:
+    def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
         """Save an agent's state if nobody did since `expected_version` was loaded (0: there was none); the new version.
+
+        Args:
+            event: what the audit log says of it, in the same transaction.
 
         Raises:
             StoreError: JPO-E506, another process saved one meanwhile: load it and learn again.
@@ -162,7 +164,7 @@ def open_store(
 def _sqlite(url: str, read_only: bool, timeout_seconds: float) -> Database:
     path = _path(url)
     place = str(path) if path else "sqlite:// (in memory)"
-    return SqliteDatabase((open_copy if read_only else open_database)(path, place, timeout_seconds), place)
+    return (open_copy if read_only else open_database)(path, place, timeout_seconds)
 
 
 def _postgres(url: str, read_only: bool, timeout_seconds: float) -> Database:

@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jpo.report.printable import printable
+
 COLOURS = {"problem": "bold red", "warning": "yellow", "unknown": "dim", "ok": "green"}
 PLURAL = {"problem": "problems", "warning": "warnings"}
 
@@ -85,8 +87,3 @@ def as_json(lines: Sequence[Line], about: Mapping[str, object]) -> str:
 def exit_code(lines: Sequence[Line]) -> int:
     """0 without a problem, else that of the first."""
     return next((line.exit_code for line in lines if line.status == "problem"), 0)
-
-
-def printable(text: str) -> str:
-    """Names from files and servers must not steer the terminal."""
-    return "".join(one if one.isprintable() else " " for one in text)

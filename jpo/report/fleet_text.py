@@ -45,7 +45,7 @@ def per_workload(fleet: Fleet) -> Table:
     names = [name for name in numbers_of.METRICS if name != "energy_joules"]
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for head in ("", *(HEADS[name] for name in names), "failed", "goal", "best"):
-        table.add_column(head, no_wrap=True)
+        table.add_column(head, overflow="fold")
     for number, lane in enumerate(fleet.lanes):
         cells = [arrow(name, *numbers_of.before_after(lane, name, fleet.last)) for name in names]
         failed = [sum(not run.ended_well for run in runs) for runs in (lane.unchanged, lane.tuned)]
@@ -66,7 +66,7 @@ def over_all(fleet: Fleet) -> Table:
     """Medians over the workloads, and the change with its interval."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for head in ("median over workloads", "unchanged", "with JPO", "change (90 % interval)"):
-        table.add_column(head, no_wrap=True)
+        table.add_column(head, overflow="fold")
     for name in numbers_of.METRICS:
         ratio = numbers_of.overall(fleet, name)
         if ratio:

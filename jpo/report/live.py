@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TextIO
 
+from jpo.report.printable import printable
+
 
 class Live(Protocol):
     """What somebody who waits is told."""
@@ -62,8 +64,3 @@ def live(stream: TextIO, *, for_people: bool) -> Iterator[Live]:
                 bars.console.print(printable(text), markup=False)
 
         yield Bar()
-
-
-def printable(text: str) -> str:
-    """Control characters in names from files must not reach the terminal."""
-    return "".join(c if c.isprintable() else " " for c in text)

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from jpo.records import PARAMETERS
 from jpo.report import numbers
-from jpo.report.live import printable
 from jpo.report.log_figures import GOALS, QUANTITIES, Configuration, Figures, Spread
+from jpo.report.printable import printable
 from jpo.report.run_rows import SHORT
 from jpo.report.spreadsheet import csv_line
 
@@ -144,8 +144,8 @@ def complaints(unusable: Sequence[NotUsable]) -> Iterator[str]:
 
 
 def plain_table(*heads: str) -> Table:
-    """A table without lines: the first column is text, the others are numbers."""
+    """A table without lines: the first column is text, the others are numbers. What a terminal is too narrow for is wrapped."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for number, head in enumerate(heads):
-        table.add_column(head, justify="right" if number else "left", no_wrap=True)
+        table.add_column(head, justify="right" if number else "left", overflow="fold")
     return table

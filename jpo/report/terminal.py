@@ -11,6 +11,7 @@ from rich.text import Text
 
 from jpo.records import PARAMETERS, Forecast, SlaCheck, Suggestion
 from jpo.report import numbers
+from jpo.report.printable import printable
 from jpo.report.report import Report
 
 FORECASTS = {
@@ -32,7 +33,14 @@ COLOURS = {"ok": "green", "at risk": "yellow", "broken": "red", "unknown": "dim"
 def render(report: Report, *, width: int = 120, colour: bool = False) -> str:
     """The report as lines of text, `width` columns wide."""
     console = Console(
-        file=StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
+        file=StringIO(),
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+        markup=False,  # names are shown as they are
+        emoji=False,
+        legacy_windows=False,
     )
     console.print(Group(*_parts(report)))
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
@@ -46,7 +54,9 @@ def _parts(report: Report) -> list[RenderableType]:
     parts += ["", Padding(forecasts(suggestion), (0, 0, 0, 2))]
     if report.track:
         parts += [Padding(Text(track(report)), (0, 0, 0, 2))]
-    parts += [Text(f"Note: {note}", style="yellow") for note in (*suggestion.evidence.notes, *suggestion.guard.notices)]
+    parts += [
+        Text(printable(f"Note: {note}"), style="yellow") for note in (*suggestion.evidence.notes, *suggestion.guard.notices)
+    ]
     if report.diff:
         parts += ["", Text(report.diff.rstrip("\n"))]
     return [*parts, "", Text(verdict(report), style="bold")]
@@ -57,7 +67,8 @@ def headline(suggestion: Suggestion) -> Text:
     evidence = suggestion.evidence
     runs = f"{evidence.runs_used} finished run{'' if evidence.runs_used == 1 else 's'} used"
     if evidence.runs_skipped:
-        runs += f", {len(evidence.runs_skipped)} skipped ({'; '.join(sorted({one.reason for one in evidence.runs_skipped}))})"
+        reasons = "; ".join(sorted({one.reason for one in evidence.runs_skipped}))
+        runs += f", {len(evidence.runs_skipped)} skipped ({printable(reasons)})"
     server = f"   Prometheus {numbers.duration(evidence.seconds)}" if evidence.requests else ""
     return Text.assemble(("Workload ", ""), (str(suggestion.identity), "bold"), f"   {runs}{server}")
 

@@ -6,9 +6,10 @@
     cluster.py       what cAdvisor, kube-state-metrics and GPU exporters say of pods; joined.py: of the run in them
     traces.py        single samples of the newest runs: percentiles and courses
     names.py         what metrics and labels are called, by default and at a site; recording_rules.yml: optional, for servers
-    client.py        the guard layer around prometheus-api-client: deadline, retries, redirects
+    client.py        the questions, by prometheus-api-client; session.py: its guard: deadline, retries, redirects
     answers.py       which answers of a server are believed
-    source.py        PrometheusSource: address, credentials, deadline
+    source.py        PrometheusSource: address, credentials, deadline; tls.py: certificates; sigv4.py: signatures for AWS
+    probes.py        why a server told of no run; inquiry.py: what probes ask with; coverage.py: those of the cluster; near.py
     csvlog.py        read_log: the same runs from files; folder.py: from many; follow.py: from one that is still written
     measured.py      what either source measured -> records.Run
 

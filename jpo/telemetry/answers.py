@@ -102,7 +102,7 @@ def rows(place: str, result: object) -> list[Row]:
     """The series of `data.result`; JPO-E104 when they have another shape."""
     try:
         return [_row(item) for item in result]  # type: ignore[attr-defined]
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:  # JSON knows whole numbers of any length
         raise TelemetryError(place, "answered with malformed series", "is this a Prometheus API?", code="JPO-E104") from error
 
 

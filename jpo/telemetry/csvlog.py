@@ -91,7 +91,7 @@ def parsed(path: Path) -> Log:
         with opened(path) as file:
             content = file.read(LARGEST_LOG_BYTES + 1)
     except OSError as error:
-        raise unreadable(path, f"cannot be read ({error.strerror})") from error
+        raise unreadable(path, f"cannot be read ({error.strerror})", "let JPO read it") from error
     if not content:
         remedy = "wait for its first lines; if no run is writing it, the disk was full"
         raise TelemetryError(str(path), "is empty: its run has not begun", remedy, code="JPO-E111")
@@ -114,11 +114,11 @@ def opened(path: Path) -> BufferedReader:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, ValueError) as error:  # ValueError: a NUL in the name
-        raise unreadable(path, "no such file") from error
+        raise unreadable(path, "no such file", "name a CSV log") from error
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return open(handle, "rb")  # noqa: PTH123 - it is a descriptor
     os.close(handle)
-    raise unreadable(path, "is not a file")
+    raise unreadable(path, "is not a file", "name a CSV log")
 
 
 def decoded(raw: bytes) -> str:

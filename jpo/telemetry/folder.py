@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,20 +78,19 @@ def read_each(
 def log_files(patterns: Iterable[str | Path]) -> Iterator[Path]:
     """Files, folders (their *.csv) and shell patterns such as `runs/*.csv` -> files, in the order of their names.
 
-    What matches nothing is given itself: reading it tells that there is no such file.
+    What matches nothing, or lies in a closed folder, is given itself: reading it tells why it cannot be read.
     """
     for pattern in patterns:
-        path = Path(pattern)
-        if path.is_dir():
-            yield from sorted(path.glob("*.csv"))
-        elif path.exists():
-            yield path
-        else:
-            yield from _matches(path) or [path]
+        yield from _files(Path(pattern))
 
 
-def _matches(pattern: Path) -> list[Path]:
+def _files(pattern: Path) -> list[Path]:
     try:
-        return sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))))
-    except ValueError:  # not a pattern that pathlib knows, such as a**b
-        return []
+        if pattern.is_dir():
+            os.scandir(pattern).close()  # glob would pass over a folder that cannot be read
+            return sorted(pattern.glob("*.csv"))
+        if pattern.exists():
+            return [pattern]
+        return sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))) or [pattern]
+    except (OSError, ValueError):  # a closed folder; not a pattern that pathlib knows, such as a**b
+        return [pattern]

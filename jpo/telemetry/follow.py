@@ -101,7 +101,7 @@ class Tail:
                 return self.look()
             return news if self._path.exists() else replace(news, state="missing")
         except OSError as error:
-            raise unreadable(self._path, f"cannot be read ({error.strerror})") from error
+            raise unreadable(self._path, f"cannot be read ({error.strerror})", "let JPO read it") from error
 
     def run(self, now: float) -> Run:
         """The finished run which was read; raises as `read_log`."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from jpo.errors import TelemetryError
 from jpo.records import Identity
 from jpo.telemetry import contract
-from jpo.telemetry.answers import rows, without_data
 from jpo.telemetry.names import METRICS, Names
 from jpo.telemetry.near import renamings, span
 from jpo.telemetry.queries import quoted
@@ -72,8 +71,8 @@ class Inquiry:
 
     @cached_property
     def ahead_seconds(self) -> float:
-        """How far the server's clock is ahead of ours."""
-        return server_time(self.client) - self.until
+        """How far the server's clock is ahead of ours, which was at `until` when the client was made."""
+        return self.client.clock() - (self.until + self.client.session.seconds())
 
     @cached_property
     def metrics(self) -> frozenset[str]:
@@ -102,13 +101,3 @@ class Inquiry:
 
 
 Probe = Callable[[Inquiry], Finding]
-
-
-def server_time(client: Client) -> float:
-    """The server's clock, unix seconds."""
-    asked = {"query": "vector(time())", "nocache": "1"}  # else VictoriaMetrics tells the time of 30 s ago
-    place = client.session.place
-    data = client.session.get(f"{place}/api/v1/query", params=asked).json()["data"]
-    for row in rows(place, data.get("result") if isinstance(data, dict) else None):
-        return row.value
-    raise without_data(place)

@@ -141,7 +141,8 @@ def _number(what: str, text: str, path: Path) -> float:
         raise unreadable(path, f"{what} {text[:40]!r} is not a number") from error
 
 
-def unreadable(path: Path, finding: str) -> TelemetryError:
-    """JPO-E110 with what a log should look like."""
-    remedy = f"a log has '# key=value' lines, then {','.join(COLUMNS)}"
+def unreadable(
+    path: Path, finding: str, remedy: str = f"a log has '# key=value' lines, then {','.join(COLUMNS)}"
+) -> TelemetryError:
+    """JPO-E110; by default with what a log should look like."""
     return TelemetryError(str(path), finding, remedy, code="JPO-E110")

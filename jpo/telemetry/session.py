@@ -8,6 +8,7 @@ Proxies and netrc of the environment are not used: what a source says is all tha
 from __future__ import annotations
 
 import io
+import re
 import ssl
 import threading
 import time
@@ -16,8 +17,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import nullcontext
 from functools import partial
+from http.client import HTTPException, RemoteDisconnected
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import requests
 import urllib3
@@ -91,8 +93,8 @@ class GuardedSession(requests.Session):
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             raise self.explained(error) from None  # its text may hold headers
         wait = response.headers.get("Retry-After", "")
-        self._asked_to_wait_seconds = float(wait) if wait.isdecimal() and len(wait) < 10 else 0.0
-        kind = response.headers.get("Content-Type", "")
+        self._asked_to_wait_seconds = float(wait) if wait.isdecimal() else 0.0
+        kind = response.headers.get("Content-Type", "").lower()
         self.warnings.update(dict.fromkeys(check(self.place, response.status_code, kind, response.content, self._hide)))
         return response
 
@@ -165,10 +167,10 @@ class GuardedSession(requests.Session):
 
     def _redirected(self, request: requests.PreparedRequest, location: str) -> requests.PreparedRequest:
         old, new = urlsplit(str(request.url)), urlsplit(urljoin(str(request.url), location))
-        same_server = (new.scheme, new.netloc) == (old.scheme, old.netloc)
         upgraded = (old.scheme, new.scheme) == ("http", "https") and new.hostname == old.hostname
-        if not (same_server or upgraded):
-            finding = f"redirects to another server, {quote(self._hide(str(new.hostname)))} (a sign-in page?)"
+        if not (_server(new) == _server(old) or upgraded):
+            elsewhere = quote(self._hide(new.hostname or new.scheme))
+            finding = f"redirects to another server, {elsewhere} (a sign-in page?)"
             raise TelemetryError(self.place, finding, "write the address of Prometheus itself", code="JPO-E104")
         following = request.copy()
         following.url = new.geturl()
@@ -186,6 +188,9 @@ class GuardedSession(requests.Session):
         if isinstance(error, urllib3.exceptions.ProtocolError):
             return PassingTrouble(self.place, "answer was cut off", "check the proxy in front of Prometheus", code="JPO-E108")
         if isinstance(error, requests.ConnectionError) and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
+            if _speaks_no_http(error.args[0]):
+                finding = "does not answer in HTTP"
+                return TelemetryError(self.place, finding, "check the port; is it one for gRPC?", code="JPO-E104")
             return PassingTrouble(self.place, "closed the connection without an answer", offline, code="JPO-E102")
         if isinstance(error, requests.ConnectionError):
             finding = "host name is not known" if "NameResolution" in repr(error) else "no connection"
@@ -197,9 +202,19 @@ class GuardedSession(requests.Session):
         return TelemetryError(self.place, finding, "raise --timeout, narrow --since, or use --offline", code="JPO-E103")
 
     def _hide(self, text: str) -> str:
-        for secret in (*self._source.secrets, *(self._signer.secrets if self._signer else ())):
-            text = text.replace(secret, "***")
-        return text
+        secrets = (*self._source.secrets, *(self._signer.secrets if self._signer else ()))
+        whole_first = sorted(secrets, key=len, reverse=True)  # one may begin another
+        return re.sub("|".join(map(re.escape, whole_first)), "***", text, flags=re.IGNORECASE) if secrets else text
+
+
+def _server(address: SplitResult) -> tuple[str, str | None, int | None]:
+    return address.scheme, address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
+
+
+def _speaks_no_http(error: urllib3.exceptions.ProtocolError) -> bool:
+    """Something came, but no answer in HTTP; RemoteDisconnected, of which nothing came, counts as a bad answer in http.client."""
+    cause = error.args[-1]
+    return isinstance(cause, HTTPException) and not isinstance(cause, RemoteDisconnected)
 
 
 def _move_long_query_into_body(request: requests.PreparedRequest) -> None:

@@ -5,6 +5,7 @@ The command resolves token files and environment variables; here only their valu
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Mapping
@@ -61,14 +62,13 @@ class PrometheusSource:
         for name, value in self.request_headers.items():
             if not HEADER_NAME.fullmatch(name):
                 raise _unusable(self.shown_url, f"{name[:40]!r} is no name of a header", "write e.g. X-Scope-OrgID")
-            if not (value.isprintable() and value.isascii()):
-                raise _unusable(
-                    self.shown_url, f"value of header {name} has line breaks or characters outside ASCII", "remove them"
-                )
+            if not (value.isprintable() and value.isascii() and value == value.strip()):
+                finding = f"value of header {name} has line breaks, blanks around it or characters outside ASCII"
+                raise _unusable(self.shown_url, finding, "remove them")
         certificate, key = self.client_cert or (None, None)
         for name, file in {"ca_file": self.ca_file, "cert_file": certificate, "key_file": key}.items():
-            if file is not None and not file.is_file():
-                raise _unusable(str(file), "no such file", f"correct {name}")
+            if file is not None and not _readable(file):
+                raise _unusable(str(file), "is not there or cannot be read", f"correct {name}, or the mode of the file")
 
     def __repr__(self) -> str:
         return f"PrometheusSource({self.shown_url!r}, timeout_seconds={self.timeout_seconds:g})"
@@ -85,7 +85,7 @@ class PrometheusSource:
         if self.username is not None:
             return self.username, self.password or ""
         parts = urlsplit(self.url)
-        return (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+        return (unquote(parts.username or ""), unquote(parts.password or "")) if parts.username or parts.password else None
 
     @property
     def request_headers(self) -> dict[str, str]:
@@ -101,6 +101,13 @@ class PrometheusSource:
         return tuple(text for text in known if len(text) >= SHORTEST_SECRET)
 
 
+def _readable(file: Path) -> bool:
+    try:
+        return file.is_file() and os.access(file, os.R_OK)
+    except OSError:  # a folder on the way is closed
+        return False
+
+
 def _check_url(url: str) -> None:
     parts = _split(url)
     shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
@@ -109,6 +116,8 @@ def _check_url(url: str) -> None:
         raise _unusable("Prometheus URL", "has no http:// or https:// with a host", "write e.g. http://prometheus:9090")
     if not url.isprintable() or " " in url:  # urlsplit drops line breaks silently
         raise _unusable("Prometheus URL", "has blanks or control characters", "remove them")
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # a / ? or # in a password ends the host, and the rest would be shown
+        raise _unusable("Prometheus URL", "has an @ after the host", "write / ? # @ in user and password as %2F %3F %23 %40")
     if parts.query or parts.fragment:
         raise _unusable(shown, "has a ? or # part", f"write only the base address, e.g. {shown}")
 

@@ -6,15 +6,15 @@ import json
 import os
 import sqlite3
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import requests
+from answering import Handler, refuses, served, tells
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -35,30 +35,10 @@ def server(start_prometheus: Callable[..., str], tmp_path_factory: pytest.TempPa
     return start_prometheus(folder)
 
 
-class Gate(BaseHTTPRequestHandler):
+def keeps_queries_out(handler: Handler) -> None:
     """Tells of itself to everybody, and answers queries to nobody."""
-
-    def do_GET(self) -> None:
-        told = {"status": "success", "data": {"version": "2.42.0"}}
-        refused = {"status": "error", "errorType": "unauthorized", "error": f"no {self.headers}"}
-        public = "/status/" in self.path
-        body = json.dumps(told if public else refused).encode()
-        self.send_response(200 if public else 401)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        """Quiet."""
-
-
-@contextmanager
-def gate() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Gate) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    refused = refuses(401, "unauthorized", f"no {handler.headers}")
+    (tells({"version": "2.42.0"}) if "/status/" in handler.path else refused)(handler)
 
 
 def configure(project: Project, text: str) -> None:
@@ -102,7 +82,7 @@ def test_an_empty_store_stays_empty(empty: Project) -> None:
     assert everything_in(empty.folder) == before
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_the_report_fits_the_terminal_and_sums_up(empty: Project, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setattr("jpo.upkeep.width", lambda: width)
     lines = empty.jpo("doctor").out.split("\n")
@@ -128,6 +108,33 @@ def test_what_prometheus_holds_is_told_thing_by_thing(empty: Project, server: st
     assert diagnosis(empty, "--since", "73000d")[1]["retention"]["code"] == "JPO-W143"
 
 
+def test_victoria_metrics_is_told_by_the_same_probes(
+    empty: Project, start_victoria: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    url, then = start_victoria(tmp_path_factory.mktemp("doctor")), int((time.time() - 600) * 1000)
+    lines = f'jpo_run_info{{run_id="r1",dataset="digits",model="cnn",framework="pytorch"}} 1 {then}\n'
+    requests.post(f"{url}/api/v1/import/prometheus", lines, timeout=10)
+    requests.get(f"{url}/internal/force_flush", timeout=10)
+    code, found = diagnosis(empty, "--prometheus-url", url)
+    assert (code, found["server"]["finding"].split(";")[0]) == (0, f"{url} answers")
+    assert found["workload"]["finding"] == "1 run of 'digits/cnn/pytorch' in the last 90 days"
+    assert [found[name]["status"] for name in ("clock", "retention", "CPU")] == ["ok", "unknown", "warning"]
+    empty.config.write_text(empty.config.read_text().replace("pytorch", "torch"))
+    assert diagnosis(empty, "--prometheus-url", url)[1]["workload"]["code"] == "JPO-W142"
+
+
+def test_a_token_that_a_pipe_gives_once_is_enough(empty: Project, server: str) -> None:
+    empty.config.write_text(empty.config.read_text().replace("pytorch", "torch"))
+    for command in (["doctor"], ["suggest", "--dry-run"]):
+        reading, writing = os.pipe()
+        os.write(writing, SECRET.encode())
+        os.close(writing)
+        configure(empty, f'[prometheus]\nurl = "{server}"\nauth = {{ type = "bearer", token_file = "/dev/fd/{reading}" }}\n')
+        answer = empty.jpo(*command, "-o", "json")
+        os.close(reading)
+        assert (answer.code, "JPO-W142" in answer.out) == (0, True), answer
+
+
 def test_offline_asks_no_server(empty: Project) -> None:
     code, found = diagnosis(empty, "--offline", "--prometheus-url", "http://127.0.0.1:9")
     assert (code, found["server"]["status"], found["server"]["finding"]) == (0, "unknown", "not asked: --offline")
@@ -140,11 +147,17 @@ def test_a_server_that_is_down_ends_with_4_after_all_other_checks(project: Proje
     assert found["logs"]["status"] == found["audit log"]["status"] == "ok"
 
 
+def test_names_that_cannot_be_are_told_offline_too(empty: Project) -> None:
+    configure(empty, '[prometheus]\nurl = "http://p"\n[prometheus.metrics]\ngpu_temperature = "x"\n')
+    code, found = diagnosis(empty, "--offline")
+    assert (code, found["access"]["code"]) == (2, "JPO-E302")
+
+
 def test_a_wrong_password_is_a_problem_and_told_nowhere(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    with gate() as url:
+    with served(keeps_queries_out) as gate:
         monkeypatch.setenv("JPO_PROMETHEUS__AUTH__PASSWORD", SECRET)
         monkeypatch.setenv("JPO_PROMETHEUS__HEADERS__X_SCOPE", SECRET)
-        configure(empty, f'[prometheus]\nurl = "{url}"\nauth = {{ type = "basic", username = "jpo" }}\n')
+        configure(empty, f'[prometheus]\nurl = "{gate.url}"\nauth = {{ type = "basic", username = "jpo" }}\n')
         code, found = diagnosis(empty)
         texts = [empty.jpo("doctor"), empty.jpo("doctor", "-o", "json")]
     assert (code, found["server"]["code"]) == (4, "JPO-E101")
@@ -181,6 +194,36 @@ def test_a_store_that_is_none_ends_with_5(empty: Project) -> None:
     assert (code, found["record"]["code"]) == (5, "JPO-E502")
 
 
+def test_a_store_that_cannot_be_made_ends_with_5(empty: Project) -> None:
+    (empty.folder / ".jpo").write_text("a file where the folder should be")
+    code, found = diagnosis(empty)
+    assert (code, found["place"]["code"]) == (5, "JPO-E504")
+    assert found["place"]["finding"].endswith(".jpo: is not a folder")
+    assert empty.jpo("suggest").code == 5
+
+
+def test_a_store_on_postgresql_is_looked_at_and_its_password_told_nowhere(
+    project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JPO_STORE__URL", postgres.new_database().replace("jpo@", f"jpo:{SECRET}@"))
+    before = diagnosis(project)[1]["record"]["finding"]
+    project.jpo("observe")
+    code, found = diagnosis(project)
+    assert (code, before) == (0, "opens; no run of digits/cnn/pytorch on record")
+    assert found["place"]["finding"].startswith("postgresql://")
+    assert found["record"]["finding"].startswith("opens; 7 runs of digits/cnn/pytorch")
+    assert "chain intact" in found["audit log"]["finding"]
+    assert SECRET not in str(found)
+
+
+def test_a_store_server_that_is_down_ends_with_5(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JPO_STORE__URL", f"postgresql://jpo:{SECRET}@127.0.0.1:9/jpo")
+    monkeypatch.setenv("JPO_STORE__TIMEOUT", "1s")
+    code, found = diagnosis(project)
+    assert (code, found["record"]["status"]) == (5, "problem")
+    assert SECRET not in str(found)
+
+
 def test_a_changed_audit_record_ends_with_5_and_is_named(project: Project) -> None:
     project.jpo("observe")
     with closing(sqlite3.connect(project.folder / ".jpo" / "jpo.db")) as database:
@@ -192,10 +235,13 @@ def test_a_changed_audit_record_ends_with_5_and_is_named(project: Project) -> No
     assert "record 3 was changed" in found["audit log"]["finding"]
 
 
-def test_files_of_secrets_are_readable_by_us_and_not_by_everybody(empty: Project) -> None:
+def test_files_of_secrets_are_readable_by_us_and_not_by_everybody(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     token = empty.folder / "token"
     configure(empty, '[prometheus]\nauth = { type = "bearer", token_file = "token" }\n')
     assert diagnosis(empty)[1]["token_file"]["code"] == "JPO-E303"
+    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", SECRET)
+    assert "token_file" not in diagnosis(empty)[1]
+    monkeypatch.delenv("JPO_PROMETHEUS__AUTH__TOKEN")
     token.write_text(SECRET)
     token.chmod(0o644)
     assert diagnosis(empty)[1]["token_file"]["code"] == "JPO-W147"
@@ -204,6 +250,18 @@ def test_files_of_secrets_are_readable_by_us_and_not_by_everybody(empty: Project
     token.unlink()
     os.mkfifo(token, 0o600)
     assert diagnosis(empty)[1]["token_file"]["status"] == "ok"
+
+
+def test_a_key_in_the_file_of_its_certificate_is_a_secret_too(empty: Project) -> None:
+    (empty.folder / "own.pem").touch(0o644)
+    configure(empty, '[prometheus]\ncert_file = "own.pem"\n')
+    assert diagnosis(empty)[1]["key_file"]["code"] == "JPO-W147"
+
+
+def test_a_file_name_that_can_be_none_is_a_file_that_is_not_there(empty: Project) -> None:
+    configure(empty, '[prometheus]\nauth = { type = "bearer", token_file = "a\\u0000b" }\n')
+    code, found = diagnosis(empty)
+    assert (code, found["token_file"]["code"]) == (2, "JPO-E303")
 
 
 @pytest.mark.parametrize(
@@ -248,7 +306,7 @@ def test_a_store_in_a_pipeline_s_workspace_does_not_last(empty: Project, monkeyp
 
 
 def test_without_torch_learning_says_how_to_get_it(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.commands.doctor.version_of", lambda package: None if package == "torch" else "1")
+    monkeypatch.setattr("jpo.checkup.installation.version_of", lambda package: None if package == "torch" else "1")
     learning = diagnosis(empty)[1]["learning"]
     assert (learning["status"], learning["code"]) == ("ok", "JPO-I140")
     assert 'pip install "jpo[learn]"' in learning["next_step"]

@@ -11,18 +11,16 @@ import os
 import socket
 import sqlite3
 import struct
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 from unittest.mock import ANY
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from answering import NOTHING, Handler, Reply, Server, cuts, echoes, refuses, sends, served, tells
 
 import jpo.telemetry.client  # noqa: F401 - loaded before the clock runs
 
@@ -32,75 +30,13 @@ if TYPE_CHECKING:
 TOKEN, ORGANISATION, PASSWORD = "t0ken-of-the-test", "org-of-the-test", "p4ss-of-the-test"
 ALLOWANCE_SECONDS = 1.0
 """For what is not telemetry: the command itself takes 0.05 s on a quiet machine, and tests run beside each other."""
-EMPTY = {"status": "success", "data": {"resultType": "vector", "result": []}}
-
-
-class Server(ThreadingHTTPServer):
-    """Gives its answers in turn, the last one for ever."""
-
-    daemon_threads = True
-
-    def __init__(self, *answers: Callable[[Handler], None]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers, self.asked, self.over = list(answers), [], threading.Event()
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is what these tests are about."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Server
-
-    def do_GET(self) -> None:
-        self.server.asked.append(self.path)
-        answers = self.server.answers
-        (answers.pop(0) if len(answers) > 1 else answers[0])(self)
-
-    def log_message(self, *arguments: object) -> None:
-        """Quiet."""
-
-    def head(self, status: int, fields: dict[str, object]) -> None:
-        self.send_response(status)
-        for name, value in fields.items():
-            self.send_header(name, str(value))
-        self.end_headers()
-
-
-@contextmanager
-def served(*answers: Callable[[Handler], None]) -> Iterator[Server]:
-    server = Server(*answers)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.over.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def sends(body: object, status: int = 200, kind: str = "application/json", **fields: object) -> Callable[[Handler], None]:
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-
-    def answer(handler: Handler) -> None:
-        handler.head(status, {"Content-Type": kind, "Content-Length": len(content), **fields})
-        handler.wfile.write(content)
-
-    return answer
-
-
-def refuses(status: int, kind: str, reason: str) -> Callable[[Handler], None]:
-    return sends({"status": "error", "errorType": kind, "error": reason}, status)
 
 
 def rows(*values: str) -> dict[str, object]:
-    """Whatever was asked: runs that are over, and of which everything measured so."""
+    """As if it were an answer to everything: runs that are over, and of which everything measured so."""
     marks = {"dataset": "digits", "model": "cnn", "framework": "pytorch", "seen": "run", "batch_size": "32"}
     result = [{"metric": {"run_id": f"strange-{n}", **marks}, "value": [1, value]} for n, value in enumerate(values)]
-    return {"status": "success", "data": {"resultType": "vector", "result": result}}
+    return {"resultType": "vector", "result": result}
 
 
 def hangs(handler: Handler) -> None:
@@ -119,12 +55,6 @@ def drips_head(handler: Handler) -> None:
         handler.wfile.write(b"x")
 
 
-def cuts(handler: Handler) -> None:
-    handler.head(200, {"Content-Type": "application/json", "Content-Length": 1000})
-    handler.wfile.write(b'{"status":"success"')
-    handler.close_connection = True
-
-
 def resets(handler: Handler) -> None:
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     os.close(handler.connection.detach())
@@ -135,10 +65,6 @@ def floods(handler: Handler) -> None:
     handler.wfile.write(b'{"status":"success","data":{"result":["')
     while not handler.server.over.is_set():
         handler.wfile.write(b"x" * 2**20)
-
-
-def echoes(handler: Handler) -> None:
-    refuses(400, "bad_data", f"what is {str(handler.headers).replace(chr(10), ' ')}?")(handler)
 
 
 HTML = sends(b"<html>Sign in</html>", kind="text/html")
@@ -152,7 +78,7 @@ class Fault:
     A deadline below a second leaves no time for another try.
     """
 
-    answers: tuple[Callable[[Handler], None], ...]
+    answers: tuple[Reply, ...]
     code: str
     says: str
     hits: object = 1
@@ -172,7 +98,7 @@ FAULTS = {
     "many-to-many": Fault((refuses(422, "execution", "many-to-many matching"),), "JPO-E105", "many-to-many matching"),
     "401": Fault((refuses(401, "unauthorized", "no"),), "JPO-E101", "refused the credentials (HTTP 401): no; check user"),
     "403": Fault((sends(b"<html>", 403, "text/html"),), "JPO-E101", "does not allow this user to query (HTTP 403)"),
-    "credentials in the answer": Fault((echoes,), "JPO-E105", "what is "),
+    "credentials in the answer": Fault((echoes,), "JPO-E105", "(HTTP 400): Host: 127.0.0.1"),
     "302 to another host": Fault((sends(b"", 302, Location="http://localhost:1/x"),), "JPO-E104", "redirects to another server"),
     "302 to a sign-in page": Fault((sends(b"", 302, Location="/login"), HTML), "JPO-E104", "a sign-in page?", hits=2),
     "200 HTML": Fault((HTML,), "JPO-E104", "a web page (a sign-in page?); check the URL"),
@@ -187,9 +113,15 @@ FAULTS = {
     "status error": Fault((refuses(200, "execution", "found duplicate series"),), "JPO-E105", "found duplicate series"),
     "no data": Fault((sends({"status": "success"}),), "JPO-E104", "answered without data"),
     "warnings": Fault(
-        (sends({**EMPTY, "warnings": ["store 7 is down"]}),), "JPO-E113", "in part: store 7 is down; ask again", hits=ANY
+        (tells(NOTHING, warnings=["store 7 is down"]),), "JPO-E113", "in part: store 7 is down; ask again", hits=ANY
     ),
-    "part of the series": Fault((sends({**rows("1"), "warnings": ["partial"]}),), "JPO-E113", "in part: partial", hits=ANY),
+    "warnings of many stores": Fault(
+        (tells(NOTHING, warnings=[f"store {n} is down" for n in range(9)]),),
+        "JPO-E113",
+        "store 2 is down; and 6 more; ask again",
+        hits=ANY,
+    ),
+    "part of the series": Fault((tells(rows("1"), warnings=["partial"]),), "JPO-E113", "in part: partial", hits=ANY),
     "connection reset": Fault((resets,), "JPO-E102", "closed the connection without an answer; check the URL"),
 }
 NARROWER = {
@@ -284,14 +216,14 @@ def test_what_was_too_much_is_not_asked_again(asking: Project, name: str) -> Non
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_server_that_is_busy_for_a_moment_is_asked_again(asking: Project, times: int) -> None:
-    with served(*[BUSY] * times, sends(EMPTY)) as server:
+    with served(*[BUSY] * times, tells(NOTHING)) as server:
         assert suggest(asking, server.url, "--strict", "--timeout", "6s").code == 0
     first, *others = tries_of_each(server).values()
     assert (first, set(others) - {1}) == (times + 1, set())
 
 
 def test_a_server_that_says_when_to_come_back_is_asked_then(asking: Project) -> None:
-    with served(sends(b"", 429, **{"Retry-After": 1}), sends(EMPTY)) as server:
+    with served(sends(b"", 429, **{"Retry-After": 1}), tells(NOTHING)) as server:
         began = time.monotonic()
         assert suggest(asking, server.url, "--strict").code == 0
     assert (time.monotonic() - began >= 1, next(iter(tries_of_each(server).values()))) == (True, 2)
@@ -316,14 +248,14 @@ def test_a_url_that_can_never_work_is_a_mistake_of_usage(asking: Project, url: s
 
 
 def test_an_empty_answer_is_a_normal_one(asking: Project) -> None:
-    with served(sends(EMPTY)) as server:
+    with served(tells(NOTHING)) as server:
         answer = suggest(asking, server.url, "--strict")
     assert (answer.code, "not refreshed" in told(answer)) == (0, False)
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "9223372036854775794"])
 def test_numbers_that_are_none_reach_no_run(asking: Project, value: str) -> None:
-    with served(sends(rows(value, value))) as server:
+    with served(tells(rows(value, value))) as server:
         assert suggest(asking, server.url).code == 0
     history = json.loads(asking.jpo("history", "--format", "json").out)
     assert not [run for run in history["runs"] if run["run_id"].startswith("strange") and run["status"] == "succeeded"]
@@ -332,7 +264,7 @@ def test_numbers_that_are_none_reach_no_run(asking: Project, value: str) -> None
 def test_a_label_value_with_quotes_stays_one_value(asking: Project) -> None:
     config = asking.config.read_text()
     asking.config.write_text(config.replace("dataset = digits", 'dataset = o\'brien "x"} or up{a="\\'))
-    with served(sends(EMPTY)) as server:
+    with served(tells(NOTHING)) as server:
         assert suggest(asking, server.url, "--strict").code == 0
     query, _ = next(iter(tries_of_each(server)))
     assert r'''dataset="o'brien \"x\"} or up{a=\"\\"''' in query

@@ -1,43 +1,24 @@
-"""A real PostgreSQL server for the session, and processes to load it."""
+"""Stores of every kind, a PostgreSQL server of one's own, and processes to load them."""
 
 from __future__ import annotations
 
-import os
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-POSTGRESQL = runpy.run_path(str(REPOSITORY / "benchmarks" / "postgresql.py"))
 Start = Callable[..., subprocess.Popen[str]]
 
 
-def needs_postgres() -> None:
-    """Skip where there is no server to test with; in CI that is an error."""
-    pytest.importorskip("psycopg", reason='pip install "jpo[postgres]"')
-    if POSTGRESQL["missing"]():
-        reason = "PostgreSQL not found: apt-get install postgresql"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Any]:
-    """A running server (benchmarks/postgresql.py) that need not survive a power cut."""
-    needs_postgres()
-    with POSTGRESQL["server"]("-c fsync=off -c log_min_messages=fatal") as running:
-        yield running
-
-
 @pytest.fixture
-def own_postgres() -> Iterator[Any]:
+def own_postgres(start_postgres: Callable[..., AbstractContextManager[Any]]) -> Iterator[Any]:
     """A server for one test alone, which may stop it; its log is on disk when it says so."""
-    needs_postgres()
-    with POSTGRESQL["server"]() as running:
+    with start_postgres() as running:
         yield running
 
 

@@ -94,6 +94,33 @@ def test_a_lost_connection_is_told_and_a_restarting_server_waited_for(own_postgr
     later.join()
 
 
+def test_a_server_that_ends_idle_sessions_leaves_ours_alone(postgres: Any, url: str) -> None:
+    postgres.sql(f"ALTER DATABASE {database_of(url)} SET idle_session_timeout = '50ms'", "postgres")
+    with open_store(url) as store:
+        time.sleep(0.2)
+        assert store.audit(AuditEvent("learnt", 1.0)).number == 1
+
+
+def test_a_database_with_a_smaller_alphabet_takes_what_it_can_and_says_why_not_more(postgres: Any, url: str) -> None:
+    name = f"{database_of(url)}_latin"
+    postgres.sql(f"CREATE DATABASE {name} ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'", "postgres")
+    with open_store(postgres.url(name)) as store:
+        assert store.audit(AuditEvent("learnt", 1.0, Identity("ä", "ö", "ü"), {"🦀": "🦀"})).number == 1
+        with pytest.raises(StoreError, match="ENCODING 'UTF8'") as caught:
+            store.audit(AuditEvent("learnt", 2.0, Identity("🦀", "m", "f")))
+        assert (caught.value.code, verify(store).records) == ("JPO-E508", 1)
+
+
+@pytest.mark.parametrize("state", ["26000", "42P05"])
+def test_a_pooler_that_keeps_no_sessions_is_told_and_not_taken_for_damage(state: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    from jpo.history.postgres_failures import reported
+
+    with pytest.raises(StoreError, match="pool_mode = session") as caught, reported("postgresql://db/jpo"):
+        raise psycopg.errors.lookup(state)('prepared statement "_pg3_1" does not exist')
+    assert caught.value.code == "JPO-E513"
+
+
 def test_a_server_that_is_not_there_is_told_within_the_timeout(url: str) -> None:
     with socket.socket() as silent:  # accepts, and never says a word
         silent.bind(("127.0.0.1", 0))

@@ -305,6 +305,16 @@ def test_an_agent_saved_by_another_meanwhile_is_not_overwritten(store: Store, ex
     assert store.load_agent("digits") == (b"first", 1)
 
 
+def test_an_agent_and_what_the_log_says_of_it_are_saved_both_or_neither(store: Store) -> None:
+    learnt, unwritable = AuditEvent("learnt", 1.0, DIGITS, {"runs": 3}), AuditEvent("learnt", 2.0, DIGITS, {"runs": float("nan")})
+    store.save_agent("digits", b"first", expected_version=0, event=learnt)
+    for expected_version, event in ((0, learnt), (1, unwritable)):
+        with pytest.raises(StoreError):
+            store.save_agent("digits", b"second", expected_version=expected_version, event=event)
+    assert store.load_agent("digits") == (b"first", 1)
+    assert [record.data["runs"] for record in store.audit_records()] == [3]
+
+
 # --- audit log
 
 

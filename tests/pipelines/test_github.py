@@ -106,6 +106,21 @@ def test_check_mode_succeeds_and_leaves_config_ini_alone(machine: Any, tmp_path:
     assert outputs(tmp_path)["status"] == "changed"
 
 
+@pytest.mark.parametrize("mode", ["write", "check"])
+def test_a_shared_store_is_used_and_its_audit_log_anchored_where_a_suggestion_is_on_record(
+    machine: Any, tmp_path: Path, mode: str
+) -> None:
+    shared = tmp_path / "shared.db"
+    given = {"mode": mode, "store-url": f"sqlite:///{shared}"}
+    assert run_step(machine, tmp_path, ACTION, "Suggest", **given).returncode == 0
+    head = tmp_path / "jpo-report" / "audit-head.txt"
+    assert not (machine.repository / ".jpo").exists()
+    assert head.exists() == shared.exists() == (mode == "write")
+    if mode == "write":
+        assert (tmp_path / "summary").read_text().endswith(f"\n\n{head.read_text()}")
+        assert re.fullmatch(r"JPO-Audit-Head: \d+ [0-9a-f]{64}\n", head.read_text())
+
+
 def test_a_name_full_of_shell_is_a_name(machine: Any, tmp_path: Path) -> None:
     config = '$(touch owned)";touch owned;" `touch owned`.ini'
     (machine.repository / "config.ini").rename(machine.repository / config)

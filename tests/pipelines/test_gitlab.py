@@ -114,6 +114,19 @@ def test_check_mode_leaves_config_ini_alone_and_says_so_by_a_tolerated_exit_code
     assert "JPO_STATUS=changed\n" in (machine.repository / "jpo-report" / "jpo.env").read_text()
 
 
+@pytest.mark.parametrize("mode", ["write", "check"])
+def test_a_shared_store_is_used_and_its_audit_log_anchored_where_a_suggestion_is_on_record(machine: Any, mode: str) -> None:
+    shared = machine.repository.parent / "shared.db"
+    done = run_job(machine, jobs(mode=mode)["jpo-suggest"], JPO_STORE__URL=f"sqlite:///{shared}")
+    assert done.returncode == (10 if mode == "check" else 0), done.stderr
+    head = machine.repository / "jpo-report" / "audit-head.txt"
+    assert not (machine.repository / ".jpo").exists()
+    assert head.exists() == shared.exists() == (mode == "write")
+    if mode == "write":
+        assert done.stdout.endswith(head.read_text())
+        assert re.fullmatch(r"JPO-Audit-Head: \d+ [0-9a-f]{64}\n", head.read_text())
+
+
 def tamper(machine: Any) -> None:
     """As if the suggestion had been a batch size far above the limit."""
     (machine.repository / "jpo-report").mkdir()

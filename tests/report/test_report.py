@@ -63,10 +63,13 @@ def test_the_terminal_colours_only_when_asked() -> None:
 
 
 def test_brackets_in_names_are_shown_and_not_taken_for_markup() -> None:
-    hostile = replace(SUGGESTION, identity=Identity("[red]x", "m", "f"), reasons=("[bold]y",))
+    keys = {"batch_size": "tr[/b].batch_size", "gpus": ":smile:.gpus"}
+    hostile = replace(SUGGESTION, identity=Identity("[red]x", "m", "f"), reasons=("[bold]y",), keys=keys, changes=())
     text = terminal.render(replace(REPORT, suggestion=hostile))
     assert "[red]x/m/f" in text
     assert "[bold]y" in text
+    assert "tr[/b].batch_size" in text
+    assert ":smile:.gpus" in text
 
 
 def test_every_output_states_the_confidence_also_when_all_is_kept() -> None:

@@ -1,0 +1,25 @@
+"""Everything that JPO needs around it, looked at thing by thing for `jpo doctor`. Nothing is written.
+
+A check is a function from a Case (case.py) to lines. What it raises is told as a line of its own by the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jpo.checkup.case import Case, Check
+from jpo.checkup.installation import guard, learning, packages, pipeline, python
+from jpo.checkup.project import config_ini, limits, secrets, settings, writable
+from jpo.checkup.runs import access, csv_logs, prometheus
+from jpo.checkup.store import place, record
+
+CHECKS: Mapping[str, tuple[Check, ...]] = {
+    "Installation": (python, packages, learning, guard, pipeline),
+    "Project": (settings, secrets, config_ini, limits, writable),
+    "Prometheus": (access, prometheus),
+    "CSV logs": (csv_logs,),
+    "Store": (place, record),
+}
+"""All checks, by the topics of the report, in its order."""
+
+__all__ = ["CHECKS", "Case", "Check"]

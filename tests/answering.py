@@ -1,0 +1,103 @@
+"""An HTTP server of a test's own that answers as it is told: a Prometheus in trouble, a proxy with notions of its own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Reply = Callable[["Handler"], None]
+NOTHING = {"resultType": "vector", "result": []}
+"""Data of an answer without any series."""
+
+
+class Server(ThreadingHTTPServer):
+    """Gives its answers in turn, the last one for ever.
+
+    Attributes:
+        asked: `GET /path?query` of each request.
+        over: set when the test is; an answer that hangs waits for it.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, *answers: Reply) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers, self.asked, self.over = list(answers), list[str](), threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is what these tests are about."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def do_GET(self) -> None:
+        self.server.asked.append(f"{self.command} {self.path}")
+        answers = self.server.answers
+        (answers.pop(0) if len(answers) > 1 else answers[0])(self)
+
+    def log_message(self, *arguments: object) -> None:
+        """Quiet."""
+
+    def head(self, status: int, fields: dict[str, object]) -> None:
+        self.send_response(status)
+        for name, value in fields.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+
+
+@contextmanager
+def served(*answers: Reply) -> Iterator[Server]:
+    """A server that gives these answers, as long as the context."""
+    with Server(*answers) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.over.set()
+            server.shutdown()
+            thread.join()
+
+
+def sends(body: object, status: int = 200, kind: str = "application/json", **fields: object) -> Reply:
+    """A whole answer: bytes as they are, everything else as JSON."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+
+    def answer(handler: Handler) -> None:
+        handler.head(status, {"Content-Type": kind, "Content-Length": len(content), **fields})
+        handler.wfile.write(content)
+
+    return answer
+
+
+def tells(data: object, **more: object) -> Reply:
+    """A good answer of Prometheus' API."""
+    return sends({"status": "success", "data": data, **more})
+
+
+def now(value: object) -> dict[str, object]:
+    """An instant vector of one number."""
+    return {"resultType": "vector", "result": [{"metric": {}, "value": [0, str(value)]}]}
+
+
+def refuses(status: int, kind: str, reason: str = "no") -> Reply:
+    """A bad answer of Prometheus' API."""
+    return sends({"status": "error", "errorType": kind, "error": reason}, status)
+
+
+def echoes(handler: Handler) -> None:
+    """Repeats what it was sent, credentials included."""
+    refuses(400, "bad_data", str(handler.headers))(handler)
+
+
+def cuts(handler: Handler) -> None:
+    """Hangs up in the middle."""
+    handler.head(200, {"Content-Type": "application/json", "Content-Length": 1000})
+    handler.wfile.write(b'{"status":"success"')
+    handler.close_connection = True

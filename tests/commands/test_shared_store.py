@@ -1,0 +1,56 @@
+"""`jpo suggest` whose store is on a server: it goes away at the worst instants, and others use it, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jpo.commands import suggest
+from jpo.history import open_store, verify
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+STEPS = [("propose", "batch_size = 16"), ("write", "batch_size = 64")]
+"""Step of the story in front of which the session ends -> what config.ini says afterwards."""
+
+
+@pytest.mark.parametrize(("step", "value"), STEPS)
+def test_config_ini_is_untouched_or_its_new_values_are_on_record(
+    project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch, step: str, value: str
+) -> None:
+    url = postgres.new_database()
+    monkeypatch.setenv("JPO_STORE__URL", url)
+    go_on = getattr(suggest, step)
+
+    def after_the_end_of_the_session(*told: Any) -> Any:
+        postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'jpo'", "postgres")
+        return go_on(*told)
+
+    monkeypatch.setattr(suggest, step, after_the_end_of_the_session)
+    answer = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    assert (answer.code, "JPO-E513" in answer.err, value in project.config.read_text()) == (5, True, True)
+    with open_store(url) as store:
+        (*_, last) = store.audit_records()
+        assert (last.kind == "suggested", verify(store).ok) == (value == "batch_size = 64", True)
+
+
+def test_who_learnt_first_is_not_overwritten_and_the_other_suggests_all_the_same(
+    project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    url = postgres.new_database()
+    monkeypatch.setenv("JPO_STORE__URL", url)
+
+    def while_another_saves(_: object) -> bytes:
+        with open_store(url) as other:
+            other.save_agent("agent digits/cnn/pytorch", b"the other's", expected_version=0)
+        return b"ours"
+
+    monkeypatch.setattr("jpo.agent.checkpoint.save_checkpoint", while_another_saves)
+    answer = project.jpo("suggest", "config.ini", "--explore", "off", "-o", "json")
+    assert (answer.code, "JPO-W605" in answer.out) == (0, True)
+    with open_store(url) as store:
+        assert store.load_agent("agent digits/cnn/pytorch") == (b"the other's", 1)
+        assert "learnt" not in [record.kind for record in store.audit_records()]
