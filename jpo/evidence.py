@@ -108,7 +108,9 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
             continue
         fresh += store.record(finished, now=now, identity=identity, source=source)
         skipped += finished.skipped
-        silent = bool(finished.requests) and not (finished.runs or finished.skipped)
+        if finished.unread:
+            notes |= cut_short(source, finished.unread, strict=strict)
+        silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)
         requests, seconds = requests + finished.requests, seconds + finished.seconds
     recorded = store.recorded_runs(identity)
     runs = tuple(one.run for one in recorded)
@@ -126,6 +128,17 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
         evidence=evidence,
         codes=tuple(dict.fromkeys(notes.values())),
     )
+
+
+def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
+    """What the report says of a look that did not come to its end: sentence -> reason code.
+
+    Raises:
+        TelemetryError: JPO-E117, if `strict`; what was read is on record, and the next look goes on from there.
+    """
+    if strict:
+        raise TelemetryError(source, unread, "run again, or raise --timeout", code="JPO-E117")
+    return {f"{source.capitalize()} was {unread}": "JPO-W117"}
 
 
 def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:

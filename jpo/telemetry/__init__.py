@@ -3,7 +3,8 @@
     contract.py      the names and units of the metrics and log lines which a training job reports
     prometheus.py    finished_runs: what is new, in chunks; discovery.py: which runs are over, by one request
     measuring.py     all new runs of a chunk at once, by a dozen requests; queries.py: their texts; look.py: one question
-    cluster.py       what cAdvisor, kube-state-metrics and GPU exporters say of pods; joined.py: of the run in them
+    told.py          what runs say of themselves
+    cluster.py       what cAdvisor and GPU exporters say of pods; lives.py: how these lived; joined.py: of the run in them
     traces.py        single samples of the newest runs: percentiles and courses
     names.py         what metrics and labels are called, by default and at a site; recording_rules.yml: optional, for servers
     client.py        the questions, by prometheus-api-client; session.py: its guard: deadline, retries, redirects

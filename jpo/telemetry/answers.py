@@ -24,11 +24,14 @@ LIMITS = re.compile(
     r"|-search\.max(Samples|Unique|Points|Series|QueryLen|Memory|Export)"  # VictoriaMetrics' flags
     r"|not enough memory for processing"  # VictoriaMetrics
     r"|timeout exceeded"  # VictoriaMetrics: -search.maxQueryDuration
+    r"|context deadline exceeded"  # Prometheus: --query.timeout, where its storage notices first
     r"|err-(mimir|cortex)-max-|exceeds the limit|exceeded the maximum number"  # Mimir, Cortex
     r"|(series|samples|chunks|bytes) limit exceeded|exceeded (series|samples|chunks|bytes) limit|ResourceExhausted",  # Thanos
     re.IGNORECASE,
 )
 """What servers say when a question asks for more than they give at once."""
+INFORMATION = "PromQL info:"
+"""How remarks begin that Prometheus 2.48 to 2.53 and Thanos put among the warnings: on names of metrics, not on the answer."""
 
 
 class PassingTrouble(TelemetryError):
@@ -70,7 +73,7 @@ def check(place: str, status: int, content_type: str, body: bytes, hide: Callabl
         hide: takes secrets out of the server's own words before they are cut and repeated.
 
     Returns:
-        The server's warnings; any of them means that the answer may be partial (Thanos, Mimir, VictoriaMetrics).
+        What the server says against its own answer; anything means that it may be partial (Thanos, Mimir, VictoriaMetrics).
 
     Raises:
         PassingTrouble: worth a second try.
@@ -90,12 +93,17 @@ def check(place: str, status: int, content_type: str, body: bytes, hide: Callabl
         raise _refused(place, status, document, _reason(document, hide))
     if not isinstance(document.get("data"), dict | list):
         raise without_data(place)
-    warnings = document.get("warnings") or ()
-    return tuple(quote(hide(str(w))) for w in (warnings if isinstance(warnings, list | tuple) else [warnings]))
+    return tuple(quote(hide(text)) for text in _warnings(document) if not text.startswith(INFORMATION))
 
 
 def without_data(place: str) -> TelemetryError:
     return TelemetryError(place, "answered without data", "is this the address of a Prometheus API?", code="JPO-E104")
+
+
+def _warnings(document: Mapping[str, object]) -> list[str]:
+    told = document.get("warnings") or ()
+    partial = ["the answer is partial"] if document.get("isPartial") is True else []  # VictoriaMetrics' cluster
+    return [*map(str, told if isinstance(told, list | tuple) else [told]), *partial]
 
 
 def rows(place: str, result: object) -> list[Row]:

@@ -1,4 +1,4 @@
-"""What the cluster says of a run's pods: cAdvisor of CPU and memory, kube-state-metrics of their lives, DCGM or AMD of GPUs.
+"""What the cluster says of the use of a run's pods: cAdvisor of CPU and memory, DCGM or AMD of GPUs; lives.py has the rest.
 
 The only tie between these metrics and a run is (namespace, pod), which jpo_run_info carries; the join is made here, not in
 PromQL. Which of the possible names a server has for these pods is looked up in its index first, so that no query asks in vain.
@@ -23,7 +23,6 @@ from jpo.telemetry.queries import COUNT, GAIN, HIGHEST, LAST, P95, SUM, TOTAL
 
 Found = TypeVar("Found")
 
-OOM = "OOMKilled"
 NO_INDEX = ("JPO-E101", "JPO-E104", "JPO-E105")
 """Codes of a server, or of the proxy before it, that answers queries and nothing else."""
 BYTES_PER_MIB = 2.0**20
@@ -41,21 +40,17 @@ OF_CONTAINERS = {
 }
 """A restarted container is a second series with another id: their sums belong together."""
 OF_GPUS = {
-    "gpu_sum": (GPU_UTILISATION, "sum", SUM, 1.5),
-    "gpu_count": (GPU_UTILISATION, "sum", COUNT, 1.5),
-    "gpu_memory": (GPU_MEMORY, "max", HIGHEST, 1e15),
-    "gpu_energy": (GPU_ENERGY, "sum", GAIN, 1e12),
+    "gpu_sum": (GPU_UTILISATION, "", "sum", SUM, 1.5),
+    "gpu_count": (GPU_UTILISATION, "", "sum", COUNT, 1.5),
+    "gpus": (GPU_UTILISATION, "", "count", LAST, 1.5),
+    "gpu_memory": (GPU_MEMORY, "", "max", HIGHEST, 1e15),
+    "gpu_energy": (GPU_ENERGY, 'GPU_I_ID=""', "sum", GAIN, 1e12),
+    "gpus_metered": (GPU_ENERGY, 'GPU_I_ID=""', "count", GAIN, 1e12),
 }
-"""The last number, in JPO's unit, is more than any GPU can have: a field which it does not support shows 9223372036854775794 or
-the like, and is dropped."""
-OF_PODS = {
-    "pod_start_time_seconds": ("", "", HIGHEST),
-    "pod_completion_time_seconds": ("", "", HIGHEST),
-    "pod_phase": ('phase=~"Succeeded|Failed"', "phase", LAST),
-    "container_terminated_reason": (f'reason="{OOM}"', "reason", HIGHEST),
-    "container_requests": ('resource="cpu"', "resource", HIGHEST),
-}
-"""Role: which of its series, the label that they differ in, and how their samples become one number."""
+"""Roles, more matchers, how GPUs and samples become one number, and, in JPO's unit, more than any GPU can have: a field which it
+does not support shows 9223372036854775794 or the like. A slice of a GPU (MIG: GPU_I_ID) shows the energy of the whole GPU."""
+COUNTS = ("gpu_count", "gpus", "gpus_metered")
+"""Of these, without a unit."""
 
 
 class Pod(NamedTuple):
@@ -85,21 +80,14 @@ class Place:
         """The labels that say which pod, for `by`."""
         return ", ".join(self.labels[:2])
 
+    def selector(self, *matchers: str) -> str:
+        """Of the pods, the series that also fit these matchers; empty ones are left out."""
+        return "{" + ",".join(filter(None, (self.chosen, *matchers))) + "}"
+
     def containers(self, look: Look) -> str:
-        """Matchers of the trainer's container, or of all real ones: a pod's own series and its pause container double them."""
+        """The trainer's container, or all real ones: a pod's own series and its pause container double them."""
         label, given = self.labels[2], look.names.container
-        return f"{self.chosen},{label}={queries.quoted(given)}" if given else f'{self.chosen},{label}!="",{label}!="POD"'
-
-
-@dataclass(slots=True)
-class Life:
-    """How a pod lived: unix seconds, "Succeeded" or "Failed", which containers ran out of memory, CPUs asked for by container."""
-
-    started_at: float | None = None
-    completed_at: float | None = None
-    phase: str | None = None
-    oom_killed: set[str] = field(default_factory=set)
-    cpus: dict[str, float] = field(default_factory=dict)
+        return self.selector(f"{label}={queries.quoted(given)}" if given else f'{label}!="",{label}!="POD"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,41 +129,12 @@ def _pattern(texts: list[str]) -> str:
     return queries.one_of(texts) or queries.quoted(re.escape(start) + ".*" if start else ".+")
 
 
-def lives(look: Look, found: tuple[Place, ...]) -> dict[Pod, Life]:
-    """How the pods lived; empty without kube-state-metrics."""
-    asked = {}
-    span = queries.window(look.begin, look.until)
-    for n, place in enumerate(found):
-        for role, (matcher, label, how) in OF_PODS.items():
-            by = ", ".join(name for name in (place.pod, label, place.labels[2] if label else "") if name)
-            for name in place.names(look, role):
-                chosen = "{" + ",".join(part for part in (place.chosen, matcher) if part) + "}"
-                asked[f"{role} {n}"] = f"max by ({by}) ({how.format(name + chosen + span)})"
-    known: dict[Pod, Life] = defaultdict(Life)
-    for key, row in look.ask_all(asked):
-        _remember(known[_pod(row.labels)], key.split()[0], row.labels, row.value)
-    return dict(known)
-
-
 def of(known: Mapping[Pod, Found], pod: Pod) -> Found | None:
     """What is known of a pod; one whose run does not say the namespace is found by its name, if only one has it."""
     if pod.namespace or pod in known:
         return known.get(pod)
     namesakes = [found for other, found in known.items() if other.name == pod.name]
     return namesakes[0] if len(namesakes) == 1 else None
-
-
-def _remember(life: Life, role: str, labels: Mapping[str, str], value: float) -> None:
-    if role == "pod_start_time_seconds":
-        life.started_at = value
-    elif role == "pod_completion_time_seconds":
-        life.completed_at = value
-    elif role == "pod_phase" and value == 1:
-        life.phase = labels.get("phase")
-    elif role == "container_terminated_reason" and value == 1:
-        life.oom_killed.add(labels.get("container", ""))
-    elif role == "container_requests":
-        life.cpus[labels.get("container", "")] = value
 
 
 def uses(look: Look, found: tuple[Place, ...]) -> dict[str, str]:
@@ -193,9 +152,9 @@ def usage(rows: Iterable[tuple[str, Row]]) -> dict[Pod, Usage]:
     used: dict[Pod, Usage] = defaultdict(Usage)
     for key, row in rows:
         quantity, factor, *_ = key.split()
-        pod = used[_pod(row.labels)]
+        pod = used[pod_of(row.labels)]
         if quantity in OF_GPUS:
-            pod.gpus.setdefault(quantity, row.value * (1.0 if quantity == "gpu_count" else float(factor)))
+            pod.gpus.setdefault(quantity, row.value * (1.0 if quantity in COUNTS else float(factor)))
         elif quantity in OF_CONTAINERS:
             pod.containers.setdefault(row.labels.get("container", ""), {}).setdefault(quantity, row.value)
     return dict(used)
@@ -203,7 +162,7 @@ def usage(rows: Iterable[tuple[str, Row]]) -> dict[Pod, Usage]:
 
 def _of_containers(look: Look, place: Place, span: str, n: int) -> dict[str, str]:
     container, identifier = f"{place.pod}, {place.labels[2]}", look.names.label("container_id")
-    series = "{" + place.containers(look) + "}" + span
+    series = place.containers(look) + span
     return {
         f"{quantity} 1 {name} {n}": f"{over} by ({container}) (max by ({container}, {identifier}) ({how.format(name + series)}))"
         for quantity, (role, over, how) in OF_CONTAINERS.items()
@@ -214,14 +173,14 @@ def _of_containers(look: Look, place: Place, span: str, n: int) -> dict[str, str
 def _of_gpus(look: Look, place: Place, span: str, n: int) -> dict[str, str]:
     """A GPU that several pods share shows the use of all of them: over the GPUs of one pod there is a mean, never a sum."""
     gpu = ", ".join([place.pod, *look.names.labelled("node"), *look.names.labelled("gpu")])
-    series = "{" + place.chosen + "}" + span
-    return {
-        f"{quantity} {factor} {name} {n}": f"{over} by ({place.pod}) (max by ({gpu}) "
-        f"({how.format(name + series)} and {HIGHEST.format(name + series)} < {most / factor:.0f}))"
-        for quantity, (roles, over, how, most) in OF_GPUS.items()
-        for role, factor in roles_in_order(look, roles)
-        for name in place.names(look, role)
-    }
+    asked = {}
+    for quantity, (roles, matcher, over, how, most) in OF_GPUS.items():
+        series = place.selector(matcher) + span
+        for role, factor in roles_in_order(look, roles):
+            for name in place.names(look, role):
+                known = f"{how.format(name + series)} and {HIGHEST.format(name + series)} < {most / factor:.0f}"
+                asked[f"{quantity} {factor} {name} {n}"] = f"{over} by ({place.pod}) (max by ({gpu}) ({known}))"
+    return asked
 
 
 def roles_in_order(look: Look, roles: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -229,5 +188,5 @@ def roles_in_order(look: Look, roles: Mapping[str, float]) -> list[tuple[str, fl
     return sorted(roles.items(), key=lambda item: item[0] not in look.names.metrics)
 
 
-def _pod(labels: Mapping[str, str]) -> Pod:
+def pod_of(labels: Mapping[str, str]) -> Pod:
     return Pod(labels.get("namespace", ""), labels.get("pod", ""))

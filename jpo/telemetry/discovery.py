@@ -77,6 +77,8 @@ def bounds(
     told = {run_id: (marks.get("start"), marks.get("end")) for run_id, marks in found.items()}
     merged = {run_id: _first_known(told[run_id], pods_say.get(run_id, (None, None))) for run_id in found}
     reports = _reports(look, {run_id: found[run_id] for run_id, times in merged.items() if None in times})
+    # A clock of ours that is ahead would make runs that go on look silent.
+    now = min(look.until, look.client.clock()) if reports else look.until
     over: dict[str, Bounds] = {}
     undecided = []
     for run_id, (start, end) in merged.items():
@@ -85,7 +87,7 @@ def bounds(
             start = report.first  # else it may have started before the window
         if end is not None:
             over[run_id] = Bounds(start, end, closed=told[run_id][1] is not None)
-        elif report and look.until - report.last <= max(contract.STALE_SECONDS, 4 * report.interval):
+        elif report and now - report.last <= max(contract.STALE_SECONDS, 4 * report.interval):
             undecided.append(report.last)
         elif report:
             over[run_id] = Bounds(start, report.last, closed=False)
@@ -105,23 +107,21 @@ def _first_known(
 
 def _reports(look: Look, unclear: Mapping[str, Marks]) -> dict[str, Reports]:
     """When each of these runs was heard of: by push, by movement, or by scrape."""
-    names = look.names
     pushed = [run_id for run_id, marks in unclear.items() if "pushed" in marks]
     still = [run_id for run_id, marks in unclear.items() if "still" in marks and run_id not in pushed]
     scraped = [run_id for run_id in unclear if run_id not in {*pushed, *still}]
-    loosely = queries.selector(look.identity, pushed, names=names, loose=True)
     return {
-        **_heard(look, scraped, names.metric(contract.RUN_INFO) + look.chosen(scraped), _times),
-        **_heard(look, still, names.metric(contract.SAMPLES) + look.chosen(still), _movements),
-        **_heard(look, pushed, names.metric("push_time_seconds") + loosely, lambda row: _pushes(row, unclear)),
+        **_heard(scraped, lambda: look.samples(contract.RUN_INFO, scraped), _times),
+        **_heard(still, lambda: look.samples(contract.SAMPLES, still), _movements),
+        **_heard(pushed, lambda: look.samples("push_time_seconds", pushed, loose=True), lambda row: _pushes(row, unclear)),
     }
 
 
-def _heard(look: Look, run_ids: Sequence[str], series: str, moments: Callable[[Row], Iterable[float]]) -> dict[str, Reports]:
-    if not run_ids:
-        return {}
+def _heard(
+    run_ids: Sequence[str], samples: Callable[[], list[Row]], moments: Callable[[Row], Iterable[float]]
+) -> dict[str, Reports]:
     wanted, times = frozenset(run_ids), defaultdict[str, list[list[float]]](list)
-    for row in look.ask(series + queries.window(look.begin, look.until)):
+    for row in samples() if run_ids else ():
         if row.labels.get("run_id") in wanted:
             times[row.labels["run_id"]].append(sorted(moments(row)))
     return {run_id: _bounds([one for one in series if one]) for run_id, series in times.items() if any(series)}

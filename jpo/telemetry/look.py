@@ -47,5 +47,11 @@ class Look:
                     yield str(key), row
 
     def chosen(self, run_ids: Sequence[str] = ()) -> str:
-        """The selector of these runs of the workload, or of all."""
+        """The selector of these runs of the workload, or of all where they are too many to name."""
         return queries.selector(self.identity, run_ids, names=self.names)
+
+    def samples(self, role: str, run_ids: Sequence[str], *, loose: bool = False) -> list[Row]:
+        """Each single sample of these runs in a metric; those of other runs may be among them. `loose` as in queries.selector."""
+        longest = queries.LONGEST_PATTERN_ALONE
+        chosen = queries.selector(self.identity, run_ids, names=self.names, loose=loose, longest=longest)
+        return self.ask(self.names.metric(role) + chosen + queries.window(self.begin, self.until))

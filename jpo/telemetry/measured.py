@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jpo.records import PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus
 
@@ -25,7 +25,10 @@ class Values:
         converged: 1 if the job reached its own target, else 0.
         memory_bytes: the highest.
         cpu_cores_mean, cpu_cores_p95, memory_mean_bytes, memory_p95_bytes: over the run.
-        cpus_requested: what the container asked for; the run's own word is believed before it.
+        cpus_requested: what its containers asked for together; of a run in one pod its own word is believed before it.
+        pods: how many it named, one after the other or together.
+        pods_of_job: how many its Job had; some may be of a run that only one of them reports.
+        gpus_seen: how many GPUs were measured.
         gpu_utilisation: mean ratio over the run's GPUs.
         gpu_memory_bytes: the highest of one GPU.
         energy_joules: of all GPUs.
@@ -43,6 +46,9 @@ class Values:
     memory_mean_bytes: float | None = None
     memory_p95_bytes: float | None = None
     cpus_requested: float | None = None
+    pods: float | None = None
+    pods_of_job: float | None = None
+    gpus_seen: float | None = None
     gpu_utilisation: float | None = None
     gpu_memory_bytes: float | None = None
     energy_joules: float | None = None
@@ -87,9 +93,21 @@ def to_run(measured: Measured, source: str) -> Run:
         status=_status(measured, parameters),
         started_at=start,
         ended_at=end,
-        outcome=_outcome(measured, parameters.get("cpus")),
+        outcome=_outcome(replace(measured, values=_of_all(measured.values, parameters)), parameters.get("cpus")),
         source=source,
     )
+
+
+def _of_all(values: Values, parameters: Mapping[str, float]) -> Values:
+    """Without totals that are of fewer GPUs (else pods) than the run's: in distributed training often one pod reports for all."""
+    gpus = parameters.get("gpus")
+    if gpus and values.gpus_seen is not None:
+        seen, there = values.gpus_seen, gpus
+    else:
+        seen, there = values.pods or 0.0, values.pods_of_job or 0.0
+    if seen >= there:
+        return values
+    return replace(values, cpu_seconds=None, cpu_cores_mean=None, cpu_cores_p95=None, energy_joules=None)
 
 
 def _number(name: str, text: str) -> float:
@@ -130,7 +148,8 @@ def _outcome(measured: Measured, cpus: float | None) -> Outcome:
     cores = _finite(values.cpu_cores_mean)
     if cpu_seconds is not None and duration:
         cores = cpu_seconds / duration
-    offered = cpus or _finite(values.cpus_requested)
+    # What a run in several pods says of its CPUs may hold for each of them, or for all.
+    offered = (None if (values.pods or 0.0) > 1 else cpus) or _finite(values.cpus_requested)
     return Outcome(
         duration_seconds=duration,
         energy_joules=_finite(values.energy_joules),

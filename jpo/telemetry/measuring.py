@@ -1,4 +1,4 @@
-"""All new runs of one look, measured at once: what they say of themselves, and what the cluster says of their pods.
+"""All new runs of one look, measured at once: what they say of themselves (told.py), and what the cluster says of their pods.
 
 The number of requests does not depend on the number of runs. Where cluster and job both measured something (CPU, memory), the
 cluster is believed: it sees all processes of the container.
@@ -6,36 +6,36 @@ cluster is believed: it sees all processes of the container.
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
-from jpo.errors import TelemetryError
-from jpo.records import PARAMETERS, Skipped
-from jpo.telemetry import cluster, contract, discovery, joined, queries
-from jpo.telemetry.answers import Row, TooMuch
-from jpo.telemetry.cluster import Life, Place, Pod
+from jpo.records import Skipped
+from jpo.telemetry import cluster, contract, discovery, joined, lives, queries, told
+from jpo.telemetry.answers import Row
+from jpo.telemetry.cluster import Place, Pod
 from jpo.telemetry.discovery import Bounds
+from jpo.telemetry.joined import Joined
+from jpo.telemetry.lives import Life
 from jpo.telemetry.look import Look
 from jpo.telemetry.measured import Measured, Values
+from jpo.telemetry.told import Described
 from jpo.telemetry.traces import Traced
 
-SAYS_PROMETHEUS = "goVersion"
-"""Prometheus, Thanos and Mimir say which Go built them, and keep NaN; VictoriaMetrics does neither."""
-LOSSES = ("train_loss", "val_loss")
 BEFORE_START_SECONDS = 60.0
 """Pods are there a little before their run says that it began."""
 
 
-@dataclass(slots=True)
-class Described:
-    """What a run says in jpo_run_info and jpo_run_status; several configurations or endings are a contradiction."""
+Run = tuple[Measured, Traced]
+"""A run that is over, with what its traces need."""
 
-    configurations: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
-    endings: set[str] = field(default_factory=set)
-    pods: dict[Pod, str | None] = field(default_factory=dict)
-    """Each with its container, where that is said."""
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """The pods of one look: where series name them, how they lived, and which are of several runs."""
+
+    places: tuple[Place, ...]
+    lives: Mapping[Pod, Life]
+    shared: frozenset[Pod]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,19 @@ class Found:
     """What one look brought.
 
     Attributes:
-        runs: those that ended since the mark, each with what its traces need; no trace without a start.
+        runs: those that ended since the mark.
         ends: of all runs that are over, skipped ones included.
         undecided: last reports (unix seconds) of runs that may go on.
         places: where the cluster has their pods.
+        starts: of the runs that are over, as far as known.
     """
 
-    runs: tuple[tuple[Measured, Traced], ...] = ()
+    runs: tuple[Run, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     ends: tuple[float, ...] = ()
     undecided: tuple[float, ...] = ()
     places: tuple[Place, ...] = ()
+    starts: tuple[float, ...] = ()
 
 
 def found(look: Look) -> Found:
@@ -61,32 +63,30 @@ def found(look: Look) -> Found:
     seen = discovery.seen(look)
     if not seen:
         return Found()
-    described = _describe(look, list(seen))
-    pods = {pod for run_id in seen for pod in described[run_id].pods}
-    places = cluster.places(look, pods)
-    lives = cluster.lives(look, places)
-    pods_say = {run_id: joined.bounds(described[run_id].pods, lives, look.until) for run_id in seen}
+    described = told.descriptions(look, list(seen))
+    pods = _pods(look, described, seen)
+    alone = [run_id for run_id in seen if not pods.shared & described[run_id].pods.keys()]
+    pods_say = {run_id: joined.bounds(described[run_id].pods, pods.lives, look.until) for run_id in alone}
     over, undecided = discovery.bounds(look, seen, pods_say)
     useless = {run_id: reason for run_id, bounds in over.items() if (reason := _why_not(run_id, bounds, described[run_id], look))}
-    skipped = tuple(Skipped(run_id or "(no run_id)", reason) for run_id, reason in useless.items())
     whole = {run_id: bounds for run_id, bounds in over.items() if run_id not in useless}
-    runs = _measure(look, whole, described, places, lives) if whole else []
-    ends = tuple(bounds.ended_at for bounds in over.values() if bounds.ended_at <= look.until)
-    return Found(tuple(runs), skipped, ends, tuple(undecided), places)
+    return Found(
+        runs=tuple(_measure(look, whole, described, pods) if whole else ()),
+        skipped=tuple(Skipped(run_id or "(no run_id)", reason) for run_id, reason in useless.items()),
+        ends=tuple(bounds.ended_at for bounds in over.values() if bounds.ended_at <= look.until),
+        undecided=tuple(undecided),
+        places=pods.places,
+        starts=tuple(bounds.started_at for bounds in over.values() if bounds.started_at is not None),
+    )
 
 
-def _describe(look: Look, run_ids: Sequence[str]) -> dict[str, Described]:
-    span = queries.window(look.begin, look.until)
-    told: dict[str, Described] = defaultdict(Described)
-    for kind, row in look.ask_all(queries.descriptions(look.names, look.chosen(run_ids), span)):
-        labels, run = row.labels, told[row.labels.get("run_id", "")]
-        if kind == "ending":
-            run.endings.add(labels.get("status", ""))
-            continue
-        run.configurations.add(tuple((name, labels[name]) for name in PARAMETERS if name in labels))
-        if "pod" in labels:
-            run.pods[Pod(labels.get("namespace", ""), labels["pod"])] = labels.get("container")
-    return told
+def _pods(look: Look, described: Mapping[str, Described], run_ids: Collection[str]) -> Pods:
+    """Those of these runs, without gateways, which are taken from what the runs say."""
+    places = cluster.places(look, {pod for run_id in run_ids for pod in described[run_id].pods})
+    known = lives.lives(look, places)
+    for run in described.values():
+        run.pods = {pod: name for pod, name in run.pods.items() if not ((life := cluster.of(known, pod)) and life.gateway)}
+    return Pods(places, known, joined.shared(run.pods for run in described.values()))
 
 
 def _why_not(run_id: str, bounds: Bounds, described: Described, look: Look) -> str | None:
@@ -104,81 +104,53 @@ def _why_not(run_id: str, bounds: Bounds, described: Described, look: Look) -> s
     return None
 
 
-def _measure(
-    look: Look,
-    whole: Mapping[str, Bounds],
-    described: Mapping[str, Described],
-    places: tuple[Place, ...],
-    lives: Mapping[Pod, Life],
-) -> list[tuple[Measured, Traced]]:
+def _measure(look: Look, whole: Mapping[str, Bounds], described: Mapping[str, Described], pods: Pods) -> list[Run]:
     """The values of whole runs. Their span is as short as it can be, so that little else is read."""
     first = min(bounds.started_at for bounds in whole.values() if bounds.started_at is not None)
     narrow = replace(look, begin=max(look.begin, first - BEFORE_START_SECONDS))
-    own = queries.quantities(look.names, look.chosen(list(whole)), queries.window(narrow.begin, narrow.until))
-    of_pods = cluster.uses(narrow, places)
-    order = {key: i for i, key in enumerate([*own, *of_pods])}  # which servers do not keep
-    rows = sorted(narrow.ask_all({**own, **of_pods}), key=lambda found: order[found[0]])
-    told = _told(narrow, [(key, row) for key, row in rows if key in own])
-    used = cluster.usage((key, row) for key, row in rows if key in of_pods)
-    endings = _endings(narrow, {run_id: described[run_id].endings for run_id in whole})
-    shared = joined.shared([run.pods for run in described.values()])
+    lives_of = {run_id: [life for pod in described[run_id].pods if (life := cluster.of(pods.lives, pod))] for run_id in whole}
+    by_itself, by_pods, by_jobs = _together(
+        narrow,
+        queries.quantities(look.names, look.chosen(list(whole)), queries.window(narrow.begin, narrow.until)),
+        cluster.uses(narrow, pods.places),
+        lives.sizes(narrow, pods.places, {life.job for several in lives_of.values() for life in several if life.job}),
+    )
+    told_values = told.values(narrow, by_itself)
+    endings = told.endings(narrow, {run_id: described[run_id].endings for run_id in whole})
+    used = cluster.usage(by_pods)
+    sizes = {lives.job_of(row.labels): row.value for _, row in by_jobs}
     runs = []
     for run_id, bounds in whole.items():
-        pods = described[run_id].pods
-        of_run = joined.joined(pods, bounds, lives, used, shared, given=look.names.container)
-        measured = Measured(
-            run_id=run_id,
-            identity=look.identity,
-            parameters=dict(next(iter(described[run_id].configurations), ())),
-            started_at=bounds.started_at,
-            ended_at=bounds.ended_at,
-            closed=bounds.closed,
-            status=endings.get(run_id),
-            values=Values(**{**told.get(run_id, {}), **of_run.values}),
-            seen_to_end=of_run.seen_to_end,
+        run = described[run_id]
+        of_cluster = joined.joined(
+            run.pods, bounds, pods.lives, used, pods.shared, sizes=sizes, since=narrow.begin, given=look.names.container
         )
-        assert bounds.started_at is not None
-        runs.append((measured, Traced(run_id, bounds.started_at, bounds.ended_at, tuple(pods), of_run.container)))
+        values = {**told_values.get(run_id, {}), **of_cluster.values}
+        runs.append(_run(look, run_id, bounds, run, endings.get(run_id), replace(of_cluster, values=values)))
     return runs
 
 
-def _told(look: Look, rows: Sequence[tuple[str, Row]]) -> dict[str, dict[str, float]]:
-    """By run: what it says of itself, as far as measured.Values has a field for it."""
-    told: dict[str, dict[str, float]] = defaultdict(dict)
-    for quantity, row in rows:
-        told[row.labels.get("run_id", "")][quantity] = row.value
-    for run_id, loss in _lost_nan(look, told):
-        told[run_id][loss] = math.nan
-    return told
+def _together(look: Look, *asked: Mapping[str, str]) -> list[list[tuple[str, Row]]]:
+    """The rows of groups of queries that are asked at once, each group in the order of its queries, which servers do not keep."""
+    order = {key: i for i, key in enumerate(key for group in asked for key in group)}
+    rows = sorted(look.ask_all({key: group[key] for group in asked for key in group}), key=lambda found: order[found[0]])
+    return [[(key, row) for key, row in rows if key in group] for group in asked]
 
 
-def _endings(look: Look, words: Mapping[str, set[str]]) -> dict[str, str]:
-    """How each run says that it ended. A restarted one may have said so before: then its last word counts."""
-    endings = {run_id: next(iter(several)) for run_id, several in words.items() if len(several) == 1}
-    torn = [run_id for run_id, several in words.items() if len(several) > 1]
-    if torn:
-        said: dict[str, tuple[float, str]] = {}
-        query = queries.raw(look.names.metric(contract.STATUS), look.chosen(torn), queries.window(look.begin, look.until))
-        for row in look.ask(query):
-            word = max((time for time, value in row.points if value == 1), default=0.0), row.labels.get("status", "")
-            said[row.labels.get("run_id", "")] = max(word, said.get(row.labels.get("run_id", ""), word))
-        endings |= {run_id: said[run_id][1] for run_id in torn if run_id in said}
-    return endings
-
-
-def _lost_nan(look: Look, told: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:
-    """Runs and their losses that stopped being stored while the run went on.
-
-    VictoriaMetrics stores no NaN: the last finite loss of a diverged run would look like its result.
-    """
-    if not any(loss in values for values in told.values() for loss in LOSSES):
-        return
-    if SAYS_PROMETHEUS in look.client.status("buildinfo"):
-        return
-    asked = queries.silences(look.names, look.chosen(), queries.window(look.begin, look.until))
-    try:
-        for loss, row in look.ask_all(asked):
-            yield row.labels.get("run_id", ""), loss
-    except TelemetryError as error:
-        if error.code != "JPO-E105" or isinstance(error, TooMuch):
-            raise  # else the function is unknown to the server, which then is none that drops NaN
+def _run(look: Look, run_id: str, bounds: Bounds, told: Described, status: str | None, found: Joined) -> Run:
+    assert bounds.started_at is not None
+    values = dict(found.values)
+    if len(told.pods) > 1:
+        values.pop("cpu_cores_p95", None)  # of one pod (recording_rules.yml)
+    measured = Measured(
+        run_id=run_id,
+        identity=look.identity,
+        parameters=dict(next(iter(told.configurations), ())),
+        started_at=bounds.started_at,
+        ended_at=bounds.ended_at,
+        closed=bounds.closed,
+        status=status,
+        values=Values(**values),
+        seen_to_end=found.seen_to_end,
+    )
+    return measured, Traced(run_id, bounds.started_at, bounds.ended_at, tuple(told.pods), found.container)

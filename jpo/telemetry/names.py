@@ -23,11 +23,13 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     # cAdvisor, in the kubelet
     "container_cpu_seconds_total": ("container_cpu_usage_seconds_total",),
     "container_memory_bytes": ("container_memory_working_set_bytes",),
+    "container_start_time_seconds": ("container_start_time_seconds",),
     # kube-state-metrics
     "pod_start_time_seconds": ("kube_pod_start_time",),
     "pod_completion_time_seconds": ("kube_pod_completion_time",),
     "pod_phase": ("kube_pod_status_phase",),
     "container_terminated_reason": ("kube_pod_container_status_terminated_reason",),
+    "pod_owner": ("kube_pod_owner",),
     "container_requests": ("kube_pod_container_resource_requests",),
     # NVIDIA's dcgm-exporter; AMD's device-metrics-exporter, whose names were seen in both cases
     "gpu_utilisation_ratio": (),
@@ -37,6 +39,8 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "gpu_energy_joules_total": (),
     "gpu_energy_millijoules_total": ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",),
     "gpu_energy_microjoules_total": ("gpu_energy_consumed", "GPU_ENERGY_CONSUMED"),
+    # what passes on the words of jobs that run elsewhere
+    "gateway_info": ("pushgateway_build_info", "node_exporter_build_info"),
     # recording_rules.yml
     "recorded_cpu_cores": ("jpo:cpu_cores:rate2m",),
 }

@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Series, Skipped
@@ -41,6 +42,7 @@ class Brought:
     Attributes:
         mark: up to where all runs are known, unix seconds; -inf before the first chunk.
         newest: end of the newest run, skipped ones included.
+        cut_short: what kept the later chunks from being read; None when nothing did.
     """
 
     mark: float
@@ -48,10 +50,13 @@ class Brought:
     skipped: dict[str, Skipped] = field(default_factory=dict)
     places: dict[tuple[str, str, str], Place] = field(default_factory=dict)
     newest: float = -math.inf
+    cut_short: TelemetryError | None = None
 
     def add(self, found: measuring.Found, until: float) -> None:
-        for measured, traced in found.runs:
-            self.runs[measured.run_id] = measured, traced
+        for run_id in [*(measured.run_id for measured, _ in found.runs), *(one.run_id for one in found.skipped)]:
+            self.runs.pop(run_id, None)
+            self.skipped.pop(run_id, None)
+        self.runs |= {measured.run_id: (measured, traced) for measured, traced in found.runs}
         self.skipped |= {one.run_id: one for one in found.skipped}
         self.places |= {place.labels: place for place in found.places}
         self.newest = max([self.newest, *found.ends])
@@ -78,10 +83,11 @@ def finished_runs(
     Returns:
         Runs oldest first, and how the newest of them went (traces.NEWEST_RUNS). When the server warned that its answer is
         partial, `complete` is False and `watermark` None: values may be missing from the runs, and the next look must ask for
-        them again. One request when nothing is new.
+        them again. A look of several chunks that fails on the way, e.g. because time is up, brings the complete ones, with their
+        watermark, and says why there are no more in `unread`; the next look goes on from there. One request when nothing is new.
 
     Raises:
-        TelemetryError: JPO-E101 to JPO-E109; nothing is returned of a look that failed on the way.
+        TelemetryError: JPO-E101 to JPO-E109; not even the first chunk could be read.
     """
     from jpo.telemetry.client import Client  # loads requests, which takes longer than the queries
 
@@ -94,8 +100,11 @@ def finished_runs(
         session = client.session
         return Finished(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
-            series=tuple(traces.thinned(series) for run in runs for series in courses.get(run.run_id, ())),
+            series=tuple(
+                traces.thinned(series) for run in runs for series in courses.get(run.run_id, ()) if _is_whole(series, run)
+            ),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
+            unread=_unread(brought),
             complete=not session.warnings,
             watermark=None if session.warnings else _next_watermark(watermark, brought),
             warnings=tuple(session.warnings),
@@ -110,16 +119,26 @@ def _in_chunks(whole: Look) -> Brought:
     waiting = list(_borders(max(whole.begin, whole.mark), whole.until, CHUNK_SECONDS))
     while waiting:
         until = waiting.pop(0)
-        begin = max(whole.begin, brought.mark - LONGEST_RUN_SECONDS)
-        chunk = replace(whole, begin=begin, until=until, mark=brought.mark)
+        length = until - max(whole.begin, brought.mark)
         try:
-            brought.add(measuring.found(chunk), until)
-        except TooMuch:
-            length = until - max(whole.begin, brought.mark)
-            if length <= SHORTEST_CHUNK_SECONDS:
+            brought.add(_chunk(whole, brought.mark, until), until)
+        except TelemetryError as error:
+            if isinstance(error, TooMuch) and length > SHORTEST_CHUNK_SECONDS:
+                waiting = [until - length / 2, until, *waiting]
+            elif brought.mark > whole.mark:
+                brought.cut_short = error
+                break
+            else:
                 raise
-            waiting = [until - length / 2, until, *waiting]
     return brought
+
+
+def _chunk(whole: Look, mark: float, until: float) -> measuring.Found:
+    """What ended in (mark, until]; asked again from further back if a run says that it was longer than was thought."""
+    look = replace(whole, begin=max(whole.begin, mark - LONGEST_RUN_SECONDS), until=until, mark=mark)
+    found = measuring.found(look)
+    long_ago = [start for start in found.starts if whole.begin <= start < look.begin]
+    return measuring.found(replace(look, begin=min(long_ago))) if long_ago else found
 
 
 def _borders(begin: float, until: float, length: float) -> Iterator[float]:
@@ -131,7 +150,7 @@ def _borders(begin: float, until: float, length: float) -> Iterator[float]:
 def _courses(look: Look, brought: Brought) -> dict[str, list[Series]]:
     """How the newest runs went. Single samples are worth having, not worth failing for: none if a limit bites or time is up."""
     wanted = traces.newest([traced for _, traced in brought.runs.values()])
-    if not wanted:
+    if not wanted or brought.cut_short:
         return {}
     begin = min(run.started_at for run in wanted) - traces.MARGIN_SECONDS
     until = min(look.until, max(run.ended_at for run in wanted) + traces.MARGIN_SECONDS)
@@ -157,8 +176,25 @@ def _records(brought: Brought, courses: dict[str, list[Series]]) -> tuple[list[R
     return runs, skipped
 
 
+def _unread(brought: Brought) -> str | None:
+    if brought.cut_short is None:
+        return None
+    day, why = datetime.fromtimestamp(brought.mark, UTC).date(), brought.cut_short
+    return f"read up to {day}, the rest next time: {why.finding} [{why.code}]"
+
+
+def _is_whole(series: Series, run: Run) -> bool:
+    """Not what only some of a run's pods took (measured.py)."""
+    return series.quantity != "cpu_cores" or run.outcome.cpu_cores_mean is not None
+
+
 def _next_watermark(watermark: float | None, brought: Brought) -> float | None:
-    """The end of the newest run, but not so late that a run which is not visible or not decided yet would be passed over."""
+    """The end of the newest run, but not so late that a run which is not visible or not decided yet would be passed over.
+
+    After a look that was cut short the mark itself: a history of years in which nothing happened for long is to be got through.
+    """
+    if brought.cut_short:
+        return brought.mark
     if brought.newest == -math.inf:
         return watermark
     reached = min(brought.newest, brought.mark)

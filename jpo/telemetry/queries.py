@@ -18,16 +18,20 @@ from jpo.telemetry.names import Names
 
 LONGEST_PATTERN = 200
 """Characters of run ids or pods which one selector names; beyond, it reads the whole workload. A union has a dozen selectors."""
+LONGEST_PATTERN_ALONE = 3500
+"""The same for a query with one selector, which reads single samples; it still goes by GET."""
 LONGEST_QUERY = 5500
 """Characters in a URL, so that a union goes by GET (session.py), all that some proxies allow. VictoriaMetrics takes 16 kB."""
 
 LAST = "last_over_time({0})"
 HIGHEST = "max_over_time({0})"
+LOWEST = "min_over_time({0})"
 SUM = "sum_over_time({0})"
 COUNT = "count_over_time({0})"
 P95 = "quantile_over_time(0.95,{0})"
-# What a counter gained that began long before the run; not extrapolated, so that all servers say the same.
-GAIN = "((max_over_time({0}) - min_over_time({0}) and resets({0}) == 0) or increase({0}))"
+# What a counter gained that began long before the run. Not `increase`: it extrapolates, and Thanos warns of it where a counter's
+# name does not end in _total, as if its answer were partial.
+GAIN = "max_over_time({0}) - min_over_time({0}) and resets({0}) == 0"
 # A counter that never fell has counted from zero: its highest value is exact. `increase` extrapolates, and is for restarted jobs.
 TOTAL = "((max_over_time({0}) and resets({0}) == 0) or increase({0}))"
 QUANTITIES = {
@@ -40,7 +44,8 @@ QUANTITIES = {
     "memory_bytes": (contract.MEMORY_BYTES, HIGHEST),
     "cpu_cores_p95": ("recorded_cpu_cores", P95),
 }
-"""Field of measured.Values: the role of the metric that holds it, and how its samples become one number."""
+"""Field of measured.Values: the role of the metric that holds it, and how its samples become one number. What is the last of its
+samples is asked per process: a run that was begun again elsewhere has several, of which told.py takes the latest."""
 
 
 DEFAULT = Names()
@@ -140,9 +145,9 @@ def descriptions(names: Names, chosen: str, span: str) -> dict[str, str]:
 
 def quantities(names: Names, chosen: str, span: str) -> dict[str, str]:
     """QUANTITIES as queries."""
-    run = names.label("run_id")
+    run, process = names.label("run_id"), ", ".join(_process(names))
     return {
-        quantity: f"max by ({run}) ({how.format(names.metric(role) + chosen + span)})"
+        quantity: f"max by ({process if how == LAST else run}) ({how.format(names.metric(role) + chosen + span)})"
         for quantity, (role, how) in QUANTITIES.items()
     }
 
@@ -166,8 +171,3 @@ def silences(names: Names, chosen: str, span: str) -> dict[str, str]:
 def _process(names: Names) -> list[str]:
     """The labels that tell one reporting process from another of the same run."""
     return [names.label("run_id"), "job", "instance", *names.labelled("namespace"), *names.labelled("pod")]
-
-
-def raw(name: str, chosen: str, span: str) -> str:
-    """Each single sample."""
-    return f"{name}{chosen}{span}"

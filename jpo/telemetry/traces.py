@@ -1,8 +1,9 @@
 """How CPU, memory and GPUs went during the newest runs: single samples, for percentiles and phases.
 
 Single samples are the one thing that is expensive (a thousand runs of one metric took seconds), so they are asked for few runs
-only, and over no more than the time of these. Several containers of a run follow each other; GPUs, and servers that store
-everything twice, go side by side: of what was sampled at the same time there is the mean.
+only, and over no more than the time of these. Containers of a pod follow each other; GPUs, and servers that store everything
+twice, go side by side: of what was sampled at the same time there is the mean. Over the pods of a run cores are added up, and
+memory is the highest.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -29,8 +30,6 @@ MOST_POINTS = 2000
 """Points that are kept of one quantity of one run."""
 MARGIN_SECONDS = 60.0
 """What was measured during a run may be stored a little later."""
-LONGEST_PATTERN = 8000
-"""Characters of ids that one of these queries names: it has one selector only."""
 
 FROM_CLUSTER = {
     "cpu_cores": {"container_cpu_seconds_total": 1.0},
@@ -38,6 +37,7 @@ FROM_CLUSTER = {
     "gpu_utilisation": cluster.GPU_UTILISATION,
 }
 """Quantity: the roles of the metrics that hold it, and what makes their unit JPO's."""
+OVER_PODS: Mapping[str, Callable[[list[float]], float]] = {"cpu_cores": sum, "memory_gib": max}
 OWN = (("cpu_cores", contract.CPU_SECONDS, 1.0), ("memory_gib", contract.MEMORY_BYTES, 1 / BYTES_PER_GIB))
 
 Point = tuple[float, float]
@@ -72,7 +72,7 @@ def traces(look: Look, runs: Sequence[Traced], places: Sequence[Place]) -> list[
     """
     lines: dict[tuple[str, str], list[Point]] = {}
     pods = sorted({pod for run in runs for pod in run.pods})
-    for place in places:
+    for place in places if pods else ():
         narrow = replace(place, chosen=_matchers(place, pods))
         for quantity, rows, factor in _cluster_rows(look, narrow):
             for run in runs:
@@ -86,41 +86,47 @@ def traces(look: Look, runs: Sequence[Traced], places: Sequence[Place]) -> list[
 
 
 def _matchers(place: Place, pods: Sequence[Pod]) -> str:
-    names = queries.one_of(sorted({pod.name for pod in pods}), LONGEST_PATTERN)
+    names = queries.one_of(sorted({pod.name for pod in pods}), queries.LONGEST_PATTERN_ALONE)
     return f"{place.labels[1]}=~{names}" if names else place.chosen
 
 
 def _cluster_rows(look: Look, place: Place) -> Iterator[tuple[str, list[Row], float]]:
     """By quantity: the series of a place, and what makes their unit JPO's; what a site named itself comes first."""
     span = queries.window(look.begin, look.until)
-    containers, pods = "{" + place.containers(look) + "}", "{" + place.chosen + "}"
+    containers, pods = place.containers(look), place.selector()
     for quantity, roles in FROM_CLUSTER.items():
         for role, factor in cluster.roles_in_order(look, roles):
             for name in place.names(look, role):
                 chosen = pods if quantity == "gpu_utilisation" else containers
-                yield quantity, look.ask(queries.raw(name, chosen, span)), factor
+                yield quantity, look.ask(name + chosen + span), factor
 
 
 def _of_run(run: Traced, rows: Sequence[Row], quantity: str, factor: float) -> list[Point]:
     """One line for a run from the series of its pods: its trainer's, or all of its GPUs'."""
-    theirs = [
-        _points(row, quantity, factor)
-        for row in rows
-        if _is_of(run, row) and (quantity == "gpu_utilisation" or run.container in (None, row.labels.get("container")))
-    ]
-    return _together([kept for line in theirs if (kept := _within(line, run, min(_interval(line), MARGIN_SECONDS)))])
+    lines: dict[Pod, list[list[Point]]] = defaultdict(list)
+    for row in rows:
+        pod = _pod(run, row)
+        if pod and (quantity == "gpu_utilisation" or run.container in (None, row.labels.get("container"))):
+            line = _points(row, quantity, factor)
+            if kept := _within(line, run, min(_interval(line), MARGIN_SECONDS)):
+                lines[pod].append(kept)
+    if quantity not in OVER_PODS:
+        return _together([line for several in lines.values() for line in several])
+    if len(lines) < len(run.pods):
+        return []
+    return _over_pods([_together(several) for several in lines.values()], OVER_PODS[quantity])
 
 
-def _is_of(run: Traced, row: Row) -> bool:
+def _pod(run: Traced, row: Row) -> Pod | None:
+    """Which of the run's pods a series is of; one whose run does not say the namespace has none."""
     name, namespace = row.labels.get("pod", ""), row.labels.get("namespace", "")
-    return Pod(namespace, name) in run.pods or Pod("", name) in run.pods
+    return next((pod for pod in (Pod(namespace, name), Pod("", name)) if pod in run.pods), None)
 
 
 def _own(look: Look, quantity: str, role: str, factor: float, runs: Mapping[str, Traced]) -> dict[str, list[Point]]:
     """What the jobs say of themselves, where the cluster says nothing. A Pushgateway repeats their last word for ever."""
-    chosen = queries.selector(look.identity, list(runs), names=look.names, longest=LONGEST_PATTERN)
     lines: dict[str, list[list[Point]]] = defaultdict(list)
-    for row in look.ask(queries.raw(look.names.metric(role), chosen, queries.window(look.begin, look.until))):
+    for row in look.samples(role, list(runs)):
         run = runs.get(row.labels.get("run_id", ""))
         if run and (points := _within(_points(row, quantity, factor), run, 0.0)):
             lines[run.run_id].append(points)
@@ -147,13 +153,32 @@ def _together(lines: Sequence[list[Point]]) -> list[Point]:
     """One line from several: the mean of what lies within the same sampling interval, at the time of the last of it."""
     if len(lines) <= 1:
         return lines[0] if lines else []
-    interval = _interval(max(lines, key=len))
-    first = min(line[0][0] for line in lines)
-    slots: dict[int, list[Point]] = defaultdict(list)
-    for line in lines:
+    slots = _slots(lines, _interval(max(lines, key=len)))
+    return [_mean([point for points in slot.values() for point in points]) for slot in slots]
+
+
+def _over_pods(lines: Sequence[list[Point]], combined: Callable[[list[float]], float]) -> list[Point]:
+    """One line from those of several pods; nothing of an interval in which one that was there is not heard of."""
+    if len(lines) <= 1:
+        return lines[0] if lines else []
+    interval, found = _interval(max(lines, key=len)), []
+    for slot in _slots(lines, interval):
+        means = [_mean(points) for points in slot.values()]
+        time = max(time for time, _ in means)
+        there = {n for n, line in enumerate(lines) if line[0][0] - interval < time < line[-1][0] + interval}
+        if there <= slot.keys():
+            found.append((time, combined([value for _, value in means])))
+    return found
+
+
+def _slots(lines: Sequence[list[Point]], interval: float) -> list[dict[int, list[Point]]]:
+    """What lies within the same sampling interval, in the order of time, by number of the line."""
+    first = min(line[0][0] for line in lines) - interval / 2  # the first line's samples, a little early or late, stay apart
+    slots: dict[int, dict[int, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    for n, line in enumerate(lines):
         for point in line:
-            slots[int((point[0] - first) / interval)].append(point)
-    return [_mean(slots[slot]) for slot in sorted(slots)]
+            slots[int((point[0] - first) / interval)][n].append(point)
+    return [slots[slot] for slot in sorted(slots)]
 
 
 def _interval(points: Sequence[Point]) -> float:

@@ -1,4 +1,4 @@
-"""Which answers are believed; the faults of whole servers are in test_client.py."""
+"""Which answers are believed; whole faults are in tests/commands/test_faults.py."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ GOOD = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
 
 def test_a_good_answer_has_no_warnings():
     assert check("p", 200, "application/json; charset=utf-8", GOOD) == ()
+
+
+def test_a_remark_on_a_name_is_no_warning_and_a_partial_answer_is_one():
+    remarks = b',"warnings":["PromQL info: metric might not be a counter","PromQL warning: x"]}'
+    assert check("p", 200, "application/json", GOOD[:-1] + remarks) == ("PromQL warning: x",)
+    assert check("p", 200, "application/json", GOOD[:-1] + b',"isPartial":true}') == ("the answer is partial",)
+    assert check("p", 200, "application/json", GOOD[:-1] + b',"isPartial":false}') == ()
 
 
 def test_warnings_of_any_shape_are_kept():
@@ -38,7 +45,16 @@ def test_vectors_and_matrices_become_rows():
 
 
 @pytest.mark.parametrize(
-    "result", [None, [None], [{}], [{"metric": {}, "values": []}], [{"metric": 1, "value": [1, "1"]}], ["x"]]
+    "result",
+    [
+        [{"metric": {}, "value": [1, 10**400]}],
+        None,
+        [None],
+        [{}],
+        [{"metric": {}, "values": []}],
+        [{"metric": 1, "value": [1, "1"]}],
+        ["x"],
+    ],
 )
 def test_malformed_series_are_refused(result):
     with pytest.raises(TelemetryError) as caught:

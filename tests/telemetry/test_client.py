@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
+from answering import NOTHING, cuts, echoes, now, refuses, sends, served, tells
 
 from jpo.errors import TelemetryError
 from jpo.records import Identity
@@ -15,78 +11,7 @@ from jpo.telemetry import PrometheusSource, finished_runs
 from jpo.telemetry.client import Client
 
 SECRET = "s3cret-of-the-test"
-EMPTY = {"status": "success", "data": {"resultType": "vector", "result": []}}
 WORK = Identity("digits", "cnn", "pytorch")
-
-
-class Server(ThreadingHTTPServer):
-    """Gives the answers in turn, the last one for ever; each is a function of the request handler."""
-
-    def __init__(self, *answers):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers, self.hits, self.over = list(answers), [], threading.Event()
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-    def handle_error(self, request, client_address):
-        """A client that hangs up is what these tests are about."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.server.hits.append(f"{self.command} {self.path}")
-        answers = self.server.answers
-        (answers.pop(0) if len(answers) > 1 else answers[0])(self)
-
-    def log_message(self, *arguments):
-        """Quiet."""
-
-    def head(self, status=200, length=None, kind="application/json", **headers):
-        self.send_response(status)
-        fields = {"Content-Type": kind, "Content-Length": length, **headers}
-        for name, value in fields.items():
-            if value is not None:
-                self.send_header(name, str(value))
-        self.end_headers()
-
-
-@contextmanager
-def served(*answers):
-    server = Server(*answers)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.over.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def sends(body, status=200, kind="application/json", **headers):
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-
-    def answer(handler):
-        handler.head(status, len(content), kind, **headers)
-        handler.wfile.write(content)
-
-    return answer
-
-
-def cuts(handler):
-    handler.head(length=1000)
-    handler.wfile.write(b'{"status":"success"')
-    handler.close_connection = True
-
-
-def echoes(handler):
-    sends({"status": "error", "errorType": "bad_data", "error": str(handler.headers)}, 400)(handler)
-
-
-def refuses(status, kind, reason="no"):
-    return sends({"status": "error", "errorType": kind, "error": reason}, status)
 
 
 def look(source):
@@ -95,28 +20,43 @@ def look(source):
 
 @pytest.mark.parametrize("first", [sends(b"busy", 503, "text/plain"), sends(b'{"stat'), cuts], ids=["503", "truncated", "cut"])
 def test_trouble_that_passes_is_survived(first):
-    with served(first, sends(EMPTY)) as server:
+    with served(first, tells(NOTHING)) as server:
         found = look(PrometheusSource(server.url))
     assert (found.complete, found.requests) == (True, 2)
 
 
 def test_warnings_make_the_answer_incomplete():
-    partial = {**EMPTY, "warnings": ["store 7 is\ndown", "store 7 is\ndown"]}
-    with served(sends(partial)) as server:
+    with served(tells(NOTHING, warnings=["store 7 is\ndown", "store 7 is\ndown"])) as server:
         found = look(PrometheusSource(server.url))
     assert (found.complete, found.watermark, found.warnings) == (False, None, ("store 7 is down",))
 
 
 def test_incomplete_answers_do_not_move_a_watermark():
-    with served(sends({**EMPTY, "warnings": ["partial"]})) as server:
+    with served(tells(NOTHING, warnings=["partial"])) as server:
         found = finished_runs(PrometheusSource(server.url), WORK, since=0.0, until=1000.0, watermark=50.0)
     assert found.watermark is None
 
 
 def test_a_redirect_on_the_same_server_is_followed():
-    with served(sends(b"", 307, Location="/prometheus/api/v1/query?query=1"), sends(EMPTY)) as server:
+    with served(sends(b"", 307, Location="/prometheus/api/v1/query?query=1"), tells(NOTHING)) as server:
         assert look(PrometheusSource(server.url)).complete
-    assert server.hits[1] == "GET /prometheus/api/v1/query?query=1"
+    assert server.asked[1] == "GET /prometheus/api/v1/query?query=1"
+
+
+def test_the_same_server_may_be_written_otherwise():
+    def elsewhere(handler):
+        sends(b"", 307, Location=f"HTTP://LOCALHOST:{handler.server.server_port}/x?query=1")(handler)
+
+    with served(elsewhere, sends({"status": "success", "data": NOTHING}, kind="Application/JSON")) as server:
+        assert look(PrometheusSource(server.url.replace("127.0.0.1", "localhost"))).complete
+
+
+def test_a_port_where_nobody_speaks_http_is_told_at_once():
+    """As Thanos' port for gRPC: the settings of HTTP/2, whatever was asked."""
+    with served(lambda handler: handler.wfile.write(bytes([0, 0, 6, 4, 0, 0, 0, 0, 0]) + b"settings\n")) as server:
+        with pytest.raises(TelemetryError, match=r"does not answer in HTTP; check the port") as caught:
+            look(PrometheusSource(server.url))
+        assert (caught.value.code, len(server.asked)) == ("JPO-E104", 1)
 
 
 def test_a_host_name_that_cannot_be_looked_up_is_an_error_of_ours():
@@ -140,6 +80,14 @@ def test_a_secret_is_hidden_even_where_a_long_text_is_cut():
     assert caught.value.finding.endswith("x***")
 
 
+def test_a_secret_is_hidden_in_any_case_and_where_another_begins_like_it():
+    headers = {"X-Org": "s3cret", "X-Key": SECRET}
+    told = refuses(400, "bad_data", f"{SECRET.upper()}, {SECRET}, s3cret")
+    with served(told) as server, pytest.raises(TelemetryError) as caught:
+        look(PrometheusSource(server.url, headers=headers))
+    assert caught.value.finding.endswith(": ***, ***, ***")
+
+
 def test_headers_are_sent():
     with served(echoes) as server, pytest.raises(TelemetryError) as caught:
         look(PrometheusSource(server.url, headers={"X-Org": "7"}))
@@ -148,7 +96,7 @@ def test_headers_are_sent():
 
 def test_a_proxy_of_the_environment_is_not_used(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    with served(sends(EMPTY)) as server:
+    with served(tells(NOTHING)) as server:
         assert look(PrometheusSource(server.url)).complete
 
 
@@ -166,10 +114,22 @@ def test_a_secret_in_the_name_of_a_host_is_hidden():
     assert caught.value.finding == "redirects to another server, ***.example (a sign-in page?)"
 
 
+def test_the_clock_of_a_server_is_asked_past_its_cache():
+    with served(tells(now(1795255200.5))) as server, Client(PrometheusSource(server.url)) as client:
+        assert client.clock() == 1795255200.5
+    assert server.asked == ["GET /api/v1/query?query=vector%28time%28%29%29&nocache=1"]
+
+
+def test_a_server_without_a_clock_answered_without_data():
+    with served(tells(NOTHING)) as server, Client(PrometheusSource(server.url)) as client, pytest.raises(TelemetryError) as error:
+        client.clock()
+    assert error.value.finding == "answered without data"
+
+
 def test_values_of_a_label_are_asked_for_a_selector_and_a_window():
-    with served(sends({"status": "success", "data": ["a", 'b"']})) as server, Client(PrometheusSource(server.url)) as client:
+    with served(tells(["a", 'b"'])) as server, Client(PrometheusSource(server.url)) as client:
         assert client.label_values("a/b", '{x="1"}', 1.0, 2.5) == ("a", 'b"')
-    assert server.hits == ["GET /api/v1/label/a%2Fb/values?start=1.000&end=2.500&match%5B%5D=%7Bx%3D%221%22%7D"]
+    assert server.asked == ["GET /api/v1/label/a%2Fb/values?start=1.000&end=2.500&match%5B%5D=%7Bx%3D%221%22%7D"]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +138,7 @@ def test_values_of_a_label_are_asked_for_a_selector_and_a_window():
         sends(b"404 page not found", 404, "text/plain"),
         sends(b'unsupported path requested: "/api/v1/status/runtimeinfo"', 400, "text/plain"),  # VictoriaMetrics
         sends(b"Forbidden", 403, "text/plain"),  # kube-rbac-proxy
-        sends({"status": "success", "data": []}),
+        tells([]),
     ],
 )
 def test_a_server_without_a_status_is_no_error(nothing):
@@ -187,19 +147,19 @@ def test_a_server_without_a_status_is_no_error(nothing):
 
 
 def test_a_server_that_is_down_has_no_status_to_tell():
-    with Client(PrometheusSource("http://127.0.0.1:1")) as client, pytest.raises(TelemetryError) as caught:
+    with Client(PrometheusSource("http://127.0.0.1:1")) as client, pytest.raises(TelemetryError) as error:
         client.status("runtimeinfo")
-    assert caught.value.code == "JPO-E102"
+    assert error.value.code == "JPO-E102"
 
 
 @pytest.mark.parametrize("data", [{}, [], {"result": None}, {"result": "x"}, {"result": [{"metric": {}, "value": [1]}]}])
 def test_data_of_another_shape_is_no_series(data):
-    with served(sends({"status": "success", "data": data})) as server, pytest.raises(TelemetryError) as caught:
+    with served(tells(data)) as server, pytest.raises(TelemetryError) as caught:
         look(PrometheusSource(server.url))
     assert caught.value.code == "JPO-E104"
 
 
 def test_labels_of_another_shape_are_no_values():
-    with served(sends(EMPTY)) as server, Client(PrometheusSource(server.url)) as client, pytest.raises(TelemetryError) as caught:
+    with served(tells(NOTHING)) as server, Client(PrometheusSource(server.url)) as client, pytest.raises(TelemetryError) as error:
         client.label_values("job", None, 0.0, 1.0)
-    assert caught.value.code == "JPO-E104"
+    assert error.value.code == "JPO-E104"

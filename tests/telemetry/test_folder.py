@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -89,4 +90,13 @@ def test_folders_files_and_patterns_name_logs(write, tmp_path):
 @pytest.mark.parametrize("pattern", ["*.csv", "a**b", "nul\0l", "missing"])
 def test_a_pattern_without_a_match_is_told(tmp_path, pattern):
     (skip,) = read_logs([str(tmp_path / pattern)], DIGITS).skipped
-    assert "no such file" in skip.reason
+    assert skip.reason.endswith("no such file; name a CSV log")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 300, "a**b"])
+def test_what_no_file_can_be_called_is_a_log_that_cannot_be_read(name: str) -> None:
+    assert [one.code for one in read_each(log_files([name]))[1]] == ["JPO-E110"]
+
+
+def test_a_folder_without_logs_is_empty_and_no_error(tmp_path: Path) -> None:
+    assert list(log_files([tmp_path])) == []

@@ -95,3 +95,15 @@ def test_units_become_those_of_the_record():
 def test_busy_cores_are_cpu_seconds_over_the_run_else_the_mean_of_its_samples():
     assert run(cpu_seconds=5.0, cpu_cores_mean=9.0).outcome.cpu_cores_mean == 0.5
     assert run(cpu_cores_mean=1.5, start=None).outcome.cpu_cores_mean == 1.5
+
+
+def test_what_several_pods_asked_for_goes_before_the_runs_word_which_may_be_of_one():
+    assert run(cpu_seconds=5.0, cpus_requested=8.0, pods=4.0).outcome.cpu_utilisation == 5 / 10 / 8
+    assert run(cpu_seconds=5.0, pods=4.0).outcome.cpu_utilisation is None
+
+
+def test_totals_of_some_of_a_runs_gpus_are_no_totals():
+    measured = {"cpu_seconds": 5.0, "cpu_cores_p95": 1.0, "energy_joules": 9.0, "gpu_utilisation": 0.5, "gpus_seen": 8.0}
+    some, all_of_them = run(parameters={"gpus": "32"}, **measured).outcome, run(parameters={"gpus": "8"}, **measured).outcome
+    assert (some.cpu_cores_mean, some.cpu_cores_p95, some.energy_joules, some.gpu_utilisation) == (None, None, None, 0.5)
+    assert (all_of_them.cpu_cores_mean, all_of_them.cpu_cores_p95, all_of_them.energy_joules) == (0.5, 1, 9)

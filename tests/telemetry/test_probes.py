@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from answering import now, sends, served, tells
 
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource
@@ -127,6 +124,13 @@ def test_clocks_that_differ_are_told_after_what_is_likelier(empty, source):
     assert causes(empty, later=7200)[1].text == "the server's clock is 2 h behind ours"
 
 
+def test_time_that_passed_since_the_look_began_is_no_difference_of_clocks(empty):
+    with Client(empty) as client:
+        inquiry = Inquiry(client, None, 0.0, time.time(), Names())
+        time.sleep(1)
+        assert abs(inquiry.ahead_seconds) < 0.7
+
+
 def test_a_label_that_differs_is_the_only_cause_whatever_the_clock_says(source):
     assert [one.code for one in causes(source, framework="torch", later=3600)] == ["JPO-W142"]
 
@@ -173,49 +177,31 @@ def test_a_server_that_is_down_is_the_only_finding_and_is_asked_once():
     assert [(name, one.status, one.code) for name, one in found.items()] == [("server", "problem", "JPO-E102")]
 
 
-class Narrow(BaseHTTPRequestHandler):
+def narrow(handler):
     """A proxy that lets queries through, with a warning, and keeps everything else to itself."""
-
-    def do_GET(self):
-        vector = {"resultType": "vector", "result": [{"metric": {}, "value": [0, str(time.time())]}]}
-        told = {"status": "success", "data": vector, "warnings": ["store-2 is down"]}
-        if self.server.hangs and "/query" not in self.path:
-            self.server.over.wait(10)
-        body = json.dumps(told).encode() if "/query" in self.path else b"<html>"
-        self.send_response(200 if "/query" in self.path else 403)
-        self.send_header("Content-Type", "application/json" if "/query" in self.path else "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        """Quiet."""
+    told = tells(now(time.time()), warnings=["store-2 is down"])
+    (told if "/query" in handler.path else sends(b"<html>", 403, "text/html"))(handler)
 
 
-@contextmanager
-def narrow(*, hangs=False):
-    with ThreadingHTTPServer(("127.0.0.1", 0), Narrow) as server:
-        server.hangs, server.over, server.daemon_threads = hangs, threading.Event(), True
-        server.handle_error = lambda *_: None  # a client that hangs up is meant
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.over.set()
-        server.shutdown()
+def hanging(handler):
+    if "/query" not in handler.path:
+        handler.server.over.wait(10)
+    narrow(handler)
 
 
 def test_what_a_server_does_not_tell_is_unknown_and_a_partial_answer_is_said():
-    with narrow() as url:
-        found = all_found(PrometheusSource(url))
-        assert causes(PrometheusSource(url)) == ()
+    with served(narrow) as server:
+        found = all_found(PrometheusSource(server.url))
+        assert causes(PrometheusSource(server.url)) == ()
     assert [found[name].status for name in ("server", "clock", "retention", "reports", "CPU")] == ["ok", "ok", *["unknown"] * 3]
     assert (found["reports"].code, found["completeness"].code) == ("JPO-E101", "JPO-E113")
     assert found["completeness"].text.endswith("store-2 is down")
 
 
 def test_all_probes_together_keep_to_one_deadline():
-    with narrow(hangs=True) as url:
+    with served(hanging) as server:
         began = time.monotonic()
-        found = all_found(PrometheusSource(url, timeout_seconds=1.0))
+        found = all_found(PrometheusSource(server.url, timeout_seconds=1.0))
         assert time.monotonic() - began < 1.5
     assert [found[name].status for name in ("server", "clock", "reports")] == ["ok", "ok", "unknown"]
     assert found["reports"].code == "JPO-E103"

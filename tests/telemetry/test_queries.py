@@ -7,8 +7,8 @@ import re
 import pytest
 
 from jpo.records import Identity
-from jpo.telemetry import queries
-from jpo.telemetry.names import Names
+from jpo.telemetry import cluster, queries
+from jpo.telemetry.names import METRICS, Names
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 
@@ -55,3 +55,16 @@ def test_no_query_runs_over_the_window_step_by_step():
     for query in asked.values():
         assert not re.search(r"\brate\(|\[[^\]]*:", query)
         assert "by (run_id" in query
+
+
+def test_only_what_is_called_a_total_is_asked_for_its_increase():
+    """Thanos, and Prometheus 2.48 to 2.53, warn of any other name, as if the answer were partial."""
+    roles = [role for role, how in cluster_roles() if "increase(" in how]
+    assert roles
+    assert [name for role in roles for name in METRICS[role] if not name.endswith("_total")] == []
+
+
+def cluster_roles():
+    yield from queries.QUANTITIES.values()
+    yield from ((role, how) for role, _, how in cluster.OF_CONTAINERS.values())
+    yield from ((role, how) for roles, _, _, how, _ in cluster.OF_GPUS.values() for role in roles)

@@ -26,16 +26,21 @@ SECRET = "s3cret-of-the-test"
         {"url": "http://prometheus/\nx"},
         {"url": "http://prometheus server"},
         {"url": f"http://me:{SECRET}@prometheus/?query=1"},
+        {"url": f"http://me:12/{SECRET}@prometheus"},
+        {"url": f"http://me:12?{SECRET}@prometheus"},
+        {"url": f"http://me:12#{SECRET}@prometheus"},
         {"timeout_seconds": 0.0},
         {"timeout_seconds": float("nan")},
         {"bearer_token": f"{SECRET}\n"},
         {"bearer_token": f"{SECRET}€"},
         {"bearer_token": SECRET, "username": "me"},
         {"headers": {"X-Org": "a\r\nb"}},
+        {"headers": {"X-Org": " a"}},
         {"headers": {"X Org": "a"}},
         {"headers": {"X-Org:\nX": "a"}},
         {"bearer_token": SECRET, "sigv4_region": "eu-central-1"},
         {"ca_file": Path("/no/such/file")},
+        {"ca_file": Path("x" * 300)},
         {"client_cert": (Path(__file__), Path("/no/such/file"))},
     ],
 )
@@ -57,6 +62,7 @@ def test_credentials_never_appear_in_its_text():
 def test_credentials_come_from_the_url_unless_named():
     assert PrometheusSource("http://me:a%40b@p").credentials == ("me", "a@b")
     assert PrometheusSource("http://me:a@p", username="you", password="c").credentials == ("you", "c")
+    assert PrometheusSource("http://:a%2Fb@p").credentials == ("", "a/b")
     assert PrometheusSource("http://p").credentials is None
 
 

@@ -225,6 +225,8 @@ def _of_containers(run: Truth) -> Iterator[Line]:
         points = [(run.start + t, early + _busy_seconds(run, t) - before) for t in _times(run, begin, end)]
         yield "container_cpu_usage_seconds_total", {**labels, "cpu": "total"}, points
         yield "container_memory_working_set_bytes", labels, [(run.start + t, _memory(run, t)) for t in _times(run, begin, end)]
+        begun = SINCE + run.start + begin * run.seconds - early
+        yield "container_start_time_seconds", labels, [(run.start + t, begun) for t in _times(run, begin, end)]
     for container, share in (("log-shipper", 0.1), ("POD", 0.0), ("", 1.1)):
         labels = {**place, "container": container, "id": f"/pods/{run.name}/{container}"}
         yield (
@@ -243,6 +245,7 @@ def _of_pod(run: Truth) -> Iterator[Line]:
     during = [run.start + t for t in _times(run) if t % 30 == 0]
     after = [run.end + 30.0 * i + 20 for i in range(20)] if run.phase else []
     begun = SINCE + run.start - run.pod_starts_early
+    yield "kube_pod_owner", {**place, "owner_kind": "Job", "owner_name": run.name}, [(t, 1.0) for t in during]
     yield "kube_pod_start_time", place, [(t, begun) for t in during + after]
     yield "kube_pod_completion_time", place, [(t, SINCE + run.end) for t in after]
     for phase in ("Running", "Succeeded", "Failed"):

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
+from answering import NOTHING, Handler, refuses, sends, served, tells
 
 from jpo.errors import TelemetryError
 from jpo.records import Identity, RunStatus
 from jpo.telemetry import PrometheusSource, finished_runs
 
 DAY = 86400.0
-FORM = "application/x-www-form-urlencoded"
 MOST_REQUESTS = 15
-"""Discovery, descriptions, names (2), lives, silent runs, the jobs' own words, what kind of server it is, use of pods (2, for so
-many pods), single samples (3); of VictoriaMetrics also the losses that it did not store."""
+"""Discovery, descriptions, names (2), lives, silent runs, the clock, the jobs' own words, losses that were not stored, use of
+pods (2, for so many), who changed its word, single samples (3)."""
 
 
 def test_new_runs_take_a_dozen_requests_however_many_they_are(look):
@@ -55,128 +52,104 @@ def test_series_of_the_newest_runs_come_with_them(look):
     assert not [series for series in found.series if series.run_id == "cpu-only" and series.quantity == "gpu_utilisation"]
 
 
-@contextmanager
-def limited(most_days: float):
-    """A server without runs, which refuses to look at more than some days at once."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            query = parse_qs(urlsplit(self.path).query)["query"][0]
-            days = max(int(ms) for ms in re.findall(r"\[(\d+)ms\]", query)) / 1000 / DAY
-            self.server.asked.append(days)
-            refused = {"status": "error", "errorType": "execution", "error": "query processing would load too many samples"}
-            empty = {"status": "success", "data": {"resultType": "vector", "result": []}}
-            body = json.dumps(refused if days > most_days else empty).encode()
-            self.send_response(422 if days > most_days else 200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *arguments):
-            """Quiet."""
-
-    with serving(Handler) as server:
-        server.asked = []
-        yield server
+def days_asked(path):
+    query = parse_qs(urlsplit(path).query)["query"][0]
+    return max(int(ms) for ms in re.findall(r"\[(\d+)ms\]", query)) / 1000 / DAY
 
 
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def at_most(days):
+    """No runs, and no answer about more than some days at once."""
+    too_much = refuses(422, "execution", "query processing would load too many samples")
+    return lambda handler: (too_much if days_asked(handler.path) > days else tells(NOTHING))(handler)
 
 
-@contextmanager
-def without_index(url: str):
+def hangs(handler: Handler):
+    handler.server.over.wait()
+    handler.close_connection = True
+
+
+def queries_only(url):
     """What a proxy shows that lets through queries and nothing else."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, answer = 403, b"no"
-            if self.path.startswith("/api/v1/query"):
-                real = requests.request(self.command, url + self.path, data=body, headers={"Content-Type": FORM}, timeout=10)
-                status, answer = real.status_code, real.content
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+    def answer(handler: Handler):
+        if handler.path.startswith("/api/v1/query"):
+            real = requests.get(url + handler.path, timeout=10)
+            sends(real.content, real.status_code)(handler)
+        else:
+            sends(b"no", 403)(handler)
 
-        do_POST = do_GET  # noqa: N815 (named by the base class)
+    return answer
 
-        def log_message(self, *arguments):
-            """Quiet."""
 
-    with serving(Handler) as server:
-        yield f"http://127.0.0.1:{server.server_port}"
+def repeats(*labels):
+    return tells({"resultType": "vector", "result": [{"metric": one, "value": [1e9, "NaN"]} for one in labels]})
+
+
+def look_at(server, days, *, watermark=None, timeout=10.0):
+    source = PrometheusSource(server.url, timeout_seconds=timeout)
+    return finished_runs(source, Identity("d", "m", "f"), since=1e9, until=1e9 + days * DAY, watermark=watermark)
 
 
 @pytest.mark.parametrize("serve", ["prometheus"], indirect=True)
 def test_a_server_that_hides_its_index_is_asked_for_all_that_may_be_there(cluster, look):
-    with without_index(cluster) as url:
+    with served(queries_only(cluster)) as server:
         identity = Identity("digits", "honoured", "pytorch")
-        found = finished_runs(PrometheusSource(url), identity, since=1.7e9, until=1.7e9 + DAY / 2, watermark=None)
+        found = finished_runs(PrometheusSource(server.url), identity, since=1.7e9, until=1.7e9 + DAY / 2, watermark=None)
     assert found.runs == look("honoured").runs
 
 
-@contextmanager
-def repeating(*labels):
-    """A server with one answer for everything."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            rows = [{"metric": one, "value": [1e9, "NaN"]} for one in labels]
-            body = json.dumps({"status": "success", "data": {"resultType": "vector", "result": rows}}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_POST = do_GET  # noqa: N815 (named by the base class)
-
-        def log_message(self, *arguments):
-            """Quiet."""
-
-    with serving(Handler) as server:
-        yield server
-
-
 def test_rows_that_nobody_asked_for_are_no_runs():
-    with repeating({"run_id": "x"}, {"run_id": "x", "quantity": "y"}, {"quantity": ""}) as server:
+    with served(repeats({"run_id": "x"}, {"run_id": "x", "quantity": "y"}, {"quantity": ""})) as server:
         assert look_at(server, 1).runs == ()
 
 
 def test_a_server_that_answers_nan_to_everything_has_no_runs():
     marks = [{"run_id": "x", "quantity": mark} for mark in ("run", "start", "end", "pushed", "info")]
-    with repeating(*marks) as server:
+    with served(repeats(*marks)) as server:
         assert look_at(server, 1).runs == ()
 
 
-def look_at(server, days):
-    source = PrometheusSource(f"http://127.0.0.1:{server.server_port}")
-    return finished_runs(source, Identity("d", "m", "f"), since=1e9, until=1e9 + days * DAY, watermark=None)
-
-
 def test_a_chunk_is_halved_until_the_server_can_answer():
-    with limited(most_days=5) as server:
+    with served(at_most(days=5)) as server:
         found = look_at(server, 60)
     assert (found.runs, found.complete) == ((), True)
-    answered = [days for days in server.asked if days <= 5]
+    answered = [days for path in server.asked if (days := days_asked(path)) <= 5]
     assert sum(answered) == pytest.approx(60, abs=0.5)  # with an overlap of minutes
 
 
 def test_a_server_that_cannot_answer_for_a_day_is_an_error():
-    with limited(most_days=0.1) as server, pytest.raises(TelemetryError, match="too many samples") as caught:
+    with served(at_most(days=0.1)) as server, pytest.raises(TelemetryError, match="too many samples") as caught:
         look_at(server, 60)
     assert caught.value.code == "JPO-E105"
     assert len(server.asked) < 10
+
+
+def test_a_history_that_cannot_be_read_at_once_is_read_in_several_looks():
+    marks = [1e9]
+    with served() as server:
+        for _ in range(9):
+            server.answers = [tells(NOTHING), tells(NOTHING), hangs]
+            found = look_at(server, 150, watermark=marks[-1] if marks[1:] else None, timeout=0.5)
+            if not found.unread:
+                break
+            marks.append(found.watermark)
+    assert all(later - earlier > 40 * DAY for earlier, later in pairwise(marks))
+    assert (found.unread, len(marks)) == (None, 3)
+
+
+def test_what_was_left_for_the_next_look_is_said():
+    with served(tells(NOTHING), refuses(403, "forbidden")) as server:
+        found = look_at(server, 60)
+    assert "read up to 2001-10-09, the rest next time: does not allow this user" in (found.unread or "")
+    assert (found.complete, found.watermark) == (True, pytest.approx(1e9 + 30 * DAY, abs=1000))
+
+
+def test_nothing_of_an_answer_that_was_partial_on_the_way_counts():
+    with served(tells(NOTHING), tells(NOTHING, warnings=["a store is down"]), refuses(403, "forbidden")) as server:
+        found = look_at(server, 90)
+    assert (found.complete, found.watermark) == (False, None)
+
+
+def test_nothing_read_at_all_is_an_error():
+    with served(refuses(403, "forbidden")) as server, pytest.raises(TelemetryError, match="does not allow"):
+        look_at(server, 60)
