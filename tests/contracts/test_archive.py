@@ -16,53 +16,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made import DIGITS, a_suggestion
 
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, Store, open_store, verify
 from jpo.history.archive import MAX_LINE_BYTES, TABLES, read_lines
 from jpo.history.migrations import MIGRATIONS, migrate
 from jpo.records import (
-    Evidence,
     Finished,
-    Forecast,
-    Guarded,
     Identity,
-    Interval,
     Outcome,
-    Preference,
     Run,
     RunStatus,
     Series,
-    Suggestion,
 )
 
-DIGITS = Identity("digits", "cnn", "pytorch")
 ODD = Identity("a\0b", "🦀 \x1a0", "Z")
 ALL = ("sqlite in memory", "sqlite file", "postgresql")
 
 
 def fill(store: Store) -> None:
     """Something in every table, some of it odd."""
-    suggestion = Suggestion(
-        suggestion_id="s1",
-        identity=DIGITS,
-        status="changed",
-        keys={},
-        current={"batch_size": 32.0},
-        suggested={"batch_size": 64.0},
-        changes=(),
-        now=Forecast(),
-        next=Forecast(Interval(0.1 + 0.2, 1e-300, 1e300)),
-        guard=Guarded(True),
-        evidence=Evidence(0),
-        decided_by="belief",
-        confidence=None,
-        reasons=("naïve",),
-        codes=(),
-        created_at=100.0,
-        preference=Preference(),
-        seed=2**70,
-    )
+    suggestion = a_suggestion()
     store.append(suggestion, config="config.ini", source_digest="ab")
     store.withdraw("s1", AuditEvent("conflict", 101.0, DIGITS))
     outcome = Outcome(1 / 3, val_loss=-0.1, samples=1e15, converged=True)

@@ -7,30 +7,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from made import DIGITS, a_run, a_suggestion
 
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store, open_store, verify
 from jpo.records import (
-    Change,
-    Evidence,
     Finished,
-    Forecast,
-    Guarded,
     Identity,
-    Interval,
     Outcome,
-    Preference,
-    Run,
     RunStatus,
     Series,
-    Skipped,
-    SlaCheck,
     Suggestion,
 )
 
 STORES = ("sqlite in memory", "sqlite file", "postgresql")
 SHARED = ("sqlite file", "postgresql")
-DIGITS = Identity("digits", "cnn", "pytorch")
 CIFAR = Identity("cifar10", "resnet18", "pytorch")
 
 
@@ -43,37 +34,6 @@ def store(request: pytest.FixtureRequest, url_of: Callable[[str], str]) -> Itera
 @pytest.fixture(params=SHARED)
 def shared_url(request: pytest.FixtureRequest, url_of: Callable[[str], str]) -> str:
     return url_of(request.param)
-
-
-def a_run(run_id: str = "r1", ended_at: float = 200.0, **changes: object) -> Run:
-    parameters = {"batch_size": 64.0, "learning_rate": 0.1}
-    run = Run(run_id, DIGITS, parameters, RunStatus.SUCCEEDED, ended_at - 50, ended_at, Outcome(duration_seconds=50.0), "csv")
-    return replace(run, **changes)
-
-
-def a_suggestion(suggestion_id: str = "s1", created_at: float = 100.0, **changes: object) -> Suggestion:
-    suggestion = Suggestion(
-        suggestion_id=suggestion_id,
-        identity=DIGITS,
-        status="changed",
-        keys={"batch_size": "training.batch_size"},
-        current={"batch_size": 32.0, "learning_rate": 0.1},
-        suggested={"batch_size": 64.0, "learning_rate": 0.1},
-        changes=(Change("batch_size", "training.batch_size", 32, 64, "32", "64", "fewer steps – naïve", 0.9, "step"),),
-        now=Forecast(duration_seconds=Interval(100.0, 90.0, 120.0)),
-        next=Forecast(cost_usd=Interval(0.1 + 0.2, 1e-9, 1e9)),
-        guard=Guarded(True, ("batch_size: wanted 128",)),
-        evidence=Evidence(3, (Skipped("r0", "failed"),), 2, 0.1, ("from the local history",)),
-        decided_by="sac",
-        confidence=None,
-        reasons=("because",),
-        codes=("JPO-I401",),
-        created_at=created_at,
-        preference=Preference(0.3, 0.6, 0.1),
-        seed=2**70,
-        sla=(SlaCheck("time_max", 21600.0, "at risk"),),
-    )
-    return replace(suggestion, **changes)
 
 
 def append(store: Store, suggestion: Suggestion) -> None:

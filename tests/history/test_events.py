@@ -6,48 +6,24 @@ import json
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
+from made import DIGITS, a_suggestion
+
 from jpo.history.canonical import canonical
 from jpo.history.events import MOST_REASONS, in_short, observed, refused, suggested
 from jpo.records import (
-    Change,
     Evidence,
-    Forecast,
-    Guarded,
-    Identity,
-    Interval,
     Outcome,
     Parameter,
-    Preference,
     Run,
     RunStatus,
     Skipped,
-    SlaCheck,
     Suggestion,
     Workload,
 )
 
-DIGITS = Identity("digits", "cnn", "pytorch")
-SUGGESTION = Suggestion(
-    suggestion_id="s1",
-    identity=DIGITS,
-    status="changed",
-    keys={"batch_size": "training.batch_size", "learning_rate": "training.lr"},
-    current={"batch_size": 32.0, "learning_rate": 0.1},
-    suggested={"batch_size": 64.0, "learning_rate": 0.1},
-    changes=(Change("batch_size", "training.batch_size", 32, 64, "32", "64", "3 runs at 64", 0.9),),
-    now=Forecast(duration_seconds=Interval(100.0, 90.0, 120.0)),
-    next=Forecast(duration_seconds=Interval(80.0, 70.0, 95.0), cost_usd=Interval(1.0, 0.5, 2.0)),
-    guard=Guarded(True, (), ("learning_rate = 0.5 is above 0.1; it was left as it is",)),
-    evidence=Evidence(3, (Skipped("r1", "failed"), Skipped("r2", "failed"), Skipped("r3", "no end")), 4, 0.2, ("offline",)),
-    decided_by="sac",
+SUGGESTION = a_suggestion(
     confidence=0.93,
-    reasons=("because",),
-    codes=("JPO-I603",),
-    created_at=100.0,
-    preference=Preference(0.3, 0.6, 0.1),
-    seed=7,
-    sla=(SlaCheck("time_max", 3600.0, "ok"),),
-    policy="ab" * 32,
+    evidence=Evidence(3, (Skipped("r1", "failed"), Skipped("r2", "failed"), Skipped("r3", "no end")), 4, 0.2, ("offline",)),
 )
 
 
@@ -64,7 +40,11 @@ def test_a_suggestion_can_be_retold_from_its_record_alone() -> None:
     for name in ("guard", "preference"):
         assert canonical(data[name]) == canonical(asdict(getattr(SUGGESTION, name)))
     assert canonical(data["forecast"]) == canonical({"now": SUGGESTION.now, "next": SUGGESTION.next})
-    assert (data["reasons"], data["codes"], data["why"]) == (["because"], ["JPO-I603"], {"training.batch_size": "3 runs at 64"})
+    assert (data["reasons"], data["codes"], data["why"]) == (
+        ["because"],
+        ["JPO-I401"],
+        {"training.batch_size": "fewer steps – naïve"},
+    )
     assert data["changes"] == [{"key": "training.batch_size", "old": "32", "new": "64"}]
     assert (data["config"], data["source_digest"]) == ("config.ini", "cd" * 32)
 
