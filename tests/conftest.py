@@ -7,6 +7,7 @@ import runpy
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -18,6 +19,7 @@ from typing import Any, cast
 import pytest
 
 StartPrometheus = Callable[..., str]
+StartPython = Callable[..., subprocess.Popen[str]]
 StartVictoria = Callable[[Path], str]
 StartPostgres = Callable[..., AbstractContextManager[Any]]
 REPOSITORY = Path(__file__).parents[1]
@@ -128,3 +130,21 @@ def _ready(url: str, process: subprocess.Popen[bytes], seconds: float = 30) -> b
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
     return False
+
+
+@pytest.fixture
+def start_python() -> Iterator[StartPython]:
+    """Starts `python -c program arguments...` from the repository; what still runs at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(program: str, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", program, *arguments]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()

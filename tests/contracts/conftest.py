@@ -1,18 +1,13 @@
-"""Stores of every kind, a PostgreSQL server of one's own, and processes to load them."""
+"""Stores of every kind, and a PostgreSQL server of one's own."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-REPOSITORY = Path(__file__).parents[2]
-Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
@@ -32,21 +27,3 @@ def url_of(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], st
         return "sqlite://" if kind == "sqlite in memory" else f"sqlite:///{tmp_path}/new/jpo.db"
 
     return new
-
-
-@pytest.fixture
-def start_python() -> Iterator[Start]:
-    """Starts `python -c program arguments...` from the repository; what still runs at the end is killed."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(program: str, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", program, *arguments]
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(command, cwd=REPOSITORY, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()

@@ -2,14 +2,12 @@
 
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-import jpo
 from jpo.history import AuditEvent, open_store, verify
 from jpo.records import Identity
 
@@ -32,21 +30,9 @@ def look(number):
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts `python -c program arguments...` from the repository; what still runs at the end is killed."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start_one(program: str, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", SETUP + program, *arguments]
-        repository = Path(jpo.__file__).parents[1]
-        process = subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        started.append(process)
-        return process
-
-    yield start_one
-    for process in started:
-        process.kill()
-        process.communicate()
+def start(start_python: Start) -> Start:
+    """`start(program, *arguments)`: a process that has the names of SETUP."""
+    return lambda program, *arguments: start_python(SETUP + program, *arguments)
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
