@@ -122,7 +122,8 @@ def refreshed(store: Store, config: Path, loaded: Loaded, *, now: float, offline
     identity = workload_of(config, loaded, now=now).identity
     found = gather(store, identity, loaded, now=now, offline=offline, strict=True)
     skipped = "".join(f"skipped {one.run_id}: {one.reason}\n" for one in found.evidence.runs_skipped)
-    return told(found.fresh) + skipped
+    notes = "".join(f"note: {note}\n" for note in found.evidence.notes)
+    return told(found.fresh) + skipped + notes
 
 
 def by_hand(run_id: str, config: Path, loaded: Loaded, metrics: Mapping[str, str], status: RunStatus, now: float) -> Run:

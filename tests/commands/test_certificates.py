@@ -89,6 +89,7 @@ def test_insecure_trusts_any_without_a_word_of_urllib3(project: Project, url: st
     answer = suggest(project, url, "insecure = true")
     assert (answer.code, answer.err) == (0, "")
     assert "certificate of Prometheus is not verified" in " ".join(answer.out.split())
+    assert "note: The certificate of Prometheus is not verified" in project.jpo("observe", "--prometheus-url", url).out
 
 
 def test_a_certificate_of_ones_own_that_is_none_is_a_mistake_of_usage(project: Project, url: str) -> None:
