@@ -212,7 +212,8 @@ class RunLog:
                 break
             self.run_id = f"{wanted}-{number}"
         self.path = folder / f"{self.run_id}.csv"
-        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place, "start": f"{self._now():.3f}"}
+        start = {"start": f"{self._values['jpo_run_start_time_seconds']:.3f}"}
+        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place, **start}
         self._write(_lines(facts) + "time,epoch,samples,train_loss,val_loss\n")
 
     def _close_log(self) -> None:

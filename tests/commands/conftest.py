@@ -84,7 +84,7 @@ class Project:
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Project:
     """config.ini and jpo.toml, no runs."""
-    for name in ("PROMETHEUS_URL", "NO_COLOR"):
+    for name in ("PROMETHEUS_URL", "NO_COLOR", "CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "config.ini").write_text(CONFIG)
     (tmp_path / "jpo.toml").write_text(TOML)
