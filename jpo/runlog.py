@@ -309,8 +309,7 @@ def _push(url: str, run_id: str, body: bytes) -> None:
         raise ValueError("JPO_PUSHGATEWAY_URL is not http://HOST:PORT")
     secret = {"Authorization": f"Basic {b64encode(unquote(parts[2]).encode()).decode()}"} if parts[2] else {}
     headers, group = {"Content-Type": CONTENT_TYPE, **secret}, f"{parts[1]}{parts[3]}/metrics/job/jpo/run_id/{run_id}"
-    request = urllib.request.Request(group, body, headers, method="PUT")  # noqa: S310
-    urllib.request.urlopen(request, timeout=PUSH_SECONDS).close()  # noqa: S310
+    urllib.request.urlopen(urllib.request.Request(group, body, headers, method="PUT"), timeout=PUSH_SECONDS).close()  # noqa: S310
 
 
 def _sample(name: str, labels: Mapping[str, str], value: float) -> str:
