@@ -19,6 +19,7 @@ from jpo.history import RecordedRun, Store, latest_start
 from jpo.layers import Loaded
 from jpo.records import Evidence, Identity, Interval, Run, Skipped, Suggestion, TrackRecord, Workload, same
 from jpo.sources import CSV, PROMETHEUS, caveats, look, prometheus_of, why_nothing
+from jpo.telemetry import PrometheusSource
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -84,16 +85,55 @@ def limits_of(workload: Workload, loaded: Loaded) -> Limits:
     return limits_in(loaded).holding(p.name for p in workload.parameters if p.held and p.held != NOT_FREED)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking every source.
+
+    Attributes:
+        fresh: runs that are new on record.
+        notes: what the report must say, sentence -> reason code.
+        silent: Prometheus answered, and told of nothing at all.
+    """
+
+    fresh: tuple[Run, ...]
+    skipped: tuple[Skipped, ...]
+    notes: Mapping[str, str]
+    requests: int
+    seconds: float
+    silent: bool
+
+
 def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool, strict: bool) -> Known:
-    """Ask every source for finished runs and put them on record.
+    """Ask every source for finished runs, put them on record, and say what is known now.
 
     A source that cannot be read is an error only if `strict`; otherwise the history goes without it, and the report says so.
     Where Prometheus answers and there is no run at all, the report says why.
     """
+    server = None if offline else prometheus_of(loaded)
+    asked = ask(server, store, identity, loaded, now=now, strict=strict)
+    recorded = store.recorded_runs(identity)
+    runs = tuple(one.run for one in recorded)
+    others = tuple(one.run for one in store.recorded_runs(limit=OTHER_RUNS) if one.run.identity != identity)
+    notes = dict(asked.notes)
+    if server and asked.silent and not runs:
+        notes |= why_nothing(server, identity, loaded, now=now, seconds_spent=asked.seconds)
+    return Known(
+        runs=runs,
+        others=others,
+        fresh=asked.fresh,
+        followed_up=followed_up(store, recorded),
+        untried=untried(store, identity, runs, now=now),
+        track=past_forecasts(store, recorded),
+        evidence=Evidence(len(runs), asked.skipped, asked.requests, asked.seconds, tuple(notes)),
+        codes=tuple(dict.fromkeys(notes.values())),
+    )
+
+
+def ask(server: PrometheusSource | None, store: Store, identity: Identity, loaded: Loaded, *, now: float, strict: bool) -> Asked:
+    """One look at each source; what it brings goes on record before the next one is asked."""
     fresh: list[Run] = []
     skipped: list[Skipped] = []
-    server = None if offline else prometheus_of(loaded)
-    notes = dict(caveats(server))  # sentence -> reason code
+    notes = dict(caveats(server))
     requests, seconds, silent = 0, 0.0, False
     for source in (CSV, PROMETHEUS):
         try:
@@ -112,22 +152,7 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
             notes |= cut_short(source, finished.unread, strict=strict)
         silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)
         requests, seconds = requests + finished.requests, seconds + finished.seconds
-    recorded = store.recorded_runs(identity)
-    runs = tuple(one.run for one in recorded)
-    others = tuple(one.run for one in store.recorded_runs(limit=OTHER_RUNS) if one.run.identity != identity)
-    if server and silent and not runs:
-        notes |= why_nothing(server, identity, loaded, now=now, seconds_spent=seconds)
-    evidence = Evidence(len(runs), tuple(skipped), requests, seconds, tuple(notes))
-    return Known(
-        runs=runs,
-        others=others,
-        fresh=tuple(fresh),
-        followed_up=followed_up(store, recorded),
-        untried=untried(store, identity, runs, now=now),
-        track=past_forecasts(store, recorded),
-        evidence=evidence,
-        codes=tuple(dict.fromkeys(notes.values())),
-    )
+    return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent)
 
 
 def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
