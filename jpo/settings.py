@@ -134,6 +134,13 @@ class AuthTable(Table):
     password_file: str | None = None
     region: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def is_a_table(cls, given: object) -> object:
+        if isinstance(given, str):
+            raise ValueError('auth is a table; write e.g. auth = { type = "bearer", token_file = "/run/secrets/prometheus" }')
+        return given
+
     @model_validator(mode="after")
     def complete(self) -> AuthTable:
         if self.type == "bearer" and not (self.token or self.token_file):

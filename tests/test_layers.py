@@ -150,3 +150,7 @@ def test_a_token_file_that_would_not_be_used_is_refused(tmp_path: Path) -> None:
 def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
     headers = loaded(tmp_path, "", {"JPO_PROMETHEUS__HEADERS__X-API-KEY": "{x"}).settings.prometheus.headers
     assert headers["x-api-key"].get_secret_value() == "{x"
+
+
+def test_auth_as_a_word_is_told_how_it_is_written(tmp_path: Path) -> None:
+    assert 'auth = { type = "bearer"' in refused(tmp_path, '[prometheus]\nauth = "bearer"\n')

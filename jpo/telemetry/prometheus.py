@@ -31,6 +31,8 @@ LONGEST_RUN_SECONDS = 14 * 86400.0
 CHUNK_SECONDS = 30 * 86400.0
 SHORTEST_CHUNK_SECONDS = 86400.0
 """A server that cannot answer for one day will not answer at all."""
+LAST_REPORTS_SECONDS = 120.0
+"""A run may still be reported so long after the end which its pod tells: for a scrape or two."""
 OUT_OF_TIME = "JPO-E103"
 DEFAULT = Names()
 
@@ -189,7 +191,8 @@ def _is_whole(series: Series, run: Run) -> bool:
 
 
 def _next_watermark(watermark: float | None, brought: Brought) -> float | None:
-    """The end of the newest run, but not so late that a run which is not visible or not decided yet would be passed over.
+    """Just after the end of the newest run, whose own last reports shall not look like news; but not so late that a run which is
+    not visible or not decided yet would be passed over.
 
     After a look that was cut short the mark itself: a history of years in which nothing happened for long is to be got through.
     """
@@ -197,5 +200,5 @@ def _next_watermark(watermark: float | None, brought: Brought) -> float | None:
         return brought.mark
     if brought.newest == -math.inf:
         return watermark
-    reached = min(brought.newest, brought.mark)
+    reached = min(brought.newest + LAST_REPORTS_SECONDS, brought.mark)
     return reached if watermark is None else max(watermark, reached)
