@@ -179,6 +179,9 @@ def _refused(place: str, status: int, document: dict[str, object], reason: str) 
     if status in BUSY and not too_much:
         finding = f"is not available (HTTP {status}): {quote(reason)}"
         return Busy(place, finding, "try again later, or use --offline", code="JPO-E102")
+    if status == 404:
+        remedy = "check the URL; is there a route prefix such as /prometheus?"
+        return TelemetryError(place, f"knows no such address (HTTP 404): {quote(reason)}", remedy, code="JPO-E104")
     finding = f"rejected the query (HTTP {status}): {quote(reason)}"
     if too_much:
         return TooMuch(place, finding, "narrow the window with --since", code="JPO-E105")

@@ -135,3 +135,10 @@ def test_a_query_too_long_for_a_proxy_asks_for_a_narrower_one():
 def test_words_of_amazon_are_heard():
     with pytest.raises(TelemetryError, match=r"does not allow this user to query \(HTTP 403\): expired; check user"):
         check("p", 403, "application/json", b'{"message":"expired"}')
+
+
+def test_a_404_in_the_servers_own_form_asks_for_the_route_prefix():
+    body = b'{"status":"error","errorType":"not_found","error":"no route"}'
+    with pytest.raises(TelemetryError, match="route prefix") as caught:
+        check("p", 404, "application/json", body)
+    assert caught.value.code == "JPO-E104"
