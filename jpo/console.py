@@ -52,10 +52,8 @@ def put(text: str) -> None:
 
 def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
     """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
-    store = loaded.store_file
     logs = [Path(name) for pattern in loaded.settings.csv.logs for name in glob(str(loaded.root / pattern))]  # noqa: PTH207 - absolute too
-    beside = [store.with_name(f"{store.name}{suffix}") for suffix in ("", "-wal", "-shm")] if store else []
-    precious = [path for path in (config, loaded.toml, config.parent / "pyproject.toml", *beside, *logs) if path]
+    precious = [path for path in (config, loaded.toml, config.parent / "pyproject.toml", *loaded.store_files, *logs) if path]
     for file in files:
         if any(
             file.resolve() == path.resolve() or (file.exists() and path.exists() and file.samefile(path)) for path in precious

@@ -61,6 +61,12 @@ class Loaded:
         return Path(path) if scheme == "sqlite" else None
 
     @property
+    def store_files(self) -> tuple[Path, ...]:
+        """All files that an SQLite store may consist of, there or not; none for a store on a server."""
+        file = self.store_file
+        return tuple(file.with_name(f"{file.name}{suffix}") for suffix in ("", "-wal", "-shm")) if file else ()
+
+    @property
     def store_place(self) -> str:
         """The store's URL as messages show it: without user, password and options, which may hold secrets."""
         return self.store_url if self.store_file else without_credentials(self.store_url)

@@ -86,8 +86,7 @@ def refuse_what_is_no_place(file: Path, loaded: Loaded) -> None:
     """An export over the store itself would destroy both; a device or a pipe would be replaced by a file."""
     if file.exists() and not file.is_file():
         raise UsageError(str(file), "is not a plain file", 'name another one, or "-" for stdout', code="JPO-E307")
-    store = loaded.store_file
-    if store and file.resolve() in [store.with_name(f"{store.name}{suffix}").resolve() for suffix in ("", "-wal", "-shm")]:
+    if file.resolve() in [one.resolve() for one in loaded.store_files]:
         raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
 
 

@@ -21,7 +21,8 @@ _FULL = (
     "JPO-E503",
 )
 _CLOSED = ("cannot be opened or written", "check that the folder exists, belongs to you and is writable", "JPO-E504")
-_REFUSED = ("refuses the record", "it is on record already, or a value is out of range", "JPO-E508")
+REFUSED = ("refuses the record", "it is on record already, or a value is out of range", "JPO-E508")
+UNSTORABLE = ("a value cannot be stored", "check run ids, names and numbers", "JPO-E508")
 
 _CAUSES = {
     sqlite3.SQLITE_BUSY: _LOCKED,
@@ -34,8 +35,8 @@ _CAUSES = {
     sqlite3.SQLITE_READONLY: _CLOSED,
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
     sqlite3.SQLITE_PERM: _CLOSED,
-    sqlite3.SQLITE_CONSTRAINT: _REFUSED,
-    sqlite3.SQLITE_TOOBIG: _REFUSED,
+    sqlite3.SQLITE_CONSTRAINT: REFUSED,
+    sqlite3.SQLITE_TOOBIG: REFUSED,
 }
 
 
@@ -56,8 +57,8 @@ def reported(place: str) -> Iterator[None]:
         finding, remedy, code = _DAMAGED
         raise StoreError(place, finding, remedy, code=code) from error
     except (UnicodeEncodeError, OverflowError) as error:  # before SQLite is asked
-        finding = f"a value cannot be stored: {line_of(error)}"
-        raise StoreError(place, finding, "check run ids, names and numbers", code="JPO-E508") from error
+        finding, remedy, code = UNSTORABLE
+        raise StoreError(place, f"{finding}: {line_of(error)}", remedy, code=code) from error
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import psycopg
 
 from jpo.errors import StoreError
-from jpo.history.failures import line_of
+from jpo.history.failures import REFUSED, UNSTORABLE, line_of
 
 _LOCKED = ("is locked by another process, or too slow", "wait for it to end, or raise the timeout", "JPO-E501")
 _DAMAGED = ("is damaged or not a JPO store", "restore a backup, or name another database", "JPO-E502")
@@ -17,8 +17,6 @@ _FULL = (
     "free space on the server and repeat; earlier records are whole",
     "JPO-E503",
 )
-_REFUSED = ("refuses the record", "it is on record already, or a value is out of range", "JPO-E508")
-_UNSTORABLE = ("a value cannot be stored", "check run ids, names and numbers", "JPO-E508")
 _GONE = (
     "the connection to the server is lost",
     "repeat the command; what was told as done is on record, and `jpo audit show` has the last record",
@@ -34,9 +32,9 @@ _STANDBY = ("the server takes no changes", "name the primary server, and a role 
 
 _CAUSES = {  # by SQLSTATE, the longest that fits; PostgreSQL's documentation, appendix A
     "08": _GONE,
-    "22": _UNSTORABLE,
+    "22": UNSTORABLE,
     "22P05": ("the database's encoding has no such character", "create the database with ENCODING 'UTF8'", "JPO-E508"),
-    "23": _REFUSED,
+    "23": REFUSED,
     "25006": _STANDBY,
     "25P0": _GONE,  # ... since its transaction took too long
     "26": _POOLED,
@@ -48,7 +46,7 @@ _CAUSES = {  # by SQLSTATE, the longest that fits; PostgreSQL's documentation, a
     "53100": _FULL,
     "53300": ("the server has no connection left", "repeat later, or raise its max_connections", "JPO-E513"),
     "53": _FULL,
-    "54": _UNSTORABLE,
+    "54": UNSTORABLE,
     "55P03": _LOCKED,
     "57014": _LOCKED,
     "57": _GONE,
@@ -71,7 +69,7 @@ def reported(place: str) -> Iterator[None]:
         words = error.diag.message_primary or line_of(error).partition("\n")[0]
         raise StoreError(place, f"{finding} ({line_of(words)})", remedy, code=code) from error
     except (UnicodeEncodeError, OverflowError) as error:  # before the server is asked
-        finding, remedy, code = _UNSTORABLE
+        finding, remedy, code = UNSTORABLE
         raise StoreError(place, f"{finding}: {line_of(error)}", remedy, code=code) from error
 
 

@@ -160,6 +160,15 @@ def tries_of_each(server: Server) -> dict[tuple[str, str], int]:
     return Counter((one["query"][0], one["time"][0]) for one in asked if {"query", "time"} <= one.keys())
 
 
+def suggest_in_time(project: Project, fault: Fault, *options: str) -> tuple[Answer, Server]:
+    """The answer to a server with this fault, given within the deadline and a tenth, and what the server was asked."""
+    with served(*fault.answers) as server:
+        began = time.monotonic()
+        answer = suggest(project, server.url, *options, "--timeout", f"{fault.deadline}s")
+        assert time.monotonic() - began < 1.1 * fault.deadline + ALLOWANCE_SECONDS
+    return answer, server
+
+
 def told(answer: Answer) -> str:
     """All words, whatever the width of the terminal."""
     return " ".join(f"{answer.out} {answer.err}".split())
@@ -173,10 +182,7 @@ def hides_secrets(project: Project, answer: Answer) -> bool:
 @pytest.mark.parametrize("name", FAULTS)
 def test_strict_ends_with_4_and_changes_nothing(asking: Project, name: str) -> None:
     fault, before = FAULTS[name], on_disk(asking)
-    with served(*fault.answers) as server:
-        began = time.monotonic()
-        answer = suggest(asking, server.url, "--strict", "--timeout", f"{fault.deadline}s")
-        assert time.monotonic() - began < 1.1 * fault.deadline + ALLOWANCE_SECONDS
+    answer, server = suggest_in_time(asking, fault, "--strict")
     assert (answer.code, answer.out) == (4, "")
     assert (answer.err.count("\n"), fault.says in answer.err, fault.code in answer.err) == (1, True, True), answer.err
     assert on_disk(asking) == before
@@ -187,10 +193,7 @@ def test_strict_ends_with_4_and_changes_nothing(asking: Project, name: str) -> N
 @pytest.mark.parametrize("name", FAULTS)
 def test_without_strict_the_history_answers_and_a_note_says_why(asking: Project, name: str) -> None:
     fault = FAULTS[name]
-    with served(*fault.answers) as server:
-        began = time.monotonic()
-        answer = suggest(asking, server.url, "--timeout", f"{fault.deadline}s")
-        assert time.monotonic() - began < 1.1 * fault.deadline + ALLOWANCE_SECONDS
+    answer, _ = suggest_in_time(asking, fault)
     note = told(answer)
     assert (answer.code, answer.err) == (0, "")
     assert "Note: History not refreshed from prometheus (newest run on record: " in note
@@ -204,10 +207,7 @@ def test_without_strict_the_history_answers_and_a_note_says_why(asking: Project,
 @pytest.mark.parametrize("name", NARROWER)
 def test_what_was_too_much_is_not_asked_again(asking: Project, name: str) -> None:
     fault, before = NARROWER[name], on_disk(asking)
-    with served(*fault.answers) as server:
-        began = time.monotonic()
-        answer = suggest(asking, server.url, "--strict", "--timeout", f"{fault.deadline}s")
-        assert time.monotonic() - began < 1.1 * fault.deadline + ALLOWANCE_SECONDS
+    answer, server = suggest_in_time(asking, fault, "--strict")
     assert (answer.code, on_disk(asking)) == (4, before)
     assert fault.says in answer.err
     assert fault.code in answer.err
