@@ -13,6 +13,7 @@ from pathlib import Path
 import constraints
 from constraints import Limits, names
 from jpo import config
+from jpo.cost import Prices
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
@@ -78,6 +79,11 @@ def limits_in(loaded: Loaded) -> Limits:
         return constraints.limits_from(loaded.tables)
     except ValueError as error:
         raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E302") from error
+
+
+def prices_in(loaded: Loaded) -> Prices:
+    """[prices]."""
+    return Prices(**loaded.settings.prices.model_dump())
 
 
 def limits_of(workload: Workload, loaded: Loaded) -> Limits:

@@ -15,9 +15,9 @@ import constraints
 from constraints import Facts, Limits, names, workload_checker
 from jpo import config
 from jpo.advice import Advice, Wishes
-from jpo.cost import Prices, check_sla
+from jpo.cost import check_sla
 from jpo.errors import UsageError
-from jpo.evidence import Known
+from jpo.evidence import Known, prices_in
 from jpo.layers import Loaded
 from jpo.records import SAME, Change, Edit, Guarded, Parameter, Run, Suggestion, Workload, same
 
@@ -53,7 +53,7 @@ def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: L
         free=[p.name for p in workload.parameters if not p.held],
         admissible=admissible,
         preference=settings.preference.record(),
-        prices=Prices(**settings.prices.model_dump()),
+        prices=prices_in(loaded),
         choices={name: table.choices for name, table in tables.items() if table.choices},
         scales={name: table.scale for name, table in tables.items() if table.scale},
         follow=follow_of(workload, loaded),

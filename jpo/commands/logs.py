@@ -16,6 +16,7 @@ from pathlib import Path
 
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import TelemetryError, UsageError
+from jpo.evidence import prices_in
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.records import Identity, Run, RunStatus
@@ -70,7 +71,7 @@ def logs(
     runs = [one.run for one in found]
     if file:
         extended.write(file, extended.as_csv(judged(runs, loaded)))
-    told = figures(runs, partial(cost_usd, prices=prices_of(loaded)))
+    told = figures(runs, partial(cost_usd, prices=prices_in(loaded)))
     rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
     if form == "json":
         return log_tables.as_json(told, rest)
@@ -91,7 +92,7 @@ def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path
 
 def judged(runs: Sequence[Run], loaded: Loaded) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
-    prices = prices_of(loaded)
+    prices = prices_in(loaded)
     promises = {name: limit for name, limit in loaded.settings.sla.model_dump().items() if limit is not None}
     followed, suggested = suggestions(loaded)
     by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
@@ -127,7 +128,7 @@ def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, floa
     before = [(nothing, None)] * (len(runs) - len(known))
     if not today:
         return [*before, *[(nothing, None)] * len(known)]
-    wishes = Wishes(free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices_of(loaded))
+    wishes = Wishes(free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices_in(loaded))
     vectors = np.array(vectors_of(known, known[0], collect(today, known, wishes), wishes))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)
@@ -159,8 +160,3 @@ def cost_usd(run: Run, *, prices: Prices) -> float | None:
     if run.outcome.cost_usd is not None:
         return run.outcome.cost_usd
     return None if rate is None or seconds is None else rate * seconds / 3600
-
-
-def prices_of(loaded: Loaded) -> Prices:
-    """[prices]."""
-    return Prices(**loaded.settings.prices.model_dump())

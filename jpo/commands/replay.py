@@ -16,7 +16,7 @@ from typing import Any
 from jpo.advisor import Advisor
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.errors import UsageError
-from jpo.evidence import gather, workload_of
+from jpo.evidence import gather, prices_in, workload_of
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.records import Outcome, Run
@@ -122,7 +122,7 @@ def own_runs(path: Path, loaded: Loaded, *, now: float) -> OwnRuns:
     workload = workload_of(path, loaded, now=now)
     with store_of(loaded, read_only=True) as store:
         runs = gather(store, workload.identity, loaded, now=now, offline=True, strict=False).runs
-    prices = Prices(**loaded.settings.prices.model_dump())
+    prices = prices_in(loaded)
     in_usd = all(_usd(run, workload.current, prices) is not None for run in runs if run.outcome.duration_seconds)
     cost_of = partial(_usd if in_usd else _relative, current=workload.current, prices=prices)
     return trace_of(str(workload.identity), str(path), runs, cost_of, cost_unit="USD" if in_usd else "relative")
