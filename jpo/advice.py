@@ -7,61 +7,31 @@ advice, in every process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.action import followed, propose_candidates
 from jpo.agent.decide import decide
 from jpo.agent.policy import Policy
 from jpo.agent.reasons import of_watch
-from jpo.agent.rows import row_of, row_of_run, rows_of, rows_of_run
+from jpo.agent.rows import row_of_run, rows_of, rows_of_run
 from jpo.agent.situation import UNKNOWN, Situation, watched
 from jpo.agent.spent import relative_costs, values_found
-from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
-from jpo.forecast.widening import one_step_ahead, widening
-from jpo.prior import Prior, believe, prior_of, thinned
-from jpo.records import Belief, Candidates, Decision, Forecast, Preference, Run
+from jpo.outlook import Outlook, Wishes, look_ahead, with_followers
+from jpo.records import Belief, Candidates, Decision, Forecast, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
 Values = Mapping[str, float]
 
-FEW = 250
-"""Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3 %."""
 WATCHED = 100
 """Last runs that a policy is told of, each candidate's age and how it moved."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user wants and allows.
-
-    Attributes:
-        free: parameters that may change.
-        admissible: the guard's word on (today's, proposed) values.
-        choices, scales, follow: see `propose_candidates`.
-        time_max_seconds, cost_max_usd, val_loss_max: promises of the SLA, None where nothing was promised.
-        explore, confidence: see `decide`.
-    """
-
-    free: Collection[str]
-    admissible: Callable[[Values, Values], bool]
-    preference: Preference
-    prices: Prices = field(default_factory=Prices)
-    choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    scales: Mapping[str, str] = field(default_factory=dict)
-    follow: Mapping[str, str] = field(default_factory=dict)
-    time_max_seconds: float | None = None
-    cost_max_usd: float | None = None
-    val_loss_max: float | None = None
-    explore: Literal["off", "safe", "on"] = "safe"
-    confidence: float = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +45,8 @@ class Advice:
     next: Forecast
     by_hand: Collection[str] = ()
     """Parameters whose value the user set."""
+    ahead: Outlook | None = field(default=None, compare=False)
+    """What was known and believed of all candidates; None where the caller of `advise_among` has it."""
 
 
 def advise(
@@ -105,25 +77,21 @@ def advise(
     Raises:
         NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
-    candidates = collect(current, runs, wishes)
-    if chosen:
-        candidates, row = with_chosen(candidates, chosen, wishes)
-    prior = prior_of(candidates, seed, others)
-    belief = believe(prior, candidates, runs)
-    widen = calibration(prior, candidates, runs) if widen is None else widen
-    warned, warnings = of_watch(widen)
+    asked = [with_followers(chosen, current, wishes)] if chosen else []
+    ahead = look_ahead(current, runs, wishes, seed=seed, others=others, asked=asked, widen=widen)
+    warned, warnings = of_watch(ahead.widen)
     if chosen:
         told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
-        decision = Decision(row, None, "user", (told, *warned), warnings, "try")
+        decision = Decision(ahead.row(*asked), None, "user", (told, *warned), warnings, "try")
     else:
-        candidates = within_sla(candidates, belief, wishes)
+        candidates = within_sla(ahead.candidates, ahead.belief, wishes)
         if waiting_for and candidates.admissible[candidates.current]:
             told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
             decision = Decision(candidates.current, None, "waiting", (told, *warned), ("JPO-I611", *warnings))
         else:
-            decision = choose(candidates, belief, runs, wishes, policy, followed_up, widen)
-    now, then = (_forecast(belief, candidates, one, wishes, widen) for one in (candidates.current, decision.choice))
-    return Advice(decision, current, candidates.parameters(decision.choice), now, then, tuple(chosen or ()))
+            decision = choose(candidates, ahead.belief, runs, wishes, policy, followed_up, ahead.widen)
+    now, then = ahead.forecast(ahead.candidates.current), ahead.forecast(decision.choice)
+    return Advice(decision, current, ahead.candidates.parameters(decision.choice), now, then, tuple(chosen or ()), ahead)
 
 
 def advise_among(
@@ -141,12 +109,6 @@ def advise_among(
     now, then = (_forecast(belief, candidates, one, wishes, widen) for one in (candidates.current, decision.choice))
     today, suggested = candidates.parameters(candidates.current), candidates.parameters(decision.choice)
     return Advice(decision, today, suggested, now, then)
-
-
-def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> float:
-    """By how much forecasts must be widened, as the last runs say, each forecast from those before it: 1.0 = not at all."""
-    few = thinned(prior, FEW)  # one belief per run that is looked back upon
-    return widening(one_step_ahead(lambda known: believe(few, candidates, known), candidates, runs))
 
 
 def choose(
@@ -192,36 +154,6 @@ def row_found(candidates: Candidates, followed_up: Sequence[tuple[Run, Values]])
     return int(rows[0]) if rows.size else None
 
 
-def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:
-    """The candidate set of a workload."""
-    candidates = propose_candidates(
-        current,
-        runs,
-        free=wishes.free,
-        admissible=lambda proposed: wishes.admissible(current, proposed),
-        log_rate=lambda values: log_rate(values, wishes.prices),
-        choices=wishes.choices,
-        scales=wishes.scales,
-        follow=wishes.follow,
-    )
-    return replace(candidates, priced=usd_per_hour(current, wishes.prices) is not None)
-
-
-def with_chosen(candidates: Candidates, chosen: Values, wishes: Wishes) -> tuple[Candidates, int]:
-    """Today's configuration with the user's values, and what follows them, as one more row; the set and that row."""
-    now = candidates.parameters(candidates.current)
-    rules = {name: rule for name, rule in wishes.follow.items() if name in wishes.free and name not in chosen}
-    values = followed({**now, **chosen}, now, rules)
-    rate = log_rate(values, wishes.prices) - log_rate(now, wishes.prices)
-    larger = replace(
-        candidates,
-        values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
-        admissible=np.append(candidates.admissible, False),
-        log_rate=np.append(candidates.log_rate, rate),
-    )
-    return larger, row_of(larger, values)
-
-
 def within_sla(candidates: Candidates, belief: Belief, wishes: Wishes) -> Candidates:
     """Take out what is expected to break the SLA.
 
@@ -243,14 +175,14 @@ def _promises(candidates: Candidates, belief: Belief, wishes: Wishes) -> Iterato
     """(name, limit, expected value per row (K,)) of every promise about which something is known."""
     if belief.duration_seconds is not None:
         seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
-        if wishes.time_max_seconds is not None:
-            yield "time_max", wishes.time_max_seconds, seconds
-        if wishes.cost_max_usd is not None:
+        if "time_max" in wishes.promises:
+            yield "time_max", wishes.promises["time_max"], seconds
+        if "cost_max" in wishes.promises:
             rows = (candidates.parameters(row) for row in range(len(candidates.values)))
             prices = np.array([usd_per_hour(values, wishes.prices) for values in rows], dtype=np.float64)  # NaN: no price
-            yield "cost_max", wishes.cost_max_usd, seconds / 3600 * prices
-    if wishes.val_loss_max is not None and belief.val_loss is not None:
-        yield "val_loss_max", wishes.val_loss_max, belief.val_loss * np.exp(belief.weights @ belief.log_loss)
+            yield "cost_max", wishes.promises["cost_max"], seconds / 3600 * prices
+    if "val_loss_max" in wishes.promises and belief.val_loss is not None:
+        yield "val_loss_max", wishes.promises["val_loss_max"], belief.val_loss * np.exp(belief.weights @ belief.log_loss)
 
 
 def _forecast(belief: Belief, candidates: Candidates, row: int, wishes: Wishes, widen: float) -> Forecast:

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from jpo.advice import Wishes, advise_among
+from jpo.advice import advise_among
 from jpo.agent.decide import BUDGET_RUNS
 from jpo.agent.policy import Policy, shipped_policy
 from jpo.agent.prospects import prospects
@@ -27,6 +27,7 @@ from jpo.errors import UsageError
 from jpo.feasible import candidates_among
 from jpo.forecast import predict
 from jpo.given import identity_of, preference_of, seed_of, status_of
+from jpo.outlook import Wishes
 from jpo.prior import Prior, believe, prior_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Outcome, Preference, Run, RunStatus, same
 from jpo.space import Configuration, Space, choices_of

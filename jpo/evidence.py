@@ -6,7 +6,7 @@ What the sources (sources.py) bring goes into the store, and the account of it i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.layers import Loaded
-from jpo.records import Evidence, Identity, Interval, Run, Skipped, Suggestion, TrackRecord, Workload, same
+from jpo.records import Evidence, Forecast, Identity, Run, Skipped, Suggestion, TrackRecord, Workload, same
 from jpo.sources import CSV, PROMETHEUS, caveats, look, prometheus_of, why_nothing
 from jpo.telemetry import PrometheusSource
 
@@ -42,7 +42,7 @@ class Known:
         fresh: those of `runs` that were new.
         followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
         untried: the newest suggestion that changed something, if no run has started and ended since.
-        track: how the last forecasts turned out.
+        track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.
         evidence: the account of it for the report.
         codes: reason codes for the report.
     """
@@ -52,7 +52,7 @@ class Known:
     fresh: tuple[Run, ...]
     followed_up: tuple[tuple[Run, Mapping[str, float]], ...]
     untried: Suggestion | None
-    track: TrackRecord | None
+    track: tuple[TrackRecord, ...]
     evidence: Evidence
     codes: tuple[str, ...]
 
@@ -83,7 +83,8 @@ def limits_in(loaded: Loaded) -> Limits:
 
 def prices_in(loaded: Loaded) -> Prices:
     """[prices]."""
-    return Prices(**loaded.settings.prices.model_dump())
+    table = loaded.settings.prices
+    return Prices(table.usd_per_gpu_hour, table.usd_per_cpu_hour, table.usd_per_gib_hour)
 
 
 def limits_of(workload: Workload, loaded: Loaded) -> Limits:
@@ -202,17 +203,15 @@ def age(store: Store, identity: Identity, now: float) -> str:
     return f"newest run on record: {(now - runs[-1].ended_at) / 86400:.1f} days old" if runs else "no run on record"
 
 
-def past_forecasts(store: Store, recorded: Sequence[RecordedRun], *, last: int = 10) -> TrackRecord | None:
-    """How the last forecasts of the duration turned out: each held against the first run that followed its suggestion."""
+def past_forecasts(store: Store, recorded: Sequence[RecordedRun], *, last: int = 10) -> tuple[TrackRecord, ...]:
+    """How the last forecasts turned out: each held against the first run that followed its suggestion."""
     first: dict[str, Run] = {}
     for one in recorded:
-        if one.suggestion_id:
+        if one.suggestion_id and one.run.ended_well:
             first.setdefault(one.suggestion_id, one.run)
-    pairs: list[tuple[Interval, float]] = []
-    for suggestion_id, run in reversed(first.items()):
-        took = run.outcome.duration_seconds if run.ended_well else None
-        if took and (forecast := store.suggestion(suggestion_id).next.duration_seconds):
-            pairs.append((forecast, took))
-        if len(pairs) == last:
-            break
-    return track_record(pairs)
+    newest = [(store.suggestion(suggestion_id).next, run.outcome) for suggestion_id, run in list(first.items())[-last:]]
+    records = []
+    for quantity in (f.name for f in fields(Forecast)):
+        pairs = [(getattr(forecast, quantity), getattr(outcome, quantity)) for forecast, outcome in newest]
+        records.append(track_record(quantity, [(forecast, measured) for forecast, measured in pairs if forecast and measured]))
+    return tuple(record for record in records if record)

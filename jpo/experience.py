@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.advice import Wishes, collect
 from jpo.agent.change import forecast_error
 from jpo.agent.decide import BUDGET, may_try
 from jpo.agent.prospects import prospects
@@ -22,6 +21,7 @@ from jpo.agent.reward import failed_like, objective, reward_vector
 from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.situation import UNKNOWN, watched
 from jpo.agent.state import Observation, observe
+from jpo.outlook import Wishes, collect
 from jpo.prior import believe, prior_of
 from jpo.records import Candidates, Run
 

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from jpo.advice import Wishes
 from jpo.agent.policy import SHAPES, Policy, load_policy, save_policy, shipped_policy
 from jpo.agent.release import Release
 from jpo.agent.sealed import header_of
@@ -22,6 +21,7 @@ from jpo.evidence import Known
 from jpo.experience import fingerprint, learnable, transitions
 from jpo.history import AuditEvent, Json, Store
 from jpo.layers import Loaded
+from jpo.outlook import Wishes
 from jpo.practice import Track, practise_with, release_test, released_for
 from jpo.records import Identity, Run
 

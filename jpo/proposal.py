@@ -14,11 +14,12 @@ from statistics import median
 import constraints
 from constraints import Facts, Limits, names, workload_checker
 from jpo import config
-from jpo.advice import Advice, Wishes
+from jpo.advice import Advice
 from jpo.cost import check_sla
 from jpo.errors import UsageError
 from jpo.evidence import Known, prices_in
 from jpo.layers import Loaded
+from jpo.outlook import Wishes
 from jpo.records import SAME, Change, Edit, Guarded, Parameter, Run, Suggestion, Workload, same
 
 Values = Mapping[str, float]
@@ -57,9 +58,7 @@ def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: L
         choices={name: table.choices for name, table in tables.items() if table.choices},
         scales={name: table.scale for name, table in tables.items() if table.scale},
         follow=follow_of(workload, loaded),
-        time_max_seconds=settings.sla.time_max,
-        cost_max_usd=settings.sla.cost_max,
-        val_loss_max=settings.sla.val_loss_max,
+        promises=settings.sla.promises,
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,
     )
@@ -168,7 +167,6 @@ def suggestion_of(
 ) -> Suggestion:
     """Everything about this answer in one record."""
     decision, edits = advice.decision, {edit.key: edit for edit in proposal.edits}
-    promises = {name: limit for name, limit in loaded.settings.sla.model_dump().items() if limit is not None}
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
@@ -188,7 +186,7 @@ def suggestion_of(
         created_at=now,
         preference=loaded.settings.preference.record(),
         seed=seed,
-        sla=check_sla(promises, advice.next),
+        sla=check_sla(loaded.settings.sla.promises, advice.next),
         policy=policy,
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
@@ -326,11 +326,18 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is expected of one configuration; None where no evidence supports a number."""
+    """What is expected of one run of a configuration; None where no evidence supports a number.
+
+    Each quantity is the one of `Outcome` with this name.
+    """
 
     duration_seconds: Interval | None = None
     cost_usd: Interval | None = None
     val_loss: Interval | None = None
+    throughput_samples_per_second: Interval | None = None
+    memory_gib: Interval | None = None
+    gpu_utilisation: Interval | None = None
+    cpu_utilisation: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +347,8 @@ class Decision:
     Attributes:
         choice: row of the candidate set.
         confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
-        decided_by: "sac", "belief", "user" (set by hand), "waiting" (for the last suggestion's outcome) or "no evidence".
+        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "waiting" (for the last
+            suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
         step: the guard's word: "keep" today's, go to a "known" one that was run before, "try" the favourite, or "halve" the step:
@@ -349,7 +357,7 @@ class Decision:
 
     choice: int
     confidence: float | None
-    decided_by: Literal["sac", "belief", "user", "waiting", "no evidence"]
+    decided_by: Literal["sac", "belief", "user", "rollback", "waiting", "no evidence"]
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
     step: Literal["keep", "known", "halve", "try"] = "keep"
@@ -368,7 +376,7 @@ class Change:
     reason: str
     confidence: float | None
     capped_by: str | None = None
-    """The guard's rule that reduced what was wanted. None in this version: what the guard refuses is never a candidate."""
+    """The limit of the guard at which the value stands: without it the agent would have gone further. None: no limit held it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,11 +399,13 @@ class Evidence:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     """Sentences for the reader, e.g. that the history could not be refreshed."""
+    run_ids: tuple[str, ...] = ()
+    """The newest runs with today's and with the suggested values, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlaCheck:
-    """One promise of [sla] held against the forecast; "at risk" means that only the interval's far end breaks it."""
+    """One promise of [sla] held against a forecast or an outcome; "at risk": only the far end of an interval breaks it."""
 
     name: str
     limit: float
@@ -404,17 +414,48 @@ class SlaCheck:
 
 @dataclass(frozen=True, slots=True)
 class TrackRecord:
-    """How earlier forecasts of the duration turned out.
+    """How earlier forecasts of one quantity turned out.
 
     Attributes:
+        quantity: a field of Forecast.
         forecasts: how many have a finished run to compare with.
         median_error: median of |actual / forecast - 1|, as a ratio.
         inside: how many runs ended within their 90 % interval.
     """
 
+    quantity: str
     forecasts: int
     median_error: float
     inside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """What amounts are shown in; they are computed, stored and written to JSON in USD.
+
+    Attributes:
+        code: ISO 4217, e.g. "EUR".
+        per_usd: how much of it one USD is.
+    """
+
+    code: str = "USD"
+    per_usd: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.per_usd) and self.per_usd > 0):
+            raise ValueError(f"one USD is {self.per_usd} {self.code}; it must be a number above 0")
+
+
+USD = Currency()
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A configuration that was not suggested, with what is expected of it and why it was not."""
+
+    parameters: Mapping[str, float]
+    forecast: Forecast
+    why_not: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,6 +484,15 @@ class Suggestion:
     sla: tuple[SlaCheck, ...] = ()
     policy: str | None = None
     """SHA-256 (hex) of the weights that decided, or "belief rule"; None where neither did."""
+    alternatives: tuple[Alternative, ...] = ()
+    seen: Mapping[str, float] = field(default_factory=dict)
+    """What the agent saw of its choice and of the workload, by name."""
+    would_change: tuple[str, ...] = ()
+    """What another preference, boldness or outcome would have led to, a sentence each."""
+    undoes: str | None = None
+    """For a rollback: the id of the suggestion whose `current` values it restores, undoing that one and all after it."""
+    pinned_until: float | None = None
+    """For a rollback: unix seconds up to which the values that it restored stay as they are."""
 
 
 # --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------

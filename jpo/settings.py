@@ -94,6 +94,11 @@ class SlaTable(Table):
     cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
     val_loss_max: float | None = None
 
+    @property
+    def promises(self) -> dict[str, float]:
+        """What was promised, by name."""
+        return {name: limit for name, limit in self.model_dump().items() if limit is not None}
+
 
 class PreferenceTable(Table):
     """Weights of time, cost, efficiency and validation loss; they sum to 1."""
@@ -113,11 +118,32 @@ class PreferenceTable(Table):
 
 
 class PricesTable(Table):
-    """USD per hour; without prices the cost of a run is unknown."""
+    """What resources cost, in USD; without prices the cost of a run is unknown.
+
+    `gpu_type` says which GPUs they are; `usd_per_gpu_hour_of` prices several types, and the chosen one counts. With a `catalogue`
+    ("aws": the one that came with JPO; else a file as `jpo prices refresh` writes it) a configuration costs what the cheapest
+    instance that holds it does, in `region`. `spot` counts spot prices: those of the catalogue, else `spot_share` of the others.
+    Amounts are shown in `currency`, of which one USD is `per_usd`.
+    """
 
     usd_per_gpu_hour: Price | None = None
     usd_per_cpu_hour: Price | None = None
     usd_per_gib_hour: Price | None = None
+    usd_per_kwh: Price | None = None
+    gpu_type: str | None = None
+    usd_per_gpu_hour_of: dict[str, Price] = {}
+    catalogue: str | None = None
+    region: str | None = None
+    spot: bool = False
+    spot_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "USD"
+    per_usd: Positive | None = None
+
+    @model_validator(mode="after")
+    def has_a_rate(self) -> PricesTable:
+        if (self.currency == "USD") != (self.per_usd is None):
+            raise ValueError("currency and per_usd go together; write e.g. currency = 'EUR', per_usd = 0.92")
+        return self
 
 
 class AuthTable(Table):
@@ -222,12 +248,13 @@ class CheckTable(Table):
 
 
 class QuotaTable(Table):
-    """The most that one run may ask for."""
+    """The most that one run may ask for; `this_machine`: no more than the machine has on which jpo runs."""
 
     gpus: Positive | None = None
     cpus: Positive | None = None
     memory_gib: Positive | None = None
     usd_per_hour: Positive | None = None
+    this_machine: bool = False
 
 
 class CardTable(Table):

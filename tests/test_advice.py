@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.advice import Wishes, advise, collect, row_found
+from jpo.advice import advise, row_found
 from jpo.agent.rows import row_of
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
+from jpo.outlook import Wishes, collect
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus, same
 
 NOW = {"batch_size": 16.0, "learning_rate": 0.01, "cpus": 2.0}
@@ -53,17 +54,17 @@ def test_a_measured_better_batch_size_is_advised_and_forecast_near_what_it_took(
 
 
 def test_what_breaks_the_promised_time_is_not_advised() -> None:
-    advice = advise(NOW, FASTER, wishes(time_max_seconds=60.0, explore="off"), policy=None, seed=0)
+    advice = advise(NOW, FASTER, wishes(promises={"time_max": 60.0}, explore="off"), policy=None, seed=0)
     assert advice.suggested["batch_size"] == 64
     assert "JPO-W609" in advice.decision.codes
     with pytest.raises(NothingAdmissible, match="time_max"):
-        advise(NOW, FASTER, wishes(time_max_seconds=0.001), policy=None, seed=0)
+        advise(NOW, FASTER, wishes(promises={"time_max": 0.001}), policy=None, seed=0)
 
 
 def test_explore_off_never_leaves_the_measured_ones_for_the_sla() -> None:
     slow = [a_run(1, 100.0), a_run(2, 101.0)]
     with pytest.raises(NothingAdmissible, match="only measured ones"):
-        advise(NOW, slow, wishes(time_max_seconds=60.0, explore="off"), policy=None, seed=0)
+        advise(NOW, slow, wishes(promises={"time_max": 60.0}, explore="off"), policy=None, seed=0)
 
 
 def test_the_cost_that_the_sla_limits_is_the_one_that_is_forecast() -> None:
@@ -72,7 +73,7 @@ def test_the_cost_that_the_sla_limits_is_the_one_that_is_forecast() -> None:
     assert cost is not None
     assert cost.mean == pytest.approx(0.81, rel=0.15)
     with pytest.raises(NothingAdmissible, match="cost_max"):
-        advise(NOW, FASTER, wishes(prices=Prices(usd_per_cpu_hour=36.0), cost_max_usd=0.0001), policy=None, seed=0)
+        advise(NOW, FASTER, wishes(prices=Prices(usd_per_cpu_hour=36.0), promises={"cost_max": 0.0001}), policy=None, seed=0)
 
 
 def test_values_set_by_hand_change_alone_and_what_follows_them() -> None:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from jpo.advice import Wishes
 from jpo.experience import fingerprint, learnable, transitions
+from jpo.outlook import Wishes
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}

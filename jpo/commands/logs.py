@@ -14,7 +14,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from jpo.cost import Prices, usd_per_hour
+from jpo.cost import run_cost_usd
 from jpo.errors import TelemetryError, UsageError
 from jpo.evidence import prices_in
 from jpo.layers import Loaded
@@ -71,7 +71,7 @@ def logs(
     runs = [one.run for one in found]
     if file:
         extended.write(file, extended.as_csv(judged(runs, loaded)))
-    told = figures(runs, partial(cost_usd, prices=prices_in(loaded)))
+    told = figures(runs, partial(run_cost_usd, prices=prices_in(loaded)))
     rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
     if form == "json":
         return log_tables.as_json(told, rest)
@@ -93,14 +93,14 @@ def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path
 def judged(runs: Sequence[Run], loaded: Loaded) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
     prices = prices_in(loaded)
-    promises = {name: limit for name, limit in loaded.settings.sla.model_dump().items() if limit is not None}
+    promises = loaded.settings.sla.promises
     followed, suggested = suggestions(loaded)
     by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
         for run, (rewards, reward) in zip(own, rewards_of(own, loaded), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
-            verdicts = {name: verdict(run, name, limit, cost_usd(run, prices=prices)) for name, limit in promises.items()}
+            verdicts = {name: verdict(run, name, limit, run_cost_usd(run, prices)) for name, limit in promises.items()}
             yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
 
 
@@ -115,9 +115,9 @@ def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, floa
     """The rewards of one workload's runs, oldest first, as the agent would have got them: vector by name, and the scalar."""
     import numpy as np
 
-    from jpo.advice import Wishes, collect
     from jpo.agent.reward import objective, regret_reward
     from jpo.experience import learnable, vectors_of
+    from jpo.outlook import Wishes, collect
 
     preference = loaded.settings.preference.record()
     known = learnable(runs)
@@ -152,11 +152,3 @@ def verdict(run: Run, name: str, limit: float, cost: float | None) -> Verdict:
     if run.status is not RunStatus.SUCCEEDED:
         return "broken" if name in ONLY_GROWS and not keeps(value, limit) else "unknown"
     return "ok" if keeps(value, limit) else "broken"
-
-
-def cost_usd(run: Run, *, prices: Prices) -> float | None:
-    """What was measured, else hours times the price; None when neither is known."""
-    rate, seconds = usd_per_hour(run.parameters, prices), run.outcome.duration_seconds
-    if run.outcome.cost_usd is not None:
-        return run.outcome.cost_usd
-    return None if rate is None or seconds is None else rate * seconds / 3600

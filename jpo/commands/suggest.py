@@ -13,7 +13,7 @@ from pathlib import Path
 
 from constraints import Facts, Limits
 from jpo import config, learning
-from jpo.advice import Advice, Wishes, advise
+from jpo.advice import Advice, advise
 from jpo.agent.policy import Policy
 from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
 from jpo.evidence import Known, gather, limits_of, waiting_for, workload_of
@@ -21,6 +21,7 @@ from jpo.history import AuditEvent, Json, Store
 from jpo.history.events import account, in_short, refused
 from jpo.layers import Loaded
 from jpo.opening import store_of
+from jpo.outlook import Wishes
 from jpo.proposal import Proposal, diff_of, guarded, propose, suggestion_of, wishes_of
 from jpo.records import WHOLE, Guarded, Suggestion, Workload
 from jpo.report import Report

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from jpo.records import Run
+
 _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
 """How much a GPU, a CPU and a GiB count against each other when no price is known: relative weights, not prices. They have the
 proportions of the example jpo.toml, only rank configurations and are never shown as USD."""
@@ -63,3 +65,11 @@ def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
     least = _IDLE_SHARE * max(weights.values(), default=0.0)
     rate = sum(weight * parameters[name] for name, weight in weights.items())
     return math.log(rate if rate > 0 else least) if least > 0 else 0.0
+
+
+def run_cost_usd(run: Run, prices: Prices) -> float | None:
+    """What a run cost: as measured, else its hours times the price of its parameters; None when neither is known."""
+    if run.outcome.cost_usd is not None:
+        return run.outcome.cost_usd
+    rate, seconds = usd_per_hour(run.parameters, prices), run.outcome.duration_seconds
+    return None if rate is None or seconds is None else rate * seconds / 3600

@@ -8,11 +8,11 @@ from statistics import median
 from jpo.records import Interval, TrackRecord
 
 
-def track_record(pairs: Iterable[tuple[Interval, float]]) -> TrackRecord | None:
+def track_record(quantity: str, pairs: Iterable[tuple[Interval, float]]) -> TrackRecord | None:
     """Compare forecasts with what came: pairs of (forecast, measured value > 0). None without any pair."""
     known = list(pairs)
     if not known:
         return None
     errors = [abs(actual / forecast.mean - 1) for forecast, actual in known]
     inside = sum(forecast.low <= actual <= forecast.high for forecast, actual in known)
-    return TrackRecord(len(known), median(errors), inside)
+    return TrackRecord(quantity, len(known), median(errors), inside)

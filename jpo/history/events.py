@@ -83,6 +83,11 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "sla": [asdict(one) for one in suggestion.sla],
         "preference": asdict(suggestion.preference),
         "seed": suggestion.seed,
+        "alternatives": [asdict(one) for one in suggestion.alternatives],
+        "seen": suggestion.seen,
+        "would_change": suggestion.would_change,
+        "undoes": suggestion.undoes,
+        "pinned_until": suggestion.pinned_until,
     }
 
 

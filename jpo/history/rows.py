@@ -16,6 +16,7 @@ from jpo.history.runs import RecordedRun
 from jpo.history.traces import unpack
 from jpo.records import (
     MEASURED,
+    Alternative,
     Change,
     Evidence,
     Forecast,
@@ -112,6 +113,8 @@ def read_suggestion(row: Row) -> Suggestion:
             "codes": tuple(told["codes"]),
             "preference": Preference(**told["preference"]),
             "sla": tuple(SlaCheck(**one) for one in told["sla"]),
+            "alternatives": tuple(_alternative(one) for one in told.get("alternatives", ())),
+            "would_change": tuple(told.get("would_change", ())),
         }
     )
 
@@ -120,6 +123,10 @@ def _forecast(told: Mapping[str, Any]) -> Forecast:
     return Forecast(**{name: None if bounds is None else Interval(**bounds) for name, bounds in told.items()})
 
 
+def _alternative(told: Mapping[str, Any]) -> Alternative:
+    return Alternative(told["parameters"], _forecast(told["forecast"]), told["why_not"])
+
+
 def _evidence(told: Mapping[str, Any]) -> Evidence:
     skipped = tuple(Skipped(**one) for one in told["runs_skipped"])
-    return Evidence(**{**told, "runs_skipped": skipped, "notes": tuple(told["notes"])})
+    return Evidence(**{**told, "runs_skipped": skipped, "notes": tuple(told["notes"]), "run_ids": tuple(told.get("run_ids", ()))})

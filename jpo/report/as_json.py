@@ -87,8 +87,9 @@ class GuardDocument(Document):
 
 
 class TrackDocument(Document):
-    """How earlier forecasts of the duration turned out; `median_error` is a ratio."""
+    """How earlier forecasts of one quantity turned out; `median_error` is a ratio."""
 
+    quantity: str
     forecasts: int
     median_error: float
     inside: int
@@ -115,7 +116,7 @@ class SuggestionDocument(Document):
     reasons: list[str]
     forecast: ForecastDocument
     sla: list[SlaDocument]
-    track_record: TrackDocument | None
+    track_record: list[TrackDocument]
     evidence: EvidenceDocument
     guard: GuardDocument
     reason_codes: list[str]
@@ -147,7 +148,7 @@ def document(report: Report) -> SuggestionDocument:
             "changes": [asdict(change) for change in suggestion.changes],
             "forecast": forecast(suggestion),
             "sla": [asdict(check) for check in suggestion.sla],
-            "track_record": asdict(report.track) if report.track else None,
+            "track_record": [asdict(one) for one in report.track],
             "evidence": {
                 "runs_used": evidence.runs_used,
                 "runs_skipped": [asdict(one) for one in evidence.runs_skipped],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.records import Suggestion, TrackRecord
+from jpo.records import USD, Currency, Suggestion, TrackRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +15,14 @@ class Report:
     Attributes:
         path: the config.ini it is about.
         written: True if config.ini holds the suggested values now.
-        track: how earlier forecasts turned out; None before the first one could be compared.
+        track: how earlier forecasts turned out, quantity by quantity; empty before the first one could be compared.
         diff: unified diff of config.ini, when it was asked for.
+        currency: in which amounts are shown to people.
     """
 
     suggestion: Suggestion
     path: Path
     written: bool
-    track: TrackRecord | None = None
+    track: tuple[TrackRecord, ...] = ()
     diff: str | None = None
+    currency: Currency = USD

@@ -20,6 +20,7 @@ FORECASTS = {
     "val_loss": ("val loss", "val_loss_max"),
 }
 """Forecast -> its name for people and the promise it is held against."""
+LABELS = {quantity: label for quantity, (label, _) in FORECASTS.items()}
 DECIDERS = {
     "sac": "the SAC agent",
     "belief": "the belief rule",
@@ -122,12 +123,14 @@ def _promise(check: SlaCheck | None) -> tuple[str, Text]:
 
 
 def track(report: Report) -> str:
-    """How the last forecasts turned out."""
-    assert report.track is not None
-    past = report.track
-    error = numbers.percent(past.median_error)
-    inside = f"{past.inside} of {past.forecasts} inside the interval"
-    return f"Last {past.forecasts} forecasts: duration off by {error} (median), {inside}."
+    """How the last forecasts turned out, one sentence."""
+    told = [
+        f"{LABELS[past.quantity]} off by {numbers.percent(past.median_error)} (median), "
+        f"{past.inside} of {past.forecasts} inside the interval"
+        for past in report.track
+        if past.quantity in FORECASTS
+    ]
+    return f"Last {max(past.forecasts for past in report.track)} forecasts: {'; '.join(told)}."
 
 
 def verdict(report: Report) -> str:

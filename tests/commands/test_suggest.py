@@ -128,8 +128,8 @@ def test_what_the_user_prefers_is_on_record(project: Project) -> None:
 def test_earlier_forecasts_are_compared_with_what_came(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
-    track = suggestion(project, "--dry-run")["track_record"]
-    assert track["forecasts"] == 1  # type: ignore[index]
+    [track, *_] = suggestion(project, "--dry-run")["track_record"]  # type: ignore[misc]
+    assert (track["quantity"], track["forecasts"]) == ("duration_seconds", 1)
 
 
 def test_offline_makes_no_network_call(project: Project) -> None:

@@ -43,7 +43,8 @@ SUGGESTION = Suggestion(
     seed=0,
     sla=(SlaCheck("time_max", 21600, "ok"), SlaCheck("gpu_util_min", 0.5, "unknown")),
 )
-REPORT = Report(SUGGESTION, Path("config.ini"), written=True, track=TrackRecord(10, 0.06, 9), diff="--- a\n+++ b")
+TRACK = (TrackRecord("duration_seconds", 10, 0.06, 9),)
+REPORT = Report(SUGGESTION, Path("config.ini"), written=True, track=TRACK, diff="--- a\n+++ b")
 
 
 def test_the_terminal_shows_the_form_of_the_user_guide() -> None:
