@@ -65,16 +65,22 @@ DEFAULTS: Mapping[str, Limit] = {
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The most that one run may ask for."""
+    """The most that one run may ask for; `of_machine` names what the machine has no more of than stands here."""
 
     gpus: float = math.inf
     cpus: float = math.inf
     memory_gib: float = math.inf
     usd_per_hour: float = math.inf
+    of_machine: frozenset[str] = frozenset()
 
     def of(self, name: str) -> float:
         """The most of one parameter."""
         return {"gpus": self.gpus, "cpus": self.cpus, "memory_gib": self.memory_gib}.get(name, math.inf)
+
+    def within(self, machine: Mapping[str, float]) -> Quota:
+        """The same, and no more than a machine has; what is not known of the machine is left as it is."""
+        less = {name: most for name, most in machine.items() if most < self.of(name)}
+        return replace(self, **less, of_machine=frozenset(less))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +94,20 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What resources cost; what has no price counts as free."""
+    """What resources cost; what has no price counts as free. By a catalogue of instances the guard cannot tell: it is told."""
 
     usd_per_gpu_hour: float = 0.0
     usd_per_cpu_hour: float = 0.0
     usd_per_gib_hour: float = 0.0
+    catalogue: bool = False
+
+
+SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min", "cpu_util_min", "val_loss_max")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All limits of one workload."""
+    """All limits of one workload. What [sla] promises is held against the forecast for a proposal; None: nothing is promised."""
 
     parameters: Mapping[str, Limit] = field(default_factory=lambda: dict(DEFAULTS))
     quota: Quota = Quota()
@@ -105,6 +115,11 @@ class Limits:
     prices: Prices = Prices()
     cost_max_usd: float | None = None
     time_max_seconds: float | None = None
+    throughput_min: float | None = None
+    memory_max_gib: float | None = None
+    gpu_util_min: float | None = None
+    cpu_util_min: float | None = None
+    val_loss_max: float | None = None
 
     def holding(self, names: Iterable[str], why: str = "pinned in config.ini") -> Limits:
         """The same limits with the values of these parameters held as they are; an earlier reason stays."""
@@ -120,14 +135,19 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
     Raises:
         ValueError: a wrong type or an impossible limit; one line, `[table] key: finding; remedy`.
     """
-    given = table_of(tables, "parameters", tuple(WELL_KNOWN))
+    given, sla = table_of(tables, "parameters", tuple(WELL_KNOWN)), table_of(tables, "sla", SLA)
     limits = Limits(
         parameters={name: _limit(name, given) if given.get(name) is not None else DEFAULTS[name] for name in DEFAULTS},
-        quota=Quota(**_numbers(tables, "quota", Quota)),
+        quota=_quota(tables),
         card=Card(**_numbers(tables, "card", Card)),
-        prices=Prices(**_numbers(tables, "prices", Prices)),
-        cost_max_usd=_number(table_of(tables, "sla").get("cost_max"), "[sla] cost_max", low=0),
-        time_max_seconds=seconds(table_of(tables, "sla").get("time_max"), "[sla] time_max"),
+        prices=_prices(tables),
+        cost_max_usd=_number(sla.get("cost_max"), "[sla] cost_max", above=0),
+        time_max_seconds=seconds(sla.get("time_max"), "[sla] time_max"),
+        throughput_min=_number(sla.get("throughput_min"), "[sla] throughput_min", above=0),
+        memory_max_gib=_number(sla.get("memory_max_gib"), "[sla] memory_max_gib", above=0),
+        gpu_util_min=_number(sla.get("gpu_util_min"), "[sla] gpu_util_min", low=0),
+        cpu_util_min=_number(sla.get("cpu_util_min"), "[sla] cpu_util_min", low=0),
+        val_loss_max=_number(sla.get("val_loss_max"), "[sla] val_loss_max"),
     )
     if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
         raise ValueError("[quota] usd_per_hour: no price is known; write the [prices] by which it is to be judged")
@@ -142,6 +162,52 @@ def seconds(value: object, place: str) -> float | None:
     if not found or float(found[1]) == 0:
         raise ValueError(f'{place}: {value!r} is not a duration; write e.g. "90m" or "6h"')
     return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
+
+
+def _quota(tables: Mapping[str, object]) -> Quota:
+    """[quota]. What `this_machine` has must be asked of the machine: jpo does; the second look may run on another one."""
+    given = table_of(tables, "quota", ("gpus", "cpus", "memory_gib", "usd_per_hour", "this_machine"))
+    if (here := given.get("this_machine")) not in (None, True, False, "true", "false"):
+        raise ValueError(f"[quota] this_machine: {here!r} is neither true nor false; write this_machine = true")
+
+    def most(key: str) -> float:
+        value = _number(given.get(key), f"[quota] {key}", low=0)
+        return math.inf if value is None else value
+
+    return Quota(most("gpus"), most("cpus"), most("memory_gib"), most("usd_per_hour"))
+
+
+PRICES = (
+    *("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh", "gpu_type", "usd_per_gpu_hour_of"),
+    *("catalogue", "region", "spot", "spot_share", "currency", "per_usd"),
+)
+
+
+def _prices(tables: Mapping[str, object]) -> Prices:
+    """[prices]: those of single resources; of the GPUs' type where several are named; less by `spot_share` on spot."""
+    given = table_of(tables, "prices", PRICES)
+    of_types = table_of(given, "usd_per_gpu_hour_of", place="[prices] usd_per_gpu_hour_of")
+    by_type = {name.strip().lower(): price for name, price in of_types.items()}
+    kind = str(given.get("gpu_type", "")).strip().lower()
+    if by_type and kind not in by_type:
+        raise ValueError(f"[prices] gpu_type: {kind!r} has no price in usd_per_gpu_hour_of; known are {', '.join(by_type)}")
+    if (spot := given.get("spot")) not in (None, True, False, "true", "false"):
+        raise ValueError(f"[prices] spot: {spot!r} is neither true nor false; write spot = true")
+    share = _number(given.get("spot_share"), "[prices] spot_share", above=0)
+    if share is not None and share > 1:
+        raise ValueError(f"[prices] spot_share: {share:g} is above 1; write the spot price as a share of the others, e.g. 0.4")
+    scale = share if share is not None and spot in (True, "true") else 1.0
+
+    def price(key: str, value: object) -> float:
+        return (_number(value, f"[prices] {key}", low=0) or 0.0) * scale
+
+    price("usd_per_kwh", given.get("usd_per_kwh"))  # no part of an hour's price; mistyped it is an error all the same
+    return Prices(
+        usd_per_gpu_hour=price("usd_per_gpu_hour", by_type[kind] if by_type else given.get("usd_per_gpu_hour")),
+        usd_per_cpu_hour=price("usd_per_cpu_hour", given.get("usd_per_cpu_hour")),
+        usd_per_gib_hour=price("usd_per_gib_hour", given.get("usd_per_gib_hour")),
+        catalogue=given.get("catalogue") is not None,
+    )
 
 
 def _limit(name: str, parameters: Mapping[str, object]) -> Limit:
@@ -196,7 +262,7 @@ def _choices(value: object, place: str) -> tuple[float, ...] | None:
     return tuple(sorted({n for item in value if (n := _number(item, place)) is not None}))
 
 
-def _numbers(tables: Mapping[str, object], name: str, record: type[Quota] | type[Card] | type[Prices]) -> dict[str, float]:
+def _numbers(tables: Mapping[str, object], name: str, record: type[Card]) -> dict[str, float]:
     """The fields of a record that a table gives, each a number of at least 0."""
     fields = tuple(record.__dataclass_fields__)
     numbers = {key: _number(value, f"[{name}] {key}", low=0) for key, value in table_of(tables, name, fields).items()}

@@ -24,18 +24,26 @@ class Facts:
 
     Attributes:
         gpu_memory_gib_now: the most memory of one card that a run with today's values used.
-        duration_seconds_next, cost_usd_next: the forecast for the proposal.
+        usd_per_hour_next: price of the proposal's resources by a catalogue, which the guard does not read.
+        duration_seconds_next ... val_loss_next: the forecast for the proposal.
     """
 
     gpu_memory_gib_now: float | None = None
+    usd_per_hour_next: float | None = None
     duration_seconds_next: float | None = None
     cost_usd_next: float | None = None
+    throughput_samples_per_second_next: float | None = None
+    memory_gib_next: float | None = None
+    gpu_utilisation_next: float | None = None
+    cpu_utilisation_next: float | None = None
+    val_loss_next: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("gpu_memory_gib_now", "duration_seconds_next", "cost_usd_next"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < math.inf:
-                raise ValueError(f"{name} = {value} is not a finite number of at least 0; leave out what is not known")
+        for name in self.__dataclass_fields__:
+            value, least = getattr(self, name), -math.inf if name == "val_loss_next" else 0
+            if value is not None and not (math.isfinite(value) and value >= least):
+                told = "finite number" if name == "val_loss_next" else "finite number of at least 0"
+                raise ValueError(f"{name} = {value} is not a {told}; leave out what is not known")
 
 
 Values = Mapping[str, float]
@@ -150,14 +158,15 @@ def gpu_memory_within_card(current: Values, proposed: Values, limits: Limits, fa
 
 def within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
     for name, _, value, _ in _each(current, proposed, limits):
-        most = limits.quota.of(name)
-        if _above(value, most):
-            yield _broken(name, value, f"<= {number(most)}", "within_quota", f"is above the quota of {number(most)}")
+        quota, most = limits.quota, number(limits.quota.of(name))
+        if _above(value, quota.of(name)):
+            limit = f"the {most} that this machine has" if name in quota.of_machine else f"the quota of {most}"
+            yield _broken(name, value, f"<= {most}", "within_quota", f"is above {limit}")
 
 
 def price_within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    price = price_usd_per_hour(proposed, limits)
-    if _above(price, limits.quota.usd_per_hour):
+    price = facts.usd_per_hour_next if limits.prices.catalogue else price_usd_per_hour(proposed, limits)
+    if price is not None and _above(price, limits.quota.usd_per_hour):
         most = f"{limits.quota.usd_per_hour:.4g} USD per hour"
         involved = ("gpus", "cpus", "memory_gib")
         message = f"the resources cost {price:.4g} USD per hour; the quota is {most}"
@@ -165,23 +174,45 @@ def price_within_quota(current: Values, proposed: Values, limits: Limits, facts:
 
 
 def cost_within_budget(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    cost, most = facts.cost_usd_next, limits.cost_max_usd
-    if cost is not None and most is not None and cost > most:
-        message = f"the run is expected to cost {cost:.4g} USD; [sla] cost_max is {most:.4g} USD"
-        yield Violation("cost", f"{cost:.4g} USD", f"<= {most:.4g} USD", "cost_within_budget", message, tuple(proposed))
+    words = ("cost", "cost", "USD")
+    yield from _unkept(proposed, facts.cost_usd_next, limits.cost_max_usd, "cost_within_budget", "cost_max", words)
 
 
 def time_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    time, most = facts.duration_seconds_next, limits.time_max_seconds
-    if time is not None and most is not None and time > most:
-        message = f"the run is expected to take {time:.4g} s; [sla] time_max is {most:.4g} s"
-        yield Violation("time", f"{time:.4g} s", f"<= {most:.4g} s", "time_within_sla", message, tuple(proposed))
+    words = ("time", "take", "s")
+    yield from _unkept(proposed, facts.duration_seconds_next, limits.time_max_seconds, "time_within_sla", "time_max", words)
+
+
+def throughput_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    expected, words = facts.throughput_samples_per_second_next, ("throughput", "do", "samples/s")
+    yield from _unkept(proposed, expected, limits.throughput_min, "throughput_within_sla", "throughput_min", words)
+
+
+def memory_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    words = ("memory", "need", "GiB")
+    yield from _unkept(proposed, facts.memory_gib_next, limits.memory_max_gib, "memory_within_sla", "memory_max_gib", words)
+
+
+def gpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    expected, words = facts.gpu_utilisation_next, ("GPU utilisation", "use", "of its GPUs")
+    yield from _unkept(proposed, expected, limits.gpu_util_min, "gpu_utilisation_within_sla", "gpu_util_min", words)
+
+
+def cpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    expected, words = facts.cpu_utilisation_next, ("CPU utilisation", "use", "of its CPUs")
+    yield from _unkept(proposed, expected, limits.cpu_util_min, "cpu_utilisation_within_sla", "cpu_util_min", words)
+
+
+def val_loss_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    words = ("validation loss", "end with a validation loss of", "")
+    yield from _unkept(proposed, facts.val_loss_next, limits.val_loss_max, "val_loss_within_sla", "val_loss_max", words)
 
 
 RULES: tuple[Rule, ...] = (
     *(known_parameter, finite_number, whole_number, at_least_min, at_most_max, one_of_choices, power_of_two, multiple_of),
     *(largest_change, not_held, batch_divisible_by_gpus, batch_per_gpu, gpu_memory_within_card),
     *(within_quota, price_within_quota, cost_within_budget, time_within_sla),
+    *(throughput_within_sla, memory_within_sla, gpu_utilisation_within_sla, cpu_utilisation_within_sla, val_loss_within_sla),
 )
 
 
@@ -209,6 +240,19 @@ def price_usd_per_hour(values: Values, limits: Limits) -> float:
         + values.get("cpus", 0.0) * prices.usd_per_cpu_hour
         + values.get("memory_gib", 0.0) * prices.usd_per_gib_hour
     )
+
+
+def _unkept(
+    proposed: Values, expected: float | None, limit: float | None, rule: str, promise: str, words: tuple[str, str, str]
+) -> Iterator[Violation]:
+    """A promise of [sla] that the forecast breaks, with the words for it: what, the verb, the unit. It depends on all values."""
+    if expected is None or limit is None:
+        return
+    (what, verb, unit), at_least = words, promise.endswith("_min")
+    if expected < limit if at_least else expected > limit:
+        wanted, allowed = (f"{number(float(f'{value:.4g}'))} {unit}".strip() for value in (expected, limit))
+        message = f"the run is expected to {verb} {wanted}; [sla] {promise} is {allowed}"
+        yield Violation(what, wanted, f"{'>=' if at_least else '<='} {allowed}", rule, message, tuple(proposed))
 
 
 def _each(current: Values, proposed: Values, limits: Limits) -> Iterator[tuple[str, float, float, Limit]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import math
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -87,6 +88,8 @@ def read_limits(path: Path) -> tuple[Limits, Checker | None]:
 def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.date) -> Look:
     """Check the values, and that nothing but values of parameters differs."""
     old, notices = find_parameters(before, limits)
+    if limits.prices.catalogue and limits.quota.usd_per_hour < math.inf:
+        notices = [*notices, "[quota] usd_per_hour was not looked at here: only jpo reads the catalogue of [prices]"]
     new: dict[str, Found] = {}
     violations = list(other_changes(before, after, frozenset(found.key for found in old.values())))
     for name, found in old.items():

@@ -2,7 +2,7 @@
 
 The map of the package (imports go downwards only; `make check` holds it to that):
 
-    __main__, cli    the command line: names, options, help; experiments.py and upkeep.py go on with it
+    __main__, cli    the command line: names, options, help; planning, hindsight, experiments and upkeep go on with it
     arguments.py     words -> values; options.py: what commands share; console.py: what reaches people and files
     commands/        one file per command; `suggest.py` is the whole story on one screen
     learning.py      the agent takes in the history, and is put to the release test; pretraining.py: a policy from nothing
@@ -10,11 +10,15 @@ The map of the package (imports go downwards only; `make check` holds it to that
     experience.py    the history as transitions
     advisor.py       the public ask/tell API: what a library user holds in hand; feasible.py: a space as candidates
     checkup/         everything that JPO needs around it, looked at thing by thing
+    account/         what else could have been suggested, and what would change the answer
     practice.py      the agent's school; simulated_job.py: one job in it; scenarios.py: what may happen to it
     evidence.py      config.ini and finished runs from every source -> what is known
     sources.py       the sources of runs which settings name, with their secrets
     opening.py       the store which settings name; author.py: who asks, for the audit log
     advice.py        where belief and agent meet: runs in, decision out
+    ahead.py         expectations from history, trials, similar workloads; tradeoff.py: points, fronts and their marks
+    outlook.py       what is to be expected of every configuration that could run
+    undo.py          which changes are in force, and what stood there before them
     prior.py         where simulator and forecast meet: what is believed before a run and after it
     config/          config.ini -> Workload; Edits -> the same bytes but for the values
     telemetry/       finished runs from Prometheus or CSV logs
@@ -23,7 +27,8 @@ The map of the package (imports go downwards only; `make check` holds it to that
     forecast/        the belief after the runs: time, cost and loss with intervals
     agent/           which candidate next: soft actor-critic over the belief, or keep
     replay/          recorded jobs played again, with JPO's peers
-    cost/            price of a configuration; the SLA
+    cost/            prices, catalogues, what runs cost; the SLA
+    inventory/       what the machine has; GPUs that were given and stay idle
     report/          the result for people and for machines
     space.py         choices and ranges in the caller's words -> numbers; given.py: their other arguments
     runlog.py        what a training script imports: CSV log and metrics, standard library only

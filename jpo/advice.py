@@ -9,24 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.decide import decide
 from jpo.agent.policy import Policy
-from jpo.agent.reasons import of_watch
+from jpo.agent.prospects import prospects
+from jpo.agent.reasons import of_loss_watch, of_watch
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.agent.setback import setback
 from jpo.agent.situation import UNKNOWN, Situation, watched
 from jpo.agent.spent import relative_costs, values_found
 from jpo.cost import usd_per_hour
+from jpo.cost.sla import PROMISES
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
 from jpo.outlook import Outlook, Wishes, look_ahead, with_followers
 from jpo.records import Belief, Candidates, Decision, Forecast, Run
+from jpo.report import numbers
+from jpo.undo import Undo
 
 if TYPE_CHECKING:
-    from jpo.records import Floats
+    from jpo.records import Bools, Floats
 
 Values = Mapping[str, float]
 
@@ -47,6 +53,8 @@ class Advice:
     """Parameters whose value the user set."""
     ahead: Outlook | None = field(default=None, compare=False)
     """What was known and believed of all candidates; None where the caller of `advise_among` has it."""
+    undo: Undo | None = None
+    """What is undone, if that is the advice."""
 
 
 def advise(
@@ -60,6 +68,7 @@ def advise(
     followed_up: Sequence[tuple[Run, Values]] = (),
     chosen: Values | None = None,
     waiting_for: str | None = None,
+    last: Undo | None = None,
     widen: float | None = None,
 ) -> Advice:
     """Choose the next configuration.
@@ -72,6 +81,7 @@ def advise(
         followed_up: runs that followed a suggestion of the agent, with the values it replaced: what exploring has cost so far.
         chosen: values which the user sets by hand; nothing else changes then but what follows them.
         waiting_for: id of a suggestion that is in force and untried: without its outcome nothing new is known, so keep.
+        last: how to undo the agent's last change, which was run since; it is undone if it did harm.
         widen: by how much the belief is too sure of itself, at least 1; None: as the forecasts of the last runs say.
 
     Raises:
@@ -80,18 +90,24 @@ def advise(
     asked = [with_followers(chosen, current, wishes)] if chosen else []
     ahead = look_ahead(current, runs, wishes, seed=seed, others=others, asked=asked, widen=widen)
     warned, warnings = of_watch(ahead.widen)
+    undone: Undo | None = None
     if chosen:
         told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
         decision = Decision(ahead.row(*asked), None, "user", (told, *warned), warnings, "try")
     else:
-        candidates = within_sla(ahead.candidates, ahead.belief, wishes)
+        candidates = within_sla(ahead, wishes)
         if waiting_for and candidates.admissible[candidates.current]:
             told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
             decision = Decision(candidates.current, None, "waiting", (told, *warned), ("JPO-I611", *warnings))
+        elif last and (found := set_back(ahead, wishes, last, followed_up)):
+            decision, undone = found, last
         else:
             decision = choose(candidates, ahead.belief, runs, wishes, policy, followed_up, ahead.widen)
+    lost, codes = of_loss_watch(ahead.widen_loss)
+    decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = ahead.forecast(ahead.candidates.current), ahead.forecast(decision.choice)
-    return Advice(decision, current, ahead.candidates.parameters(decision.choice), now, then, tuple(chosen or ()), ahead)
+    suggested = {**current, **undone.values} if undone else ahead.candidates.parameters(decision.choice)
+    return Advice(decision, current, suggested, now, then, tuple(chosen or ()), ahead, undone)
 
 
 def advise_among(
@@ -141,6 +157,32 @@ def choose(
     return decision
 
 
+def set_back(ahead: Outlook, wishes: Wishes, last: Undo, followed_up: Sequence[tuple[Run, Values]]) -> Decision | None:
+    """Undo the last change if it did harm, and the values before it may stand there and keep the SLA at least as well."""
+    candidates, belief, now = ahead.candidates, ahead.belief, ahead.candidates.current
+    today = candidates.parameters(now)
+    before = {**today, **last.values}
+    rows = rows_of(candidates, before)
+    movable = {name for name in before if before[name] != today[name]} <= {*wishes.free}
+    if not (rows.size and movable and wishes.admissible(today, before)):
+        return None
+    row = int(rows[0])
+    known = [one for one in _promises(ahead, wishes) if np.isfinite(one.expected[[now, row]]).all()]
+    if any(one.kept[now] and not one.kept[row] for one in known):
+        return None
+    broken = [one for one in known if one.kept[row] and not one.kept[now]]
+    told = [(one.name, one.limit, float(one.expected[row]), float(one.expected[now])) for one in broken]
+    found = row_found(candidates, followed_up)
+    harm = setback(row, belief, candidates, wishes.preference, broken=told, widen=ahead.widen, found=found)
+    if harm is None:
+        return None
+    why, code = harm
+    warned, warnings = of_watch(ahead.widen)
+    worse = prospects(belief, candidates, wishes.preference, widen=ahead.widen, found=found).p_worse_today[row]
+    reasons = (f"suggestion {last.suggestion_id} is undone: {why}", *warned)
+    return Decision(row, 1 - float(worse), "rollback", reasons, (code, *warnings), "known")
+
+
 def situation_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Situation:
     """What the last runs say of change, for a policy that reads it."""
     placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
@@ -154,35 +196,74 @@ def row_found(candidates: Candidates, followed_up: Sequence[tuple[Run, Values]])
     return int(rows[0]) if rows.size else None
 
 
-def within_sla(candidates: Candidates, belief: Belief, wishes: Wishes) -> Candidates:
-    """Take out what is expected to break the SLA.
+def within_sla(ahead: Outlook, wishes: Wishes) -> Candidates:
+    """The candidates without those that are expected to break the SLA. What is not known breaks no promise.
 
     Raises:
-        NothingAdmissible: nothing is left; names the promise and what comes nearest.
+        NothingAdmissible: nothing is left; names the promise and what comes nearest, or the promises that exclude each other.
     """
-    keeps = candidates.admissible
-    for name, limit, expected in _promises(candidates, belief, wishes):
-        kept = keeps & ~(expected > limit)  # what is not known (NaN) breaks no promise
-        if not kept.any():
-            nearest = float(np.nanmin(expected[keeps]))
-            finding = f"no admissible configuration is expected to keep {limit:g}; the nearest expects {nearest:.4g}"
-            raise NothingAdmissible(f"[sla] {name}", finding, "relax it, or widen the limits in [parameters]", code="JPO-E402")
-        keeps = kept
-    return replace(candidates, admissible=keeps)
+    allowed = ahead.candidates.admissible
+    promised = tuple(_promises(ahead, wishes))
+    for one in promised:
+        if not (allowed & one.kept).any():
+            limit, best = (numbers.written(one.name, value) for value in (one.limit, one.best(allowed)))
+            finding = f"no admissible configuration is expected to keep {limit}; the nearest expects {best}"
+            remedy = "relax it, or widen the limits in [parameters]"
+            raise NothingAdmissible(f"[sla] {one.name}", finding, remedy, code="JPO-E402")
+    keeps = np.logical_and.reduce([allowed, *(one.kept for one in promised)])
+    if not keeps.any():
+        remedy = "relax one of them, or widen the limits in [parameters]"
+        raise NothingAdmissible("[sla]", _contradiction(promised, allowed), remedy, code="JPO-E402")
+    return replace(ahead.candidates, admissible=keeps)
 
 
-def _promises(candidates: Candidates, belief: Belief, wishes: Wishes) -> Iterator[tuple[str, float, Floats]]:
-    """(name, limit, expected value per row (K,)) of every promise about which something is known."""
-    if belief.duration_seconds is not None:
-        seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
-        if "time_max" in wishes.promises:
-            yield "time_max", wishes.promises["time_max"], seconds
-        if "cost_max" in wishes.promises:
-            rows = (candidates.parameters(row) for row in range(len(candidates.values)))
-            prices = np.array([usd_per_hour(values, wishes.prices) for values in rows], dtype=np.float64)  # NaN: no price
-            yield "cost_max", wishes.promises["cost_max"], seconds / 3600 * prices
-    if "val_loss_max" in wishes.promises and belief.val_loss is not None:
-        yield "val_loss_max", wishes.promises["val_loss_max"], belief.val_loss * np.exp(belief.weights @ belief.log_loss)
+@dataclass(frozen=True, eq=False, slots=True)
+class _Promised:
+    """A promise about which something is known: what is expected at every candidate and whether it is kept there, (K,) each."""
+
+    name: str
+    limit: float
+    expected: Floats
+    kept: Bools
+
+    def best(self, rows: Bools) -> float:
+        """What comes nearest to the limit among these candidates."""
+        best = np.nanmin if PROMISES[self.name].at_most else np.nanmax
+        return float(best(self.expected[rows]))
+
+
+def _promises(ahead: Outlook, wishes: Wishes) -> Iterator[_Promised]:
+    for name, limit in wishes.promises.items():
+        expected = ahead.expected(PROMISES[name].quantity)
+        if expected is not None:
+            broken = expected > limit if PROMISES[name].at_most else expected < limit  # NaN is neither
+            yield _Promised(name, limit, expected, ~broken)
+
+
+AT_BEST = {
+    "time_max": "takes at least",
+    "cost_max": "costs at least",
+    "throughput_min": "does at most, in samples/s,",
+    "memory_max_gib": "needs at least, in GiB,",
+    "gpu_util_min": "has a GPU utilisation of at most",
+    "cpu_util_min": "has a CPU utilisation of at most",
+    "val_loss_max": "ends with a validation loss of at least",
+}
+"""What is expected of configurations that keep another promise."""
+
+
+def _contradiction(promised: Sequence[_Promised], allowed: Bools) -> str:
+    """Why promises that can be kept one by one cannot be kept together."""
+    pairs = [(one, other) for one, other in combinations(promised, 2) if not (allowed & one.kept & other.kept).any()]
+    if not pairs:
+        return f"{', '.join(one.name for one in promised)} cannot be kept together, though any two of them can"
+    one, other = pairs[0]
+    told = [
+        f"what keeps {kept.name} {AT_BEST[broken.name]} {numbers.written(broken.name, broken.best(allowed & kept.kept))}"
+        for kept, broken in ((one, other), (other, one))
+    ]
+    names = " and ".join(f"{each.name} ({numbers.written(each.name, each.limit)})" for each in (one, other))
+    return f"{names} contradict each other: {'; '.join(told)}"
 
 
 def _forecast(belief: Belief, candidates: Candidates, row: int, wishes: Wishes, widen: float) -> Forecast:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from jpo import __version__
-from jpo.arguments import as_number, config_of, pairs, settings
-from jpo.console import FORMS, coloured, put, rendered, save, track, width, writable
+from jpo.arguments import as_number, config_of, new_id, pairs, promised, settings
+from jpo.console import FORMS, put, rendered, save, track, writable
 from jpo.errors import UsageError
 from jpo.experiments import replay, simulate
+from jpo.hindsight import explain, history, rollback
 from jpo.options import FILE, colour_option, config_ini, network_options, options, seed_option, toml_option, verbose_option
+from jpo.planning import pareto, predict, prices, sla
 from jpo.upkeep import audit, doctor, logs, settings_group, state
 
 WOULD_CHANGE = 10
@@ -45,7 +45,11 @@ def cli() -> None:
     metavar="NAME=VALUE",
     help="Take this value instead of the agent's; the guard still decides.",
 )
-@click.option("--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or e.g. time=0.3,cost=0.7.")
+@click.option(
+    "--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or e.g. time=0.3,cost=0.7."
+)
+@click.option("--deadline", metavar="WHEN", help="Done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
+@click.option("--max-cost", metavar="AMOUNT", help="Instead of [sla] cost_max: in USD, or e.g. 20EUR.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
 @click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
 @seed_option
@@ -64,6 +68,8 @@ def suggest(
     check: bool,
     diff: bool,
     prefer: str | None,
+    deadline: str | None,
+    max_cost: str | None,
     explore: str | None,
     no_learn: bool,
     seed: int,
@@ -82,19 +88,22 @@ def suggest(
       jpo suggest config.ini --dry-run                 look first
       jpo suggest config.ini --output-file suggestion.json --output-file summary.md
       jpo suggest config.ini --prefer cost --explore off
+      jpo suggest config.ini --deadline 6h --max-cost 20
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
     """
     from jpo.commands.suggest import Options
     from jpo.commands.suggest import suggest as command
 
+    now = time.time()
     prometheus = {"url": prometheus_url, "timeout": timeout, "since": since}
-    loaded = settings(given, toml, {"prometheus": prometheus, "agent": {"explore": explore}, "preference": prefer})
+    flags = {"prometheus": prometheus, "agent": {"explore": explore}, "preference": prefer}
+    loaded = settings(given, toml, flags)
+    if deadline is not None or max_cost is not None:
+        loaded = settings(given, toml, {**flags, "sla": promised(deadline, max_cost, loaded, now)})
     config = config_of(given, loaded)
     writable(files, config, loaded)
-    now = time.time()
-    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     wanted = Options(
-        suggestion_id=f"{stamp}-{uuid.uuid4().hex[:6]}",
+        suggestion_id=new_id(now),
         now=now,
         dry_run=dry_run or check,
         diff=diff,
@@ -219,37 +228,6 @@ def check(given: Path | None, toml: Path | None, *, verbose: bool) -> None:
     put(command(config_of(given, loaded), loaded, now=time.time()))
 
 
-@cli.command()
-@click.argument("suggestion_id", required=False)
-@options(toml_option, colour_option, verbose_option)
-def explain(suggestion_id: str | None, toml: Path | None, *, no_color: bool, verbose: bool) -> None:
-    """Why these values? Retells a suggestion, the newest one by default, and what came of it.
-
-    \b
-    Example:
-      jpo explain
-    """
-    from jpo.commands.explain import explain as command
-
-    put(command(suggestion_id, settings(None, toml, {}), width=width(), colour=coloured(no_color)))
-
-
-@cli.command()
-@click.option("-o", "--format", "form", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
-@click.option("--limit", type=click.IntRange(1), help="Only the newest so many.")
-@options(toml_option, colour_option, verbose_option)
-def history(form: str, limit: int | None, toml: Path | None, *, no_color: bool, verbose: bool) -> None:
-    """Runs and suggestions on record.
-
-    \b
-    Examples:
-      jpo history
-      jpo history --format json
-    """
-    from jpo.commands.history import history as command
-
-    put(command(settings(None, toml, {}), form=form, limit=limit, width=width(), colour=coloured(no_color)))
-
-
-for command in (audit, settings_group, replay, simulate, logs, doctor, state):
+LOOKING_BACK, LOOKING_AHEAD, UPKEEP = (explain, history, rollback), (predict, pareto, prices, sla), (logs, audit, state, doctor)
+for command in (*LOOKING_BACK, *LOOKING_AHEAD, *UPKEEP, settings_group, replay, simulate):
     cli.add_command(command)

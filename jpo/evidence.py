@@ -5,20 +5,25 @@ What the sources (sources.py) bring goes into the store, and the account of it i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import constraints
 from constraints import Limits, names
 from jpo import config
-from jpo.cost import Prices
+from jpo.cost import Instance, Prices, lacks_energy, read_catalogue, run_cost_usd
+from jpo.cost.catalogue import SHIPPED, select
+from jpo.cost.price import price_of_type
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
+from jpo.inventory.idle_gpus import diagnose
+from jpo.inventory.machine import machine_here
 from jpo.layers import Loaded
-from jpo.records import Evidence, Forecast, Identity, Run, Skipped, Suggestion, TrackRecord, Workload, same
+from jpo.records import Currency, Evidence, Forecast, Identity, Run, Skipped, Suggestion, TrackRecord, Workload, same
 from jpo.sources import CSV, PROMETHEUS, caveats, look, prometheus_of, why_nothing
 from jpo.telemetry import PrometheusSource
 
@@ -28,6 +33,8 @@ NOT_FREED = "not freed in jpo.toml"
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting so long for a run to start is harmless."""
+LEDGER_RUNS = 1000
+"""Newest runs of a workload in which `jpo history` and `jpo explain` look for what its last forecasts came to."""
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
 
@@ -74,22 +81,61 @@ def workload_of(path: Path, loaded: Loaded, *, now: float) -> Workload:
 
 
 def limits_in(loaded: Loaded) -> Limits:
-    """The guard's limits, which it reads from the same tables by rules of its own."""
+    """The guard's limits, which it reads from the same tables by rules of its own; with what this machine has, if it shall."""
     try:
-        return constraints.limits_from(loaded.tables)
+        limits = constraints.limits_from(loaded.tables)
     except ValueError as error:
         raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E302") from error
+    if not loaded.settings.quota.this_machine:
+        return limits
+    return replace(limits, quota=limits.quota.within(machine_here(os.environ).most))
 
 
 def prices_in(loaded: Loaded) -> Prices:
-    """[prices]."""
+    """[prices]; raises UsageError JPO-E801 or JPO-E802 for a GPU type, region or catalogue that is not there."""
+    table, place = loaded.settings.prices, f"{loaded.toml or 'settings'} [prices]"
+    per_gpu = table.usd_per_gpu_hour
+    if table.usd_per_gpu_hour_of and table.gpu_type is not None:
+        per_gpu = price_of_type(table.usd_per_gpu_hour_of, table.gpu_type, place=place)
+    instances = (
+        select(catalogue_in(loaded), region=table.region, gpu_type=table.gpu_type, place=place)
+        if table.catalogue is not None
+        else ()
+    )
+    return Prices(
+        usd_per_gpu_hour=per_gpu,
+        usd_per_cpu_hour=table.usd_per_cpu_hour,
+        usd_per_gib_hour=table.usd_per_gib_hour,
+        usd_per_kwh=table.usd_per_kwh,
+        instances=instances,
+        spot=table.spot,
+        spot_share=table.spot_share,
+    )
+
+
+def catalogue_in(loaded: Loaded) -> tuple[Instance, ...]:
+    """All instances of the catalogue that [prices] names: one that came with JPO, else a file beside jpo.toml; () without one."""
+    name = loaded.settings.prices.catalogue
+    return () if name is None else read_catalogue(SHIPPED.get(name) or loaded.root / name)
+
+
+def currency_in(loaded: Loaded) -> Currency:
+    """What [prices] wants amounts to be shown in."""
     table = loaded.settings.prices
-    return Prices(table.usd_per_gpu_hour, table.usd_per_cpu_hour, table.usd_per_gib_hour)
+    return Currency(table.currency, table.per_usd or 1.0)
 
 
 def limits_of(workload: Workload, loaded: Loaded) -> Limits:
-    """The guard's limits with config.ini's pins."""
-    return limits_in(loaded).holding(p.name for p in workload.parameters if p.held and p.held != NOT_FREED)
+    """The guard's limits with what is pinned."""
+    return with_pins(limits_in(loaded), workload)
+
+
+def with_pins(limits: Limits, workload: Workload) -> Limits:
+    """The limits with the workload's pinned values held; what is only not freed may be set by hand."""
+    for p in workload.parameters:
+        if p.held and p.held != NOT_FREED:
+            limits = limits.holding([p.name], p.held)
+    return limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +170,26 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
     notes = dict(asked.notes)
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, loaded, now=now, seconds_spent=asked.seconds)
+    if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
+        notes[str(idle)] = idle.code
+    notes |= without_energy(runs, prices_in(loaded))
     return Known(
         runs=runs,
         others=others,
         fresh=asked.fresh,
         followed_up=followed_up(store, recorded),
         untried=untried(store, identity, runs, now=now),
-        track=past_forecasts(store, recorded),
+        track=past_forecasts(store, recorded, prices_in(loaded)),
         evidence=Evidence(len(runs), asked.skipped, asked.requests, asked.seconds, tuple(notes)),
         codes=tuple(dict.fromkeys(notes.values())),
     )
+
+
+def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
+    """That costs are too low where a kWh has a price and runs did not measure their energy: sentence -> reason code."""
+    lacking = sum(lacks_energy(run, prices) for run in runs)
+    told = f"Cost is without energy, which has a price: {lacking} of {len(runs)} runs have not measured theirs"
+    return {told: "JPO-W802"} if lacking else {}
 
 
 def ask(server: PrometheusSource | None, store: Store, identity: Identity, loaded: Loaded, *, now: float, strict: bool) -> Asked:
@@ -203,13 +259,20 @@ def age(store: Store, identity: Identity, now: float) -> str:
     return f"newest run on record: {(now - runs[-1].ended_at) / 86400:.1f} days old" if runs else "no run on record"
 
 
-def past_forecasts(store: Store, recorded: Sequence[RecordedRun], *, last: int = 10) -> tuple[TrackRecord, ...]:
-    """How the last forecasts turned out: each held against the first run that followed its suggestion."""
+def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices, *, last: int = 10) -> tuple[TrackRecord, ...]:
+    """How the last forecasts turned out: each held against the first run that followed its suggestion and ended well.
+
+    Forecasts are of runs that end well: what failed is no miss of theirs. A cost that was not measured is the run's time at the
+    prices of today.
+    """
     first: dict[str, Run] = {}
     for one in recorded:
         if one.suggestion_id and one.run.ended_well:
             first.setdefault(one.suggestion_id, one.run)
-    newest = [(store.suggestion(suggestion_id).next, run.outcome) for suggestion_id, run in list(first.items())[-last:]]
+    newest = [
+        (store.suggestion(suggestion_id).next, replace(run.outcome, cost_usd=run_cost_usd(run, prices)))
+        for suggestion_id, run in list(first.items())[-last:]
+    ]
     records = []
     for quantity in (f.name for f in fields(Forecast)):
         pairs = [(getattr(forecast, quantity), getattr(outcome, quantity)) for forecast, outcome in newest]

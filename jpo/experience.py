@@ -21,6 +21,7 @@ from jpo.agent.reward import failed_like, objective, reward_vector
 from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.situation import UNKNOWN, watched
 from jpo.agent.state import Observation, observe
+from jpo.cost.sla import missed
 from jpo.outlook import Wishes, collect
 from jpo.prior import believe, prior_of
 from jpo.records import Candidates, Run
@@ -36,11 +37,11 @@ def learnable(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def fingerprint(runs: Sequence[Run], wishes: Wishes, learnt: int) -> str:
-    """Digest of the reference, the next `learnt` runs and the preference: an agent that learnt from other ones must begin anew.
+    """Digest of reference, next `learnt` runs, preference and promises: an agent that learnt from other ones must begin anew.
 
     Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
     """
-    told = repr((wishes.preference, learnable(runs)[: learnt + 1]))
+    told = repr((wishes.preference, learnable(runs)[: learnt + 1], *sorted(wishes.promises.items())))
     return hashlib.sha256(told.encode()).hexdigest()
 
 
@@ -80,7 +81,10 @@ def transition(runs: Sequence[Run], reference: Run, wishes: Wishes, seed: int) -
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wishes: Wishes) -> list[Floats]:
-    """What each run was worth against the reference; one that failed counts like the best before it, charged."""
+    """What each run was worth against the reference; one that failed counts like the best before it, charged.
+
+    A run that broke promises of the SLA carries by how much, whatever it was worth otherwise.
+    """
     vectors: list[Floats] = []
     best, least = None, np.inf
     for run in runs:
@@ -89,7 +93,7 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wish
         else:
             assert best is not None, "the reference ended well"
             vector = failed_like(np.nan_to_num(best))
-        vectors.append(vector)
+        vectors.append(np.add(vector, (0, 0, 0, 0, 0, missed(wishes.promises, run, wishes.prices))))
         worth = float(np.nan_to_num(objective(vector, wishes.preference), nan=np.inf))
         if best is None or worth < least:
             best, least = vector, worth

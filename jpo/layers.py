@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from jpo.errors import UsageError
 from jpo.records import PARAMETERS
-from jpo.settings import AuthTable, ParameterTable, Settings
+from jpo.settings import AuthTable, ParameterTable, PreferenceTable, Settings
 
 SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
@@ -119,7 +119,8 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
     """Put `over` on `under` in place, table by table, and note where each value came from."""
     for name, value in over.items():
         key = f"{prefix}{name}"
-        if isinstance(value, Mapping) and key != "preference":  # weights belong together: a new preference replaces the old one
+        weights = key == "preference" or prefix == "preferences."  # they belong together: a new preference replaces the old one
+        if isinstance(value, Mapping) and not weights:
             if not isinstance(under.get(name), dict):
                 under[name] = {}
             origins[key] = origin
@@ -220,6 +221,7 @@ def unknown_key(place: str, path: list[str]) -> UsageError:
             table, "model_fields", ParameterTable.model_fields if path[0] == "parameters" and len(path) > 2 else PARAMETERS
         )
         known = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else known
+        known = PreferenceTable.model_fields if path[0] == "preferences" else known
     near = difflib.get_close_matches(path[-1], list(known), n=1)
     finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
     return UsageError(place, finding, f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}", code="JPO-E302")

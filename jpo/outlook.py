@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,9 +17,13 @@ from jpo.agent.action import followed, propose_candidates
 from jpo.agent.rows import row_of, rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.forecast import predict
+from jpo.forecast.demand import Band, demand
 from jpo.forecast.widening import one_step_ahead, widening
 from jpo.prior import Prior, believe, prior_of, thinned
-from jpo.records import Belief, Candidates, Forecast, Preference, Run
+from jpo.records import Belief, Candidates, Forecast, Interval, Preference, Run
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
 
 Values = Mapping[str, float]
 
@@ -50,15 +55,16 @@ class Wishes:
     confidence: float = 0.9
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Outlook:
     """What is known and believed of a workload's candidates.
 
     Attributes:
         runs: the workload's finished runs, oldest first.
         prior: what was believed before them.
-        widen: by how much the belief was too sure of itself, at least 1 (see `forecast.widening`).
+        widen: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
         prices: what resources cost.
+        widen_loss: the same of validation losses.
     """
 
     candidates: Candidates
@@ -67,15 +73,47 @@ class Outlook:
     prior: Prior
     widen: float
     prices: Prices
+    widen_loss: float = 1.0
 
     def forecast(self, row: int) -> Forecast:
         """What is expected of one run of a candidate, with 90 % intervals."""
         rate = usd_per_hour(self.candidates.parameters(row), self.prices)
-        return predict(self.belief, row, usd_per_hour=rate, widen=self.widen)
+        demands = {name: _at(band, row) for name, band in self.demands.items()}
+        known = predict(self.belief, row, usd_per_hour=rate, widen=self.widen, widen_loss=self.widen_loss)
+        return replace(known, **demands)
+
+    def expected(self, quantity: str) -> Floats | None:
+        """The mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
+
+        A cost is NaN where a row has no price, and None where none has.
+        """
+        belief = self.belief
+        if quantity in ("duration_seconds", "cost_usd"):
+            if belief.duration_seconds is None:
+                return None
+            seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
+            return seconds if quantity == "duration_seconds" else self._cost(seconds)
+        if quantity == "val_loss":
+            return None if belief.val_loss is None else belief.val_loss * np.exp(belief.weights @ belief.log_loss)
+        return self.demands[quantity].mean if quantity in self.demands else None
+
+    def _cost(self, seconds: Floats) -> Floats | None:
+        rows = (self.candidates.parameters(row) for row in range(len(self.candidates.values)))
+        rates = np.array([usd_per_hour(values, self.prices) for values in rows], dtype=np.float64)  # NaN: no price
+        return None if np.isnan(rates).all() else seconds / 3600 * rates
+
+    @cached_property
+    def demands(self) -> Mapping[str, Band]:
+        """Throughput, memory and utilisation at every candidate, those that were measured; worked out when first asked for."""
+        return demand(self.candidates, self.runs)
 
     def row(self, values: Values) -> int:
         """The candidate with these values, which must be there."""
         return row_of(self.candidates, values)
+
+
+def _at(band: Band, row: int) -> Interval:
+    return Interval(float(band.mean[row]), float(band.low[row]), float(band.high[row]))
 
 
 def look_ahead(
@@ -95,14 +133,15 @@ def look_ahead(
         runs: finished runs of this workload, oldest first.
         others: runs of other workloads, which have a say in what is believed before the first run.
         asked: configurations to look at whether or not they are admissible; each names all parameters of `current`.
-        widen: the factor of the calibration watch where it is known; None: as the forecasts of the last runs say.
+        widen: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of the last
+            runs say, of each of them.
     """
     candidates = collect(current, runs, wishes)
     for values in asked:
         candidates = with_row(candidates, values, wishes.prices)
     prior = prior_of(candidates, seed, others)
-    widen = calibration(prior, candidates, runs) if widen is None else widen
-    return Outlook(candidates, believe(prior, candidates, runs), runs, prior, widen, wishes.prices)
+    time, loss = calibration(prior, candidates, runs) if widen is None else (widen, widen)
+    return Outlook(candidates, believe(prior, candidates, runs), runs, prior, time, wishes.prices, loss)
 
 
 def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:
@@ -139,7 +178,11 @@ def with_followers(chosen: Values, today: Values, wishes: Wishes) -> dict[str, f
     return dict(followed({**today, **chosen}, today, rules))
 
 
-def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> float:
-    """By how much forecasts must be widened, as the last runs say, each forecast from those before it: 1.0 = not at all."""
+def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tuple[float, float]:
+    """By how much forecasts of duration and of loss must be widened, as the last runs say, each forecast from those before it.
+
+    1.0 = not at all.
+    """
     few = thinned(prior, FEW)  # one belief per run that is looked back upon
-    return widening(one_step_ahead(lambda known: believe(few, candidates, known), candidates, runs))
+    past = one_step_ahead(lambda known: believe(few, candidates, known), candidates, runs)
+    return widening(past["duration_seconds"]), widening(past["val_loss"])

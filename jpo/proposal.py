@@ -6,23 +6,32 @@ The guard decides on the values that will stand in the file, so they are formatt
 from __future__ import annotations
 
 import difflib
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from statistics import median
 
 import constraints
 from constraints import Facts, Limits, names, workload_checker
 from jpo import config
+from jpo.account import Account, account_of
 from jpo.advice import Advice
-from jpo.cost import check_sla
-from jpo.errors import UsageError
-from jpo.evidence import Known, prices_in
+from jpo.agent.policy import Policy
+from jpo.cost import check_sla, usd_per_hour
+from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
+from jpo.evidence import Known, limits_of, prices_in
+from jpo.history import AuditEvent, Json, Store
+from jpo.history.events import refused
+from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.layers import Loaded
 from jpo.outlook import Wishes
-from jpo.records import SAME, Change, Edit, Guarded, Parameter, Run, Suggestion, Workload, same
+from jpo.records import SAME, Change, Edit, Forecast, Guarded, Parameter, Run, Suggestion, Workload, same
 
 Values = Mapping[str, float]
+
+TELLING = 3
+"""Runs of each configuration that a suggestion names as its evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +54,19 @@ class Proposal:
 def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: Loaded) -> Wishes:
     """What jpo.toml and config.ini allow and prefer."""
     settings, tables = loaded.settings, loaded.settings.parameters
-    facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs))
+    facts, prices = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs)), prices_in(loaded)
 
     def admissible(today: Values, proposed: Values) -> bool:
-        return constraints.approves(today, proposed, limits, facts if today == workload.current else Facts())
+        known = facts if today == workload.current else Facts()
+        if limits.prices.catalogue:
+            known = replace(known, usd_per_hour_next=usd_per_hour(proposed, prices))
+        return constraints.approves(today, proposed, limits, known)
 
     return Wishes(
         free=[p.name for p in workload.parameters if not p.held],
         admissible=admissible,
         preference=settings.preference.record(),
-        prices=prices_in(loaded),
+        prices=prices,
         choices={name: table.choices for name, table in tables.items() if table.choices},
         scales={name: table.scale for name, table in tables.items() if table.scale},
         follow=follow_of(workload, loaded),
@@ -76,15 +88,21 @@ def follow_of(workload: Workload, loaded: Loaded) -> dict[str, str]:
 
 
 def propose(workload: Workload, advice: Advice, limits: Limits, runs: Sequence[Run], loaded: Loaded) -> Proposal:
-    """Format the advised values, read them back, and ask the guard and then the team's own checker about the result."""
-    edits = edits_of(workload, advice.suggested)
+    """Format the advised values and have them checked."""
+    edits = edits_of(workload, advice.suggested, advice.undo.texts if advice.undo else {})
     executed = executed_with(workload, edits)
     for name in advice.by_hand:
         if not math.isclose(executed[name], advice.suggested[name], rel_tol=SAME):
             finding = f"{name} = {advice.suggested[name]:g} cannot be written in the form that stands in {workload.path}"
             raise UsageError("--set", finding, f"the nearest is {executed[name]:g}", code="JPO-E305")
+    return checked(workload, edits, limits, facts_of(workload, advice, runs), loaded)
+
+
+def checked(workload: Workload, edits: tuple[Edit, ...], limits: Limits, facts: Facts, loaded: Loaded) -> Proposal:
+    """Read the values back, and ask the guard and then the team's own checker about the result."""
+    executed = executed_with(workload, edits)
     content = config.edited(workload.content, str(workload.path), edits)
-    guard = guarded(workload, executed, limits, facts_of(workload, advice, runs))
+    guard = guarded(workload, executed, limits, facts)
     if guard.approved and edits and loaded.settings.check.command:
         objection = team_objection(workload, content, loaded)
         guard = guard if objection is None else replace(guard, approved=False, violations=(objection,))
@@ -102,9 +120,13 @@ def guarded(workload: Workload, proposed: Values, limits: Limits, facts: Facts) 
     return Guarded(False, (*(violation.message for violation in verdict.violations), *hint), notices)
 
 
-def edits_of(workload: Workload, suggested: Values) -> tuple[Edit, ...]:
-    """The places in config.ini where a new value must stand."""
-    wanted = ((p, config.format_value(p, suggested[p.name])) for p in workload.parameters if suggested[p.name] != p.value)
+def edits_of(workload: Workload, suggested: Values, restored: Mapping[str, str]) -> tuple[Edit, ...]:
+    """The places in config.ini where a new value must stand, or by name of the parameter a text that stood there before."""
+    wanted = (
+        (p, restored[p.name] if p.name in restored else config.format_value(p, suggested[p.name]))
+        for p in workload.parameters
+        if p.name in restored or suggested[p.name] != p.value
+    )
     return tuple(Edit(p.key, p.line, p.text, text) for p, text in wanted if text != p.text)
 
 
@@ -123,12 +145,9 @@ def number_in(parameter: Parameter, text: str) -> float:
 
 def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     """What the guard cannot read in two files: the forecast, and the GPU memory that today's values need."""
-    duration, cost = advice.next.duration_seconds, advice.next.cost_usd
-    return Facts(
-        gpu_memory_gib_now=gpu_memory_gib_now(workload, runs),
-        duration_seconds_next=duration.mean if duration else None,
-        cost_usd_next=cost.mean if cost else None,
-    )
+    expected = {f"{f.name}_next": interval.mean for f in fields(Forecast) if (interval := getattr(advice.next, f.name))}
+    rate = usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None
+    return Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs), usd_per_hour_next=rate, **expected)
 
 
 def gpu_memory_gib_now(workload: Workload, runs: Sequence[Run]) -> float | None:
@@ -164,9 +183,13 @@ def suggestion_of(
     now: float,
     seed: int,
     policy: str | None = None,
+    agent: Policy | None = None,
 ) -> Suggestion:
-    """Everything about this answer in one record."""
+    """Everything about this answer in one record; `agent` was asked, `policy` is the digest of what decided."""
     decision, edits = advice.decision, {edit.key: edit for edit in proposal.edits}
+    told = accounted(workload, advice, known, loaded, agent)
+    few = thinned_out(advice.current, proposal.executed, known.runs)
+    changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
@@ -174,21 +197,41 @@ def suggestion_of(
         keys={p.name: p.key for p in workload.parameters},
         current=advice.current,
         suggested=proposal.executed,
-        changes=tuple(change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits),
+        changes=tuple(replace(one, capped_by=told.capped_by.get(one.parameter)) for one in changes),
         now=advice.now,
         next=advice.next,
         guard=proposal.guard,
-        evidence=known.evidence,
+        evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
         decided_by=decision.decided_by,
         confidence=decision.confidence,
-        reasons=decision.reasons,
-        codes=(*decision.codes, *known.codes),
+        reasons=(*decision.reasons, *([few] if few else [])),
+        codes=(*decision.codes, *(["JPO-I863"] if few else []), *known.codes),
         created_at=now,
         preference=loaded.settings.preference.record(),
         seed=seed,
         sla=check_sla(loaded.settings.sla.promises, advice.next),
         policy=policy,
+        alternatives=told.alternatives,
+        seen=told.seen,
+        would_change=told.would_change,
+        undoes=advice.undo.suggestion_id if advice.undo else None,
     )
+
+
+def accounted(workload: Workload, advice: Advice, known: Known, loaded: Loaded, agent: Policy | None) -> Account:
+    """What else could have been suggested."""
+    if advice.ahead is None:
+        return Account()
+    limits, facts = limits_of(workload, loaded), Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, known.runs))
+    wishes = wishes_of(workload, limits, known.runs, loaded)
+    return account_of(advice, wishes, limits, known.followed_up, facts=facts, policy=agent)
+
+
+def telling_runs(runs: Sequence[Run], *configurations: Values) -> tuple[str, ...]:
+    """Ids of the newest TELLING runs with each of these configurations, oldest first."""
+    alike = [[run for run in runs if run.parameters and same(run.parameters, values)][-TELLING:] for values in configurations]
+    ids = {run.run_id for some in alike for run in some}
+    return tuple(dict.fromkeys(run.run_id for run in runs if run.run_id in ids))
 
 
 def change(parameter: Parameter, edit: Edit, advice: Advice, runs: Sequence[Run]) -> Change:
@@ -216,3 +259,27 @@ def median_seconds(runs: Sequence[Run], values: Values) -> float | None:
     alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
     measured = [seconds for seconds in alike if seconds is not None]
     return median(measured) if measured else None
+
+
+def write(store: Store, workload: Workload, proposal: Proposal, suggestion: Suggestion) -> None:
+    """Replace the values in config.ini; what came of it goes on record either way."""
+    told = {"suggestion_id": suggestion.suggestion_id, "config": str(workload.path), "source_digest": workload.digest}
+    try:
+        config.write(workload.path, proposal.edits, expected_digest=workload.digest)
+    except EditError as error:
+        kind = "conflict" if isinstance(error, ConflictError) else "not written"
+        why = {**told, "reason": str(error), "code": error.code}
+        store.withdraw(suggestion.suggestion_id, AuditEvent(kind, suggestion.created_at, workload.identity, why))
+        raise
+    told["written_digest"] = hashlib.sha256(proposal.content).hexdigest()
+    store.audit(AuditEvent("written", suggestion.created_at, workload.identity, told))
+
+
+def refuse(
+    store: Store, workload: Workload, wanted: Mapping[str, float], guard: Guarded, *, now: float, about: Mapping[str, Json]
+) -> None:
+    """Put the guard's refusal on record and end with it. What was refused is no suggestion: no later run can have followed it."""
+    remedy = "choose another value, widen the limit in jpo.toml, or mend what the checker names"
+    error = NothingAdmissible(str(workload.path), "; ".join(guard.violations), remedy, code="JPO-E401")
+    store.audit(refused(workload, wanted, guard.violations, code=error.code, now=now, about=about))
+    raise error

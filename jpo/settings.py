@@ -7,10 +7,21 @@ sources of settings are laid over each other stands in layers.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from jpo.records import NAMED_PREFERENCES, Preference
 
@@ -25,17 +36,22 @@ def seconds(text: object) -> object:
     return float(found[1]) * SECONDS[found[2] or "s"]
 
 
-def weights(given: object) -> object:
+def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) -> object:
     """'cost' or 'time=0.3,cost=0.7' -> weights; a table stays as it is, and what it leaves out counts 0."""
-    if isinstance(given, str) and given in NAMED_PREFERENCES:
-        named = NAMED_PREFERENCES[given]
-        return asdict(named)
+    if isinstance(given, str) and given in named:
+        return asdict(named[given])
     if isinstance(given, str):
         pairs = [part.partition("=") for part in given.split(",")]
         if not all(equals for _, equals, _ in pairs):
-            raise ValueError(f"{given!r} is not a preference; write {', '.join(NAMED_PREFERENCES)} or e.g. 'time=0.3,cost=0.7'")
+            raise ValueError(f"{given!r} is not a preference; write {', '.join(named)} or e.g. 'time=0.3,cost=0.7'")
         return {name.strip(): weight.strip() for name, _, weight in pairs}
     return given
+
+
+def or_a_name(schema: dict[str, Any]) -> None:
+    """The published schema of a preference: its table, or the name of one."""
+    table = {"$ref": schema.pop("$ref")} if "$ref" in schema else schema.pop("allOf")[0]  # until pydantic 2.8
+    schema["anyOf"] = [table, {"type": "string"}]
 
 
 Duration = Annotated[
@@ -45,6 +61,7 @@ Duration = Annotated[
 ]
 Price = Annotated[float, Field(ge=0, le=1e6)]
 Positive = Annotated[float, Field(gt=0)]
+Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 
 
@@ -81,18 +98,19 @@ class ParameterTable(Table):
 
 
 class SlaTable(Table):
-    """What a run must keep to; what is left out is not asked.
+    """What a run must keep to, cost in USD; what is left out is not promised, and by default nothing is.
 
-    time_max, cost_max (with prices) and val_loss_max are held against the forecast; for the others the verdict is "unknown".
+    A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
+    (no prices, nothing measured) it is neither kept nor broken. Losses may lie below 0.
     """
 
-    time_max: Duration | None = None
-    cost_max: Positive | None = None
-    throughput_min: Positive | None = None
-    memory_max_gib: Positive | None = None
+    time_max: Annotated[Duration, Field(gt=0, allow_inf_nan=False)] | None = None
+    cost_max: Limit | None = None
+    throughput_min: Limit | None = None
+    memory_max_gib: Limit | None = None
     gpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
     cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
-    val_loss_max: float | None = None
+    val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
     @property
     def promises(self) -> dict[str, float]:
@@ -123,7 +141,7 @@ class PricesTable(Table):
     `gpu_type` says which GPUs they are; `usd_per_gpu_hour_of` prices several types, and the chosen one counts. With a `catalogue`
     ("aws": the one that came with JPO; else a file as `jpo prices refresh` writes it) a configuration costs what the cheapest
     instance that holds it does, in `region`. `spot` counts spot prices: those of the catalogue, else `spot_share` of the others.
-    Amounts are shown in `currency`, of which one USD is `per_usd`.
+    Energy at `usd_per_kwh` comes on top where it was measured. Amounts are shown in `currency`, of which one USD is `per_usd`.
     """
 
     usd_per_gpu_hour: Price | None = None
@@ -137,7 +155,21 @@ class PricesTable(Table):
     spot: bool = False
     spot_share: Annotated[float, Field(gt=0, le=1)] | None = None
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "USD"
-    per_usd: Positive | None = None
+    per_usd: Annotated[float, Field(gt=0, le=1e9)] | None = None
+
+    @model_validator(mode="after")
+    def one_price_of_each(self) -> PricesTable:
+        names = ("usd_per_gpu_hour", "usd_per_gpu_hour_of", "usd_per_cpu_hour", "usd_per_gib_hour")
+        single = [name for name in names if getattr(self, name) not in (None, {})]
+        if self.catalogue is not None and single:
+            raise ValueError(f"catalogue and {single[0]} both say what an hour costs; keep one of them")
+        if self.usd_per_gpu_hour_of and self.usd_per_gpu_hour is not None:
+            raise ValueError("usd_per_gpu_hour and usd_per_gpu_hour_of both say what a GPU costs; keep one of them")
+        if self.usd_per_gpu_hour_of and self.gpu_type is None:
+            raise ValueError(f"usd_per_gpu_hour_of needs gpu_type; write one of {', '.join(self.usd_per_gpu_hour_of)}")
+        if self.spot and self.catalogue is None and self.spot_share is None:
+            raise ValueError("spot needs a catalogue or spot_share; write e.g. spot_share = 0.4")
+        return self
 
     @model_validator(mode="after")
     def has_a_rate(self) -> PricesTable:
@@ -271,7 +303,8 @@ class Settings(Table):
     workload: WorkloadTable = WorkloadTable()
     parameters: dict[ParameterName, ParameterTable] = {}
     sla: SlaTable = SlaTable()
-    preference: Annotated[PreferenceTable, BeforeValidator(weights)] = PreferenceTable(time=0.5, cost=0.5)
+    preferences: dict[str, PreferenceTable] = {}
+    preference: Annotated[PreferenceTable, Field(json_schema_extra=or_a_name)] = PreferenceTable(time=0.5, cost=0.5)
     prices: PricesTable = PricesTable()
     prometheus: PrometheusTable = PrometheusTable()
     csv: CsvTable = CsvTable()
@@ -280,3 +313,36 @@ class Settings(Table):
     check: CheckTable = CheckTable()
     quota: QuotaTable = QuotaTable()
     card: CardTable = CardTable()
+
+    @property
+    def named_preferences(self) -> dict[str, Preference]:
+        """JPO's own, then the team's, which stand in [preferences.NAME]."""
+        return {**NAMED_PREFERENCES, **{name: table.record() for name, table in self.preferences.items()}}
+
+    @field_validator("sla")
+    @classmethod
+    def can_be_kept(cls, given: SlaTable, others: ValidationInfo) -> SlaTable:
+        """No promise may contradict what [parameters] demands."""
+        tables: dict[str, ParameterTable] = others.data.get("parameters", {})
+        gpus, memory = tables.get("gpus"), tables.get("memory_gib")
+        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.choices == (0,)):
+            raise ValueError("gpu_util_min asks for busy GPUs, and [parameters] gpus allows none; take one of them out")
+        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.choices or (0.0,))) if memory else 0.0
+        if most is not None and most < least:
+            told = f"memory_max_gib = {most:g}, but [parameters] memory_gib lets no run ask for less than {least:g}"
+            raise ValueError(f"{told}; raise the one, or lower the other")
+        return given
+
+    @field_validator("preferences")
+    @classmethod
+    def own_names(cls, given: dict[str, PreferenceTable]) -> dict[str, PreferenceTable]:
+        for name in given:
+            if name in NAMED_PREFERENCES or not re.fullmatch(r"[A-Za-z][\w-]*", name):
+                raise ValueError(f"{name!r} cannot be the name of a preference of your own; write e.g. [preferences.night]")
+        return given
+
+    @field_validator("preference", mode="before")
+    @classmethod
+    def of_a_name(cls, given: object, others: ValidationInfo) -> object:
+        own: dict[str, PreferenceTable] = others.data.get("preferences", {})
+        return weights(given, {**NAMED_PREFERENCES, **{name: table.record() for name, table in own.items()}})

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from jpo.agent.reward import regret_reward
 from jpo.experience import fingerprint, learnable, transitions
 from jpo.outlook import Wishes
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
@@ -65,3 +67,32 @@ def test_the_fingerprint_tells_other_histories_and_preferences_apart() -> None:
     assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], WISHES, 1)
     other = Wishes(free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
     assert same != fingerprint(RUNS, other, 1)
+    assert same != fingerprint(RUNS, replace(WISHES, promises={"time_max": 60.0}), 1)
+
+
+def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -> None:
+    promising = replace(WISHES, promises={"time_max": 40.0})
+    plain, penalised = (next(transitions(RUNS, wishes, seed=0, first=0)) for wishes in (WISHES, promising))
+    assert plain is not None
+    assert penalised is not None
+    assert plain.reward[5] == 0
+    assert penalised.reward[5] == pytest.approx(math.log(50 / 40))
+    assert penalised.reward[:5] == pytest.approx(plain.reward[:5], nan_ok=True)
+    assert regret_reward(penalised.reward, WISHES.preference, penalised.best) < regret_reward(
+        plain.reward, WISHES.preference, plain.best
+    )
+
+
+def test_promises_that_are_kept_change_nothing() -> None:
+    kept = replace(WISHES, promises={"time_max": 1000.0, "gpu_util_min": 0.5})
+    for one, other in zip(transitions(RUNS, WISHES, seed=0, first=0), transitions(RUNS, kept, seed=0, first=0), strict=True):
+        assert one is not None
+        assert other is not None
+        assert one.reward == pytest.approx(other.reward, nan_ok=True)
+
+
+def test_a_failed_run_is_penalised_for_the_promises_that_it_had_broken_by_then() -> None:
+    late = a_run(3, 80.0, RunStatus.FAILED, batch_size=256.0)
+    *_, failed = transitions([*RUNS[:3], late], replace(WISHES, promises={"time_max": 40.0}), seed=0, first=0)
+    assert failed is not None
+    assert (failed.reward[4], failed.reward[5]) == (1, pytest.approx(math.log(2)))

@@ -58,6 +58,28 @@ def test_named_preferences_are_understood(tmp_path: Path) -> None:
     assert loaded(tmp_path, flags={"preference": "cost"}).settings.preference.cost == 1.0
 
 
+NIGHT = "[preferences.night]\ncost = 0.9\ntime = 0.1\n"
+
+
+@pytest.mark.parametrize(("toml", "flags"), [(f'preference = "night"\n{NIGHT}', {}), (NIGHT, {"preference": "night"})])
+def test_a_preference_of_the_teams_own_is_used_by_its_name(tmp_path: Path, toml: str, flags: Mapping[str, object]) -> None:
+    found = loaded(tmp_path, toml, flags=flags).settings
+    assert (found.preference.cost, found.preference.time) == (0.9, 0.1)
+    assert list(found.named_preferences) == ["time", "cost", "efficiency", "balanced", "night"]
+
+
+def test_a_preference_of_ones_own_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCES__NIGHT": "{ efficiency = 1.0 }"})
+    assert found.settings.named_preferences["night"].efficiency == 1.0
+    assert found.origins["preferences.night"] == "environment JPO_PREFERENCES__NIGHT"
+
+
+def test_an_unknown_preference_is_refused_with_all_that_are_known(tmp_path: Path) -> None:
+    assert "'day' is not a preference; write time, cost, efficiency, balanced, night or" in refused(
+        tmp_path, f'preference = "day"\n{NIGHT}'
+    )
+
+
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
@@ -68,6 +90,11 @@ def test_named_preferences_are_understood(tmp_path: Path) -> None:
         ("[agent]\nexplore = 'wild'\n", "jpo.toml:2: agent.explore: "),
         ("[parameters]\nepochs = { min = 9, max = 3 }\n", "jpo.toml:2: parameters.epochs: min = 9 is above max = 3"),
         ("[preference]\ntime = 0.7\ncost = 0.4\n", "weights sum to 1.1; they must sum to 1"),
+        ("[preferences.night]\ntime = 0.7\n", "jpo.toml:1: preferences.night: weights sum to 0.7; they must sum to 1"),
+        ("[preferences.night]\nspeed = 1\n", "jpo.toml:2: unknown key [preferences] night.speed; known are time, cost"),
+        ("[preferences.cost]\ntime = 1\n", "'cost' cannot be the name of a preference of your own"),
+        ('[preferences."a b"]\ntime = 1\n', "'a b' cannot be the name of a preference of your own"),
+        ("[preferences]\nnight = 1\n", "jpo.toml:2: preferences.night: "),
         ("[prometheus]\ntimeout = '10x'\n", "'10x' is not a duration; write e.g. '10s'"),
         ("[prometheus.auth]\ntype = 'bearer'\n", "bearer needs token_file"),
         ("agent = 3\n", "jpo.toml:1: agent: "),

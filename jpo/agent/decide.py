@@ -85,6 +85,11 @@ def decide(
         found=found,
     )
     decided_by: Literal["sac", "belief"] = "belief"
+    if explore != "off" and in_failure(promise, belief, candidates):
+        choice = int(np.argmin(np.where(candidates.admissible, promise.expected, np.inf)))
+        told = reasons.out_of_failure(choice, candidates, belief, widen)
+        confidence = 1 - float(promise.p_worse_today[choice])
+        return Decision(choice, confidence, decided_by, *told, "keep" if choice == candidates.current else "try")
     if explore == "off" or left < 0:
         choice = favourite = known_best(promise, belief, candidates)
     elif policy is not None and {explore, *situation.scenarios} <= set(policy.released):
@@ -144,6 +149,15 @@ def known_best(promise: Prospects, belief: Belief, candidates: Candidates) -> in
     sure = broken or belief.runs[best] > 1 or clearly_better(belief, promise.mean, best, now)
     better = sure and promise.expected[best] < promise.expected[now]
     return best if better or not candidates.admissible[now] else now
+
+
+def in_failure(promise: Prospects, belief: Belief, candidates: Candidates) -> bool:
+    """Whether today's values have only ever failed and nothing that ended well is admissible, as when it lies beyond one step.
+
+    The budget has no say then: it keeps what was found from being risked, and keeping would fail every night.
+    """
+    now = candidates.current
+    return bool(belief.failures[now] > 0 and belief.runs[now] == 0 and promise.incumbent == now)
 
 
 def by_rule(promise: Prospects, allowed: Bools) -> int:

@@ -29,6 +29,15 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
     return (f"of {runs_finished} finished runs none ended well; one that does is needed as reference",), ("JPO-I610",)
 
 
+def out_of_failure(choice: int, candidates: Candidates, belief: Belief, widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Why something is tried although exploring may cost nothing now: today's values only ever failed."""
+    failures = int(belief.failures[candidates.current])
+    told = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
+    tried = f"{_name(choice, candidates)} is expected to fail with a chance of {_percent(float(belief.p_fail[choice]))}"
+    watched, warnings = of_watch(widen)
+    return (told, tried, *watched), ("JPO-W617", *warnings)
+
+
 def tell(
     choice: int,
     favourite: int,
@@ -69,7 +78,7 @@ def _choice(choice: int, step: str, candidates: Candidates, belief: Belief, prom
         better = "to pay off" if by == "sac" else "to be better than today's values"
         yield f"nothing that may be tried is expected {better}", "JPO-I602"
     elif step == "known":
-        yield f"{name} {_measured(choice, candidates, belief)}", "JPO-I603"
+        yield f"{name} {measured(choice, candidates, belief)}", "JPO-I603"
     else:
         text = f"is expected to {_difference(choice, candidates, belief)}; {_risk(choice, promise)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"
@@ -117,11 +126,19 @@ def _guard(choice: int, favourite: int, step: str, candidates: Candidates, promi
 
 
 def of_watch(widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the calibration watch found, if anything."""
+    """What the calibration watch found of durations, if anything."""
     if widen <= 1:
         return (), ()
-    told = f"too few of the last runs ended within their forecasts: intervals and risks are widened by a factor of {widen:.2g}"
+    told = f"too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of {widen:.2g}"
     return (told,), ("JPO-W616",)
+
+
+def of_loss_watch(widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What it found of validation losses."""
+    if widen <= 1:
+        return (), ()
+    told = f"too few of the last validation losses came as forecast: intervals of loss are widened by a factor of {widen:.2g}"
+    return (told,), ("JPO-W816",)
 
 
 def _name(row: int, candidates: Candidates) -> str:
@@ -130,7 +147,8 @@ def _name(row: int, candidates: Candidates) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in there.items() if value != now[name]) or "today's configuration"
 
 
-def _measured(row: int, candidates: Candidates, belief: Belief) -> str:
+def measured(row: int, candidates: Candidates, belief: Belief) -> str:
+    """How a configuration that was run went, and what is expected of it against today's."""
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
     badly = " and ".join(f"{how} {_times(n)}" for how, n in (("failed", failures), ("was stopped", stopped)) if n)
     difference = f"is expected to {_difference(row, candidates, belief)}"

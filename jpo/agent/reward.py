@@ -1,7 +1,8 @@
 """What a run was worth, as a vector of log ratios to the workload's reference run; a scalar only when sampled, with a preference.
 
     column   0 time   1 cost   2 utilisation   3 validation loss   4 failed (1.0) or not (0.0)
-             5 spent beyond the budget, in multiples of the reference run (no log; 0.0 = within it)
+             5 what breaks an SLA, in multiples of the reference run (no log; 0.0 = nothing): what was spent beyond the budget,
+               and for each promise that a run broke the natural log of what it had over what was promised, at most 1
 
 Columns that were not measured are NaN. A failed run counts as twice the incumbent's time and cost at half its utilisation, so
 that under every preference it costs FAILURE_CHARGE runs of the incumbent.
@@ -23,7 +24,8 @@ WORST = 3.0
 """Regret is cut at three optimal runs: beyond, worse is equally to be avoided, and outliers would drown the critics."""
 
 OVERSPENT = 3.0
-"""What is spent beyond the budget counts so much once more: it is an SLA that is broken, not only money."""
+"""What breaks an SLA counts so much once more: a tenth above the promised time is as bad as a third of the reference run more,
+and e times the promised time could not be worse."""
 
 
 def failed_like(incumbent: Floats) -> Floats:
@@ -58,7 +60,7 @@ def objective(vectors: Floats, preference: Preference) -> Floats:
 
 
 def regret_reward(vectors: Floats, preference: Preference, best: Floats | float) -> Floats:
-    """The scalar reward: minus the regret against the best known configuration and what breaks the budget, in runs of it.
+    """The scalar reward: minus the regret against the best known configuration and what breaks an SLA, in runs of it.
 
     Args:
         vectors: shape (..., 6).

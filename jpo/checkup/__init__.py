@@ -9,16 +9,18 @@ from collections.abc import Mapping
 
 from jpo.checkup.case import Case, Check
 from jpo.checkup.installation import guard, learning, packages, pipeline, python
+from jpo.checkup.machine import cpus_and_memory, gpus, room
 from jpo.checkup.project import config_ini, limits, secrets, settings, writable
 from jpo.checkup.runs import access, csv_logs, prometheus
-from jpo.checkup.store import place, record
+from jpo.checkup.store import gpus_at_work, place, record
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "Installation": (python, packages, learning, guard, pipeline),
     "Project": (settings, secrets, config_ini, limits, writable),
+    "Machine": (gpus, cpus_and_memory, room),
     "Prometheus": (access, prometheus),
     "CSV logs": (csv_logs,),
-    "Store": (place, record),
+    "Store": (place, record, gpus_at_work),
 }
 """All checks, by the topics of the report, in its order."""
 

@@ -1,4 +1,4 @@
-"""What is looked at: settings, workload and server, each read once, when a check first asks for it."""
+"""What is looked at: settings, workload, machine and server, each read once, when a check first asks for it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jpo.errors import JpoError
 from jpo.evidence import workload_of
+from jpo.inventory.machine import Machine, machine_here
 from jpo.layers import Loaded
 from jpo.records import Identity, Workload
 from jpo.report.doctor_text import Line
@@ -52,6 +53,10 @@ class Case:
             return self.workload.identity
         except JpoError:
             return None
+
+    @cached_property
+    def machine(self) -> Machine:
+        return machine_here(self.environ)
 
     @cached_property
     def server(self) -> PrometheusSource | None:

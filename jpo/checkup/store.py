@@ -1,21 +1,26 @@
-"""Will the store outlive the job, can it be written, and is what it holds whole?"""
+"""Will the store outlive the job, can it be written, is what it holds whole, and did the newest runs use their GPUs?"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 from jpo.author import author_of
 from jpo.checkup.case import Case, counted, exists
 from jpo.errors import StoreError
 from jpo.history import Store, verify
+from jpo.inventory.idle_gpus import diagnose
 from jpo.opening import store_of
 from jpo.report.doctor_text import Line
 from jpo.telemetry.near import span
 
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
 """Variables that name the folder which a pipeline throws away with its job: GitHub, GitLab, Jenkins."""
+
+NEWEST = 5
+"""Runs whose GPUs are looked at: what was wrong with earlier ones has been mended, or shows in these."""
 
 
 def place(case: Case) -> Iterator[Line]:
@@ -58,6 +63,25 @@ def record(case: Case) -> Iterator[Line]:
     else:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
         yield Line("audit log", "problem", str(found.reason), remedy, "JPO-E511", StoreError.exit_code)
+
+
+def gpus_at_work(case: Case) -> Iterator[Line]:
+    """Whether the newest runs made use of the GPUs that they had; nothing where that was not measured."""
+    file = case.loaded.store_file
+    if case.identity is None or (file and not exists(file)):
+        return
+    with store_of(case.loaded, read_only=True) as store:
+        runs = store.runs_of(case.identity)
+        newest = [run for run in runs if run.parameters.get("gpus") and run.outcome.gpu_utilisation is not None][-NEWEST:]
+        found = [diagnose(run, store.series_of(run), runs) for run in newest]
+    if not newest:
+        return
+    if idle := found[-1]:
+        often = f" (idle in {len(found) - found.count(None)} of the last {counted(len(found), 'run')})"
+        yield Line("GPUs at work", "warning", f"{idle.finding}{often}", idle.remedy, idle.code)
+    else:
+        busy = median(run.outcome.gpu_utilisation or 0.0 for run in newest)
+        yield Line("GPUs at work", "ok", f"{100 * busy:.0f} % busy (median of the last {counted(len(newest), 'run')})")
 
 
 def runs_in(store: Store, case: Case) -> Line:

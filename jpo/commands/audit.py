@@ -36,6 +36,7 @@ ANCHOR = "JPO-Audit-Head"
 
 COLOURS = {
     "suggested": "bold",
+    "rolled back": "bold",
     "written": "green",
     "refused": "red",
     "conflict": "red",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import constraints
+from jpo.cost import Prices, usd_per_hour
 from jpo.errors import NothingAdmissible
-from jpo.evidence import limits_of, workload_of
+from jpo.evidence import limits_of, prices_in, workload_of
 from jpo.layers import Loaded
 from jpo.records import Parameter
 from jpo.report.numbers import plain
@@ -24,12 +26,22 @@ def check(path: Path, loaded: Loaded, *, now: float) -> str:
     broken = [violation.message for violation in (*verdict.violations, *verdict.notices)]
     if broken:
         raise NothingAdmissible(str(path), "; ".join(broken), "change the value, or the limit in jpo.toml", code="JPO-E403")
-    return (
-        "\n".join(
-            [f"{path}: workload {workload.identity}", *map(line, workload.parameters), f"  valid; {verdict.rules} rules kept"]
-        )
-        + "\n"
-    )
+    told = [f"{path}: workload {workload.identity}", *map(line, workload.parameters)]
+    told += [f"  {remark}" for remark in remarks(workload.current, prices_in(loaded))]
+    return "\n".join([*told, f"  valid; {verdict.rules} rules kept"]) + "\n"
+
+
+def remarks(values: Mapping[str, float], prices: Prices) -> Iterator[str]:
+    """How batch size, GPUs, CPUs and prices go together; none of it is forbidden. Uneven batches are, by the guard."""
+    gpus, batch, cpus = values.get("gpus", 0.0), values.get("batch_size"), values.get("cpus")
+    if gpus > 1 and batch is not None:
+        yield f"batch_size counts over all GPUs: {plain(batch / gpus)} samples on each of {plain(gpus)}"
+    if gpus >= 1 and cpus is not None and cpus < gpus:
+        yield f"cpus = {plain(cpus)} for gpus = {plain(gpus)}: less than one to feed each GPU [JPO-W869]"
+    if gpus >= 1 and prices != Prices() and usd_per_hour(values, prices) is None:
+        yield f"gpus = {plain(gpus)}, and [prices] does not say what that costs: the cost of runs is unknown [JPO-I861]"
+    if values.get("gpus") == 0 and prices.usd_per_gpu_hour is not None:
+        yield "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do [JPO-I862]"
 
 
 def line(parameter: Parameter) -> str:

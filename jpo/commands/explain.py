@@ -1,35 +1,52 @@
-"""`jpo explain [ID]`: why this value? What a suggestion rested on, what was expected, and what came of it."""
+"""`jpo explain [ID]`: why this value? What a suggestion rested on, what else there was, and what came of it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from jpo.cost import Prices, run_cost_usd
 from jpo.errors import UsageError
+from jpo.evidence import LEDGER_RUNS, currency_in, past_forecasts, prices_in
+from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.records import Run, Suggestion
-from jpo.report import Report, numbers, terminal
-from jpo.report.printable import printable
+from jpo.report import Report, explanation, explanation_json
+from jpo.report.explanation import Explanation
 
 
-def explain(suggestion_id: str | None, loaded: Loaded, *, width: int, colour: bool) -> str:
-    """The suggestion with this id, or the newest one, retold from the store.
+def explain(suggestion_id: str | None, loaded: Loaded, *, form: str, width: int, colour: bool) -> str:
+    """The suggestion with this id, or the newest one, retold from the store; `form` is text, json or markdown.
 
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with store_of(loaded, read_only=True) as store:
-        suggestion = store.suggestion(suggestion_id) if suggestion_id else newest(store, loaded)
-        runs = store.runs_following(suggestion.suggestion_id)
-        events = told_of(store, suggestion.suggestion_id)
+        told = explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, loaded), loaded)
+    if form == "json":
+        return explanation_json.render(told)
+    return explanation.as_markdown(told) if form == "markdown" else explanation.as_text(told, width=width, colour=colour)
+
+
+def explained(store: Store, suggestion: Suggestion, loaded: Loaded) -> Explanation:
+    """All that the store knows of a suggestion."""
+    prices, events = prices_in(loaded), told_of(store, suggestion.suggestion_id)
+    identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
+    named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
+    track = past_forecasts(store, store.recorded_runs(identity, limit=LEDGER_RUNS), prices)
+    path = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
     written = any(event.kind == "written" for event in events)
-    config = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
-    told = terminal.render(Report(suggestion, Path(config), written), width=width, colour=colour)
-    more = [*background(suggestion), *(outcome(run, suggestion) for run in runs)]
-    return told + "\n".join(["", *map(printable, more)]) + "\n"
+    return Explanation(
+        Report(suggestion, Path(path), written, track, currency=currency_in(loaded)),
+        evidence=tuple(priced(run, prices) for run in named),
+        followers=tuple(priced(run, prices) for run in followers),
+        coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
+        standing=standing(suggestion, events, store.suggestions_of(identity), followers),
+    )
 
 
 def newest(store: Store, loaded: Loaded) -> Suggestion:
@@ -46,24 +63,61 @@ def told_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
     return [record for record in found if record.data.get("suggestion_id") == suggestion_id]
 
 
-def background(suggestion: Suggestion) -> list[str]:
-    """What else decided it."""
-    wanted = suggestion.preference
-    verdict = "approved" if suggestion.guard.approved else "rejected: " + "; ".join(suggestion.guard.violations)
-    codes = ", ".join(suggestion.codes) or "none"
-    return [
-        f"  preference: {', '.join(f'{name} {weight:g}' for name, weight in asdict(wanted).items())}; seed {suggestion.seed}",
-        f"  guard: {verdict}",
-        f"  reason codes (docs/codes.md): {codes}",
-        *(f"  skipped {one.run_id}: {one.reason}" for one in suggestion.evidence.runs_skipped),
-    ]
+def priced(run: Run, prices: Prices) -> Run:
+    """The run with its cost, as far as it is known."""
+    return replace(run, outcome=replace(run.outcome, cost_usd=run_cost_usd(run, prices)))
 
 
-def outcome(run: Run, suggestion: Suggestion) -> str:
-    """A run that followed it, beside the forecast."""
-    measured, expected = run.outcome.duration_seconds, suggestion.next.duration_seconds
-    took = f", took {numbers.duration(measured)}" if measured is not None else ""
-    if measured is not None and expected is not None:
-        where = "inside" if expected.low <= measured <= expected.high else "outside"
-        took += f" ({where} the interval {numbers.duration(expected.low)} to {numbers.duration(expected.high)})"
-    return f"  followed by run {run.run_id}: {run.status.value}{took}"
+def standing(
+    suggestion: Suggestion, events: Sequence[AuditRecord], made: Sequence[Suggestion], followers: Sequence[Run]
+) -> tuple[str, ...]:
+    """What became of it: written or why not, undone, superseded, and by how many runs it was followed.
+
+    Args:
+        made: all suggestions of the workload that were not withdrawn, oldest first.
+    """
+    return (*_written(suggestion, events), *_since(suggestion, made), _followed(followers))
+
+
+def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]:
+    kinds = {event.kind: event for event in events}
+    stopped = kinds.get("conflict") or kinds.get("not written")
+    if stopped:
+        return [f"not written: {stopped.data.get('reason')}"]
+    if "written" in kinds:
+        return [f"written into {kinds['written'].data.get('config')} on {explanation.time_of(kinds['written'].at)} UTC"]
+    kept = suggestion.status == "kept"
+    return ["nothing was to be written: today's values were kept" if kept else "that it was written is not on record"]
+
+
+def _since(suggestion: Suggestion, made: Sequence[Suggestion]) -> list[str]:
+    """What later suggestions did to this one. Undone first: the values of one that was superseded may have come back since."""
+    ids = [one.suggestion_id for one in made]
+    if suggestion.suggestion_id not in ids or suggestion.status == "kept":
+        return []
+    undone = undone_by(made)
+    if suggestion.suggestion_id in undone:
+        return [f"undone by rollback {undone[suggestion.suggestion_id]}"]
+    later = made[ids.index(suggestion.suggestion_id) + 1 :]
+    newer = [one.suggestion_id for one in later if one.status == "changed" and one.suggestion_id not in undone]
+    return [f"superseded by suggestion {newer[-1]}" if newer else "no later change of JPO is on record"]
+
+
+def undone_by(made: Sequence[Suggestion]) -> dict[str, str]:
+    """Suggestion -> the rollback that undid it, which was not undone itself. A rollback undoes the one it names and all since."""
+    ids = [one.suggestion_id for one in made]
+    found: dict[str, str] = {}
+    for at in reversed(range(len(made))):
+        one = made[at]
+        if one.undoes in ids and one.suggestion_id not in found:
+            found |= {name: one.suggestion_id for name in ids[ids.index(one.undoes) : at] if name not in found}
+    return found
+
+
+def _followed(followers: Sequence[Run]) -> str:
+    if not followers:
+        return "no finished run followed it yet"
+    badly = sum(not run.ended_well for run in followers)
+    return f"followed by {len(followers)} run{'' if len(followers) == 1 else 's'}" + (
+        f", {badly} of them not well" if badly else ""
+    )

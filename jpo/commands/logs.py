@@ -6,7 +6,6 @@ Logs and store are only read. A log that cannot be used is named with its reason
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from fnmatch import fnmatch
@@ -15,32 +14,19 @@ from itertools import groupby
 from pathlib import Path
 
 from jpo.cost import run_cost_usd
+from jpo.cost.sla import PROMISES, check_run
 from jpo.errors import TelemetryError, UsageError
-from jpo.evidence import prices_in
+from jpo.evidence import currency_in, prices_in
 from jpo.layers import Loaded
 from jpo.opening import store_of
-from jpo.records import Identity, Run, RunStatus
+from jpo.records import Identity, Run
 from jpo.report import extended, log_tables
-from jpo.report.extended import Judged, Verdict
+from jpo.report.extended import Judged
 from jpo.report.log_figures import figures
 from jpo.report.log_tables import NotUsable
 from jpo.telemetry import log_files, read_each
 
 Track = Callable[[Sequence[int], str], Iterable[int]]
-Promise = tuple[str, Callable[[float, float], bool]]
-
-PROMISED: Mapping[str, Promise] = {
-    "time_max": ("duration_seconds", operator.le),
-    "cost_max": ("cost_usd", operator.le),
-    "throughput_min": ("throughput_samples_per_second", operator.ge),
-    "memory_max_gib": ("memory_gib", operator.le),
-    "gpu_util_min": ("gpu_utilisation", operator.ge),
-    "cpu_util_min": ("cpu_utilisation", operator.ge),
-    "val_loss_max": ("val_loss", operator.le),
-}
-"""What each promise of [sla] is held against, and how."""
-ONLY_GROWS = ("time_max", "cost_max", "memory_max_gib")
-"""Promises that a run which did not get to its end may have broken already; of the others it says nothing."""
 
 
 def logs(
@@ -70,12 +56,16 @@ def logs(
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
     runs = [one.run for one in found]
     if file:
-        extended.write(file, extended.as_csv(judged(runs, loaded)))
+        extended.write(file, extended.as_csv(judged(runs, loaded), tuple(PROMISES)))
     told = figures(runs, partial(run_cost_usd, prices=prices_in(loaded)))
     rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
     if form == "json":
         return log_tables.as_json(told, rest)
-    return log_tables.as_csv(told) if form == "csv" else log_tables.as_text(told, rest, width=width, colour=colour)
+    return (
+        log_tables.as_csv(told)
+        if form == "csv"
+        else log_tables.as_text(told, rest, width=width, colour=colour, currency=currency_in(loaded))
+    )
 
 
 def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path]) -> None:
@@ -87,7 +77,7 @@ def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path
     )
     if taken or any(file.exists() and path.exists() and file.samefile(path) for path in paths):
         raise UsageError(str(file), "would be taken for a log", "name a file outside of the logs", code="JPO-E132")
-    extended.ours(place)  # what must not be replaced is refused before anything is read
+    extended.ours(place, extended.head_of(PROMISES))  # what must not be replaced is refused before anything is read
 
 
 def judged(runs: Sequence[Run], loaded: Loaded) -> Iterator[Judged]:
@@ -100,7 +90,7 @@ def judged(runs: Sequence[Run], loaded: Loaded) -> Iterator[Judged]:
         own = list(group)
         for run, (rewards, reward) in zip(own, rewards_of(own, loaded), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
-            verdicts = {name: verdict(run, name, limit, run_cost_usd(run, prices)) for name, limit in promises.items()}
+            verdicts = {check.name: check.verdict for check in check_run(promises, run, prices)}
             yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
 
 
@@ -128,7 +118,13 @@ def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, floa
     before = [(nothing, None)] * (len(runs) - len(known))
     if not today:
         return [*before, *[(nothing, None)] * len(known)]
-    wishes = Wishes(free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices_in(loaded))
+    wishes = Wishes(
+        free=(),
+        admissible=lambda _today, _proposed: True,
+        preference=preference,
+        prices=prices_in(loaded),
+        promises=loaded.settings.sla.promises,
+    )
     vectors = np.array(vectors_of(known, known[0], collect(today, known, wishes), wishes))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)
@@ -141,14 +137,3 @@ def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, floa
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value) + 0.0  # -0.0 + 0.0 = 0.0
-
-
-def verdict(run: Run, name: str, limit: float, cost: float | None) -> Verdict:
-    """One promise held against what was measured."""
-    quantity, keeps = PROMISED[name]
-    value = cost if quantity == "cost_usd" else getattr(run.outcome, quantity)
-    if value is None:
-        return "unknown"
-    if run.status is not RunStatus.SUCCEEDED:
-        return "broken" if name in ONLY_GROWS and not keeps(value, limit) else "unknown"
-    return "ok" if keeps(value, limit) else "broken"

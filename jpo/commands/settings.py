@@ -38,10 +38,10 @@ def flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 
 def ancestors(key: str) -> Iterator[str]:
-    """The key itself; then `preference`, whose weights have one origin."""
+    """The key itself; then its table where that is a preference, whose weights have one origin."""
     yield key
-    if key.startswith("preference."):
-        yield "preference"
+    if key.startswith(("preference.", "preferences.")):
+        yield key.rpartition(".")[0]
 
 
 def schema(output: str) -> str:

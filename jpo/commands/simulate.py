@@ -133,7 +133,8 @@ def jpo_toml(job: SimulatedWorkload, wishes: Loaded) -> str:
     settings = wishes.settings
     choices = [f"{name} = {{ choices = [{', '.join(f'{v:g}' for v in values)}] }}" for name, values in job.choices.items()]
     weights = [f"{name} = {weight!r}" for name, weight in settings.preference.model_dump().items()]
-    prices = [f"{name} = {price:g}" for name, price in prices_of(job).items()]
+    named = ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour")
+    prices = [f"{name} = {price:g}" for name in named if (price := getattr(prices_of(job), name)) is not None]
     tables = {
         "parameters": choices,
         "preference": weights,
@@ -148,10 +149,9 @@ def identity_of(job: SimulatedWorkload) -> Identity:
     return Identity(f"dataset-{job.number:02}", f"model-{job.number:02}", "simulated")
 
 
-def prices_of(job: SimulatedWorkload) -> dict[str, float]:
-    """USD per hour, as [prices] names them."""
-    gpu = {"usd_per_gpu_hour": job.usd_per_gpu_hour} if job.computes_on == "gpus" else {}
-    return {**gpu, "usd_per_cpu_hour": USD_PER_CPU_HOUR, "usd_per_gib_hour": USD_PER_GIB_HOUR}
+def prices_of(job: SimulatedWorkload) -> Prices:
+    """What the job's resources cost."""
+    return Prices(job.usd_per_gpu_hour if job.computes_on == "gpus" else None, USD_PER_CPU_HOUR, USD_PER_GIB_HOUR)
 
 
 def pass_night(place: Place, night: int, seed: int, suggest: Suggest) -> None:
@@ -171,7 +171,7 @@ def pass_night(place: Place, night: int, seed: int, suggest: Suggest) -> None:
 def run_of(job: SimulatedWorkload, values: Mapping[str, float], night: int, seed: int, *, run_id: str, start: float) -> Run:
     """The record of one simulated run, with what it cost."""
     status, outcome = execute(job, values, night, np.random.default_rng([seed, job.number, night]))
-    price, seconds = usd_per_hour(values, Prices(**prices_of(job))), outcome.duration_seconds
+    price, seconds = usd_per_hour(values, prices_of(job)), outcome.duration_seconds
     assert price is not None
     assert seconds is not None
     outcome = replace(outcome, cost_usd=price * seconds / 3600)
@@ -198,7 +198,7 @@ def goal(of: Lane, preference: Preference, last: int) -> float | None:
 
 def best_goal(job: SimulatedWorkload, preference: Preference, night: int) -> float:
     """The objective of the best of all choices on that night, in multiples of the first configuration's."""
-    known, prices, names = truth(job, night), Prices(**prices_of(job)), job.grid.names
+    known, prices, names = truth(job, night), prices_of(job), job.grid.names
     enough = [min((m for m in MEMORY_GIB if m >= need), default=math.inf) for need in known["need_gib"]]
     rows = [dict(zip(names, map(float, row), strict=True)) for row in job.grid.values]
     rate = np.array(

@@ -6,25 +6,25 @@ Killed at any instant, config.ini is the old file or the new one.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from constraints import Facts, Limits
-from jpo import config, learning
+from jpo import learning
 from jpo.advice import Advice, advise
 from jpo.agent.policy import Policy
-from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
-from jpo.evidence import Known, gather, limits_of, waiting_for, workload_of
-from jpo.history import AuditEvent, Json, Store
+from jpo.errors import NothingAdmissible, UsageError
+from jpo.evidence import Known, currency_in, gather, limits_in, waiting_for, with_pins, workload_of
+from jpo.history import Json, Store
 from jpo.history.events import account, in_short, refused
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.outlook import Wishes
-from jpo.proposal import Proposal, diff_of, guarded, propose, suggestion_of, wishes_of
-from jpo.records import WHOLE, Guarded, Suggestion, Workload
+from jpo.proposal import diff_of, guarded, propose, refuse, suggestion_of, wishes_of, write
+from jpo.records import WHOLE, Workload
 from jpo.report import Report
+from jpo.undo import on_probation, pinned, told_of_pins
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,13 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
     """Read, look, learn, decide, check, record, write."""
     now, seed = options.now, options.seed
     workload = workload_of(path, loaded, now=now)
-    limits = limits_of(workload, loaded)
+    limits = limits_in(loaded)
     chosen = known_values(options.chosen, workload)
     with store_of(loaded, read_only=options.dry_run) as store:
+        workload = pinned(workload, store, now=now)
+        limits = with_pins(limits, workload)
         screen(store, workload, chosen, limits, now=now)
-        known = gather(store, workload.identity, loaded, now=now, offline=options.offline, strict=options.strict)
+        known = look(store, workload, loaded, options)
         wishes = wishes_of(workload, limits, known.runs, loaded)
         if options.learn and not options.dry_run:
             known = learning.learn_if_possible(store, workload.identity, known, wishes, loaded, seed=seed, now=now)
@@ -67,6 +69,7 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
             now=now,
             seed=seed,
             policy=learning.decider(policy, advice.decision.decided_by),
+            agent=policy,
         )
         if not proposal.guard.approved:
             refuse(store, workload, proposal.executed, proposal.guard, now=now, about=account(suggestion))
@@ -79,7 +82,16 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
             written=bool(proposal.edits) and not options.dry_run,
             track=known.track,
             diff=diff_of(workload, proposal) if options.diff else None,
+            currency=currency_in(loaded),
         )
+
+
+def look(store: Store, workload: Workload, loaded: Loaded, options: Options) -> Known:
+    """All that is known of the workload now, and what rollbacks hold."""
+    known = gather(store, workload.identity, loaded, now=options.now, offline=options.offline, strict=options.strict)
+    pins = told_of_pins(workload)
+    evidence = replace(known.evidence, notes=(*known.evidence.notes, *pins))
+    return replace(known, evidence=evidence, codes=(*known.codes, *(["JPO-I846"] if pins else [])))
 
 
 def advised(
@@ -103,6 +115,7 @@ def advised(
             followed_up=known.followed_up,
             chosen=chosen,
             waiting_for=waiting_for(known, workload.current),
+            last=on_probation(store, workload, known.runs),
         )
     except NothingAdmissible as error:
         about: dict[str, Json] = {
@@ -114,36 +127,12 @@ def advised(
         raise
 
 
-def write(store: Store, workload: Workload, proposal: Proposal, suggestion: Suggestion) -> None:
-    """Replace the values in config.ini; what came of it goes on record either way."""
-    told = {"suggestion_id": suggestion.suggestion_id, "config": str(workload.path), "source_digest": workload.digest}
-    try:
-        config.write(workload.path, proposal.edits, expected_digest=workload.digest)
-    except EditError as error:
-        kind = "conflict" if isinstance(error, ConflictError) else "not written"
-        why = {**told, "reason": str(error), "code": error.code}
-        store.withdraw(suggestion.suggestion_id, AuditEvent(kind, suggestion.created_at, workload.identity, why))
-        raise
-    told["written_digest"] = hashlib.sha256(proposal.content).hexdigest()
-    store.audit(AuditEvent("written", suggestion.created_at, workload.identity, told))
-
-
 def screen(store: Store, workload: Workload, chosen: Mapping[str, float], limits: Limits, *, now: float) -> None:
     """Values set by hand that the guard refuses anyway are refused before anything is computed with them."""
     wanted = {**workload.current, **chosen}
     guard = guarded(workload, wanted, limits, Facts())
     if not guard.approved:
         refuse(store, workload, wanted, guard, now=now, about={"decided_by": "user"})
-
-
-def refuse(
-    store: Store, workload: Workload, wanted: Mapping[str, float], guard: Guarded, *, now: float, about: Mapping[str, Json]
-) -> None:
-    """Put the guard's refusal on record and end with it. What was refused is no suggestion: no later run can have followed it."""
-    remedy = "choose another value, widen the limit in jpo.toml, or mend what the checker names"
-    error = NothingAdmissible(str(workload.path), "; ".join(guard.violations), remedy, code="JPO-E401")
-    store.audit(refused(workload, wanted, guard.violations, code=error.code, now=now, about=about))
-    raise error
 
 
 def known_values(chosen: Mapping[str, float], workload: Workload) -> Mapping[str, float]:

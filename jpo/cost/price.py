@@ -1,52 +1,98 @@
 """What a configuration costs per hour: in USD where the user named prices, on a relative scale where not.
 
-A run's energy and dated price tables of clouds come later; the prices here are what stands in jpo.toml.
+Prices are those of single resources, or of a cloud's instances (catalogue.py); energy comes on top where it has a price and was
+measured. What has no price is unknown (None), never 0; a price that is stated as 0 is one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from jpo.records import Run
+from jpo.cost.catalogue import Instance
+from jpo.errors import UsageError
+from jpo.records import SAME, Run
 
+RESOURCES = ("gpus", "cpus", "memory_gib")
+"""Parameters that are paid for by the hour."""
 _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
 """How much a GPU, a CPU and a GiB count against each other when no price is known: relative weights, not prices. They have the
 proportions of the example jpo.toml, only rank configurations and are never shown as USD."""
 _IDLE_SHARE = 0.02
 """A configuration without GPUs whose CPUs have no price still occupies a machine: this share of one GPU."""
+_JOULES_PER_KWH = 3.6e6
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """USD per hour of one GPU, one CPU and one GiB of memory. None: not named; it then counts as included in the others."""
+    """What is known of prices.
+
+    Attributes:
+        usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour: of one GPU, one CPU and one GiB of memory for an hour. None: not
+            named; it then counts as included in the others.
+        usd_per_kwh: of electric energy, on top; None: included.
+        instances: what can be rented; where there are any, a configuration costs what the cheapest one does that holds it.
+        spot: whether spot prices count: an instance's own, else `spot_share` of its price on demand.
+        spot_share: spot price / price on demand, where that is taken as known.
+    """
 
     usd_per_gpu_hour: float | None = None
     usd_per_cpu_hour: float | None = None
     usd_per_gib_hour: float | None = None
+    usd_per_kwh: float | None = None
+    instances: tuple[Instance, ...] = ()
+    spot: bool = False
+    spot_share: float | None = None
 
     def __post_init__(self) -> None:
-        for name, price in zip(("gpu", "cpu", "gib"), self._in_order(), strict=True):
+        for name in ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh"):
+            price = getattr(self, name)
             if price is not None and not (math.isfinite(price) and price >= 0):
-                raise ValueError(f"usd_per_{name}_hour = {price} is not a price; it must be a number of at least 0")
-
-    def _in_order(self) -> tuple[float | None, float | None, float | None]:
-        return self.usd_per_gpu_hour, self.usd_per_cpu_hour, self.usd_per_gib_hour
+                raise ValueError(f"{name} = {price} is not a price; it must be a number of at least 0")
+        if self.spot_share is not None and not 0 < self.spot_share <= 1:
+            raise ValueError(f"spot_share = {self.spot_share} is not a share; it must be above 0 and at most 1")
 
     def by_parameter(self) -> dict[str, float]:
         """The named prices by the parameter that they multiply."""
-        pairs = zip(_RELATIVE_WEIGHTS, self._in_order(), strict=True)
+        pairs = zip(RESOURCES, (self.usd_per_gpu_hour, self.usd_per_cpu_hour, self.usd_per_gib_hour), strict=True)
         return {name: price for name, price in pairs if price is not None}
 
 
-def usd_per_hour(parameters: Mapping[str, float], prices: Prices) -> float | None:
-    """Price of one hour of this configuration; None when it uses GPUs without a price, or nothing that has one."""
-    priced = prices.by_parameter()
-    if parameters.get("gpus", 0.0) > 0 and "gpus" not in priced:
-        return None
-    parts = [price * parameters[name] for name, price in priced.items() if parameters.get(name, 0.0) > 0]
-    return sum(parts) if parts else None
+def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts: float | None = None) -> float | None:
+    """Price of one hour of this configuration.
+
+    Args:
+        power_watts: mean electric power of such a run, where it was measured; without it the price is without energy.
+
+    Returns:
+        None when it uses GPUs without a price, names nothing that has one, fits into no instance, or its spot price is unknown.
+    """
+    rented = _rent(parameters, prices) if prices.instances else _resources(parameters, prices)
+    energy = energy_usd(None if power_watts is None else power_watts * 3600, prices)
+    return rented if rented is None or energy is None else rented + energy
+
+
+def energy_usd(joules: float | None, prices: Prices) -> float | None:
+    """What energy costs; None where it was not measured, or has no price of its own."""
+    return None if joules is None or prices.usd_per_kwh is None else joules / _JOULES_PER_KWH * prices.usd_per_kwh
+
+
+def cheapest(parameters: Mapping[str, float], prices: Prices) -> Instance | None:
+    """The instance that holds a configuration for the least; None where none does, or no price of those that do is known."""
+    needs = _needs(parameters)
+    holding = (one for one in prices.instances if _how_many(needs, one) == 1)
+    priced = [(price, one) for one in holding if (price := rent(one, prices)) is not None]
+    return min(priced, key=lambda pair: pair[0])[1] if priced else None
+
+
+def rent(instance: Instance, prices: Prices) -> float | None:
+    """USD for an hour of one instance, on demand or spot; None: its spot price is unknown."""
+    if not prices.spot:
+        return instance.usd_per_hour
+    if instance.usd_per_hour_spot is not None:
+        return instance.usd_per_hour_spot
+    return None if prices.spot_share is None else prices.spot_share * instance.usd_per_hour
 
 
 def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
@@ -57,8 +103,12 @@ def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
         prices: when they do not cover what the workload names, the relative weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
 
     Returns:
-        Always finite; 0 for all when nothing that has a price is named, or everything is free.
+        Always finite; 0 for all when nothing that has a price is named, or everything is free. Where a configuration fits into no
+        instance, as many of one kind are counted as hold it together: it has no price, but must be ranked beside those that do.
     """
+    if prices.instances:
+        rate = _rank(parameters, prices)
+        return math.log(rate) if rate > 0 else 0.0
     weights = {name: price for name, price in prices.by_parameter().items() if name in parameters}
     if not weights or (parameters.get("gpus", 0.0) > 0 and "gpus" not in weights):
         weights = {name: weight for name, weight in _RELATIVE_WEIGHTS.items() if name in parameters}
@@ -68,8 +118,79 @@ def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
 
 
 def run_cost_usd(run: Run, prices: Prices) -> float | None:
-    """What a run cost: as measured, else its hours times the price of its parameters; None when neither is known."""
+    """What a run cost: as measured, else its hours times the price of its parameters, and its energy; None: unknown."""
     if run.outcome.cost_usd is not None:
         return run.outcome.cost_usd
     rate, seconds = usd_per_hour(run.parameters, prices), run.outcome.duration_seconds
-    return None if rate is None or seconds is None else rate * seconds / 3600
+    if rate is None or seconds is None:
+        return None
+    return rate * seconds / 3600 + (energy_usd(run.outcome.energy_joules, prices) or 0.0)
+
+
+def lacks_energy(run: Run, prices: Prices) -> bool:
+    """Whether the cost of a run is without its energy, although that has a price: it was not measured."""
+    return prices.usd_per_kwh is not None and run.outcome.cost_usd is None and run.outcome.energy_joules is None
+
+
+def mean_power_watts(runs: Iterable[Run]) -> float | None:
+    """Mean electric power of runs whose energy and duration were measured; None without any."""
+    measured = [(run.outcome.energy_joules, run.outcome.duration_seconds) for run in runs]
+    known = [(joules, seconds) for joules, seconds in measured if joules is not None and seconds]
+    return sum(joules for joules, _ in known) / sum(seconds for _, seconds in known) if known else None
+
+
+def price_of_type(prices: Mapping[str, float], gpu_type: str, *, place: str) -> float:
+    """The price of a GPU of this type, however it is written; raises UsageError JPO-E801 naming the known types."""
+    by_name = {name.strip().lower(): price for name, price in prices.items()}
+    if gpu_type.strip().lower() not in by_name:
+        finding = f"gpu_type {gpu_type!r:.40} has no price in usd_per_gpu_hour_of"
+        raise UsageError(place, finding, f"known are {', '.join(by_name)}", code="JPO-E801")
+    return by_name[gpu_type.strip().lower()]
+
+
+def _resources(parameters: Mapping[str, float], prices: Prices) -> float | None:
+    """By the price of each resource."""
+    priced = prices.by_parameter()
+    share = prices.spot_share if prices.spot else 1.0
+    if share is None or (parameters.get("gpus", 0.0) > 0 and "gpus" not in priced):
+        return None
+    parts = [price * parameters[name] for name, price in priced.items() if parameters.get(name, 0.0) > 0]
+    return share * sum(parts) if parts else None
+
+
+def _rent(parameters: Mapping[str, float], prices: Prices) -> float | None:
+    """By the cheapest instance."""
+    one = cheapest(parameters, prices)
+    return None if one is None else rent(one, prices)
+
+
+def _needs(parameters: Mapping[str, float]) -> tuple[float, ...]:
+    """GPUs, CPUs and GiB that are asked for, less what units and texts add on the way."""
+    return tuple(parameters.get(name, 0.0) * (1 - SAME) for name in RESOURCES)
+
+
+def _how_many(needs: Sequence[float], one: Instance) -> float:
+    """How many instances of a kind have together what is asked for: 0 where nothing is, infinite where no number of them does."""
+    number = 0.0
+    for need, has in zip(needs, (one.gpus, one.vcpus, one.memory_gib), strict=True):
+        if need > 0:
+            number = max(number, -(-need // has) if has else math.inf)
+    return number
+
+
+def _rent_at_most(instance: Instance, prices: Prices) -> float:
+    """Its price; on demand where its spot price is unknown."""
+    price = rent(instance, prices)
+    return instance.usd_per_hour if price is None else price
+
+
+def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
+    """What `log_rate` ranks by: the price; else that of several instances, on demand where their spot price is unknown.
+
+    A configuration that no number of instances holds (GPUs, and the catalogue has none) has only its relative weights.
+    """
+    one, needs = cheapest(parameters, prices), _needs(parameters)
+    many = [(one, 1.0)] if one else [(each, _how_many(needs, each)) for each in prices.instances]
+    rates = [number * _rent_at_most(each, prices) for each, number in many if number < math.inf]
+    rate = min(rates) if rates else sum(weight * parameters.get(name, 0.0) for name, weight in _RELATIVE_WEIGHTS.items())
+    return rate or _IDLE_SHARE * min((each.usd_per_hour for each in prices.instances if each.usd_per_hour), default=0.0)

@@ -1,28 +1,161 @@
-"""The SLA: what a run has promised, held against what is expected of it."""
+"""The SLA: what runs promise, held against what is expected of them and against what came of them.
+
+PROMISES is the one table that says what each promise of [sla] means. What is not known neither keeps nor breaks a promise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
-from jpo.records import Forecast, Interval, SlaCheck
+from jpo.cost.price import Prices, run_cost_usd
+from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck
 
-FORECAST_OF = {"time_max": "duration_seconds", "cost_max": "cost_usd", "val_loss_max": "val_loss"}
-"""Which forecast a promise is held against; for the other promises nothing is forecast yet."""
+MOST_MISSED = 1.0
+"""A promise counts as missed by this at most, as a natural log: beyond e times the limit, worse is equally to be avoided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a promise of [sla] is about.
+
+    Attributes:
+        quantity: the field of Outcome and Forecast that it limits.
+        at_most: the limit is the largest value that keeps it; else the smallest.
+        only_grows: a run that did not get to its end may have broken it already; of the others such a run says nothing.
+    """
+
+    quantity: str
+    at_most: bool
+    only_grows: bool = False
+
+    def keeps(self, value: float, limit: float) -> bool:
+        return value <= limit if self.at_most else value >= limit
+
+
+PROMISES: Mapping[str, Promise] = {
+    "time_max": Promise("duration_seconds", at_most=True, only_grows=True),
+    "cost_max": Promise("cost_usd", at_most=True, only_grows=True),
+    "throughput_min": Promise("throughput_samples_per_second", at_most=False),
+    "memory_max_gib": Promise("memory_gib", at_most=True, only_grows=True),
+    "gpu_util_min": Promise("gpu_utilisation", at_most=False),
+    "cpu_util_min": Promise("cpu_utilisation", at_most=False),
+    "val_loss_max": Promise("val_loss", at_most=True),
+}
+"""Every promise by its name in [sla], in the order of reports."""
 
 
 def check_sla(promises: Mapping[str, float], expected: Forecast) -> tuple[SlaCheck, ...]:
-    """Each promise of [sla] with its verdict; "unknown" where nothing supports a forecast."""
-    return tuple(SlaCheck(name, limit, _verdict(limit, _interval(name, expected))) for name, limit in promises.items())
+    """Each promise held against a forecast: its mean breaks it, or only the far end of its interval ("at risk"), or neither."""
+    return tuple(SlaCheck(name, limit, _expected(name, limit, expected)) for name, limit in promises.items())
 
 
-def _interval(name: str, expected: Forecast) -> Interval | None:
-    return getattr(expected, FORECAST_OF[name]) if name in FORECAST_OF else None
+def check_run(promises: Mapping[str, float], run: Run, prices: Prices) -> tuple[SlaCheck, ...]:
+    """Each promise held against what was measured; never "at risk"."""
+    return tuple(SlaCheck(name, limit, _measured(name, limit, run, prices)) for name, limit in promises.items())
 
 
-def _verdict(limit: float, expected: Interval | None) -> Literal["ok", "at risk", "broken", "unknown"]:
-    if expected is None:
+def measured(name: str, run: Run, prices: Prices) -> float | None:
+    """What a promise is held against: the run's own value, or the cost that its time and prices make; None: not known."""
+    quantity = PROMISES[name].quantity
+    value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else getattr(run.outcome, quantity)
+    return value
+
+
+def missed(promises: Mapping[str, float], run: Run, prices: Prices) -> float:
+    """By how much a run broke its promises together, as natural logs of ratios to the limits: 0.0 = by nothing, 0.7 = twice one.
+
+    Each counts MOST_MISSED at most. Where a limit or value is not above zero there is no ratio: the difference counts, relative
+    to the limit.
+    """
+    broken = [check for check in check_run(promises, run, prices) if check.verdict == "broken"]
+    return sum(_beyond(check, measured(check.name, run, prices)) for check in broken)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How often something was kept.
+
+    Attributes:
+        kept, known: in how many cases, of those in which it is known.
+        share: the ratio with its 90 % interval; None when nothing is known.
+    """
+
+    kept: int
+    known: int
+
+    @property
+    def share(self) -> Interval | None:
+        return None if self.known == 0 else _wilson(self.kept, self.known)
+
+
+@dataclass(frozen=True, slots=True)
+class Compliance:
+    """How runs kept to an SLA.
+
+    Attributes:
+        runs: those that broke nothing, of those about which at least one promise is known.
+        pairs: promises kept, of all promises of all runs that are known. Those of one run go together: its interval is too narrow
+            to be shown.
+        promises: the runs that kept each promise, by name.
+    """
+
+    runs: Kept
+    pairs: Kept
+    promises: Mapping[str, Kept]
+
+
+def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
+    """The SLA's account over runs, each given by its checks."""
+    told = [list(checks) for checks in checked]
+    promised = {check.name for checks in told for check in checks}
+    verdicts = [{check.name: check.verdict != "broken" for check in checks if check.verdict != "unknown"} for checks in told]
+    return Compliance(
+        runs=_kept(all(known.values()) for known in verdicts if known),
+        pairs=_kept(kept for known in verdicts for kept in known.values()),
+        promises={name: _kept(known[name] for known in verdicts if name in known) for name in PROMISES if name in promised},
+    )
+
+
+def _kept(answers: Iterable[bool]) -> Kept:
+    told = list(answers)
+    return Kept(sum(told), len(told))
+
+
+def _wilson(kept: int, known: int) -> Interval:
+    """A share with its 90 % interval. Source: Wilson, JASA 1927; Brown, Cai and DasGupta, "Interval Estimation", 2001."""
+    z = NormalDist().inv_cdf(0.95)
+    share, shrink = kept / known, 1 + z**2 / known
+    middle = (share + z**2 / (2 * known)) / shrink
+    half = z * math.sqrt(share * (1 - share) / known + z**2 / (4 * known**2)) / shrink
+    return Interval(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
+
+
+def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at risk", "broken", "unknown"]:
+    promise = PROMISES[name]
+    interval: Interval | None = getattr(expected, promise.quantity)
+    if interval is None:
         return "unknown"
-    if expected.mean > limit:
+    if not promise.keeps(interval.mean, limit):
         return "broken"
-    return "at risk" if expected.high > limit else "ok"
+    return "ok" if promise.keeps(interval.high if promise.at_most else interval.low, limit) else "at risk"
+
+
+def _measured(name: str, limit: float, run: Run, prices: Prices) -> Literal["ok", "broken", "unknown"]:
+    promise, value = PROMISES[name], measured(name, run, prices)
+    if value is None:
+        return "unknown"
+    if promise.keeps(value, limit):
+        return "ok" if run.status is RunStatus.SUCCEEDED else "unknown"
+    return "broken" if run.status is RunStatus.SUCCEEDED or promise.only_grows else "unknown"
+
+
+def _beyond(check: SlaCheck, value: float | None) -> float:
+    assert value is not None, "what is not known breaks nothing"
+    worse, better = (value, check.limit) if PROMISES[check.name].at_most else (check.limit, value)
+    if better > 0:
+        return min(MOST_MISSED, math.log(worse) - math.log(better))
+    return min(MOST_MISSED, (worse - better) / abs(check.limit)) if check.limit else MOST_MISSED

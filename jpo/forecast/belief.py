@@ -16,6 +16,7 @@ import numpy as np
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.misfit import LOSS, PRICE, TIME_TAU, UTILISATION, Misfit, Moved, moved
 from jpo.forecast.seen import NOWHERE, End, Placed, Seen, at_least, measured, place
+from jpo.forecast.weights import effective_share, flattened, softmax
 from jpo.records import Belief, Candidates, Draws, Run
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run], recalle
 
     parts = [move(log, of) for log, of in zip(_logs(draws, power), (time, loss, utilisation, price), strict=True)]
     log_likelihood = np.sum([part.log_likelihood for part in parts], axis=0) + _of_failures(draws.fails, placed)
-    weights, fails, share = _weights(log_likelihood), draws.fails, _effective_share(_softmax(log_likelihood))
+    weights, fails = flattened(log_likelihood, _LEAST_SHARE), draws.fails
+    share = effective_share(softmax(log_likelihood))
     if recalled is not None:
         remembered = _remembered(recalled, (time, loss, utilisation, price), candidates.current)
         belief_in = _odds(recalled, remembered, log_likelihood, placed)
@@ -174,29 +176,8 @@ def _noise(well: Sequence[Placed]) -> float:
     return math.sqrt(squares / freedom)
 
 
-def _weights(log_likelihood: Floats) -> Floats:
-    """Normalised weights, the likelihood raised to the largest power <= 1 at which enough particles count."""
-    if _effective_share(_softmax(log_likelihood)) >= _LEAST_SHARE:
-        return _softmax(log_likelihood)
-    low, high = 0.0, 1.0
-    for _ in range(20):
-        power = (low + high) / 2
-        low, high = (power, high) if _effective_share(_softmax(power * log_likelihood)) >= _LEAST_SHARE else (low, power)
-    return _softmax(low * log_likelihood)
-
-
 def _log_mean_exp(logs: Floats) -> float:
     return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max())
-
-
-def _softmax(logs: Floats) -> Floats:
-    weights = np.exp(logs - logs.max())
-    return np.asarray(weights / weights.sum())
-
-
-def _effective_share(weights: Floats) -> float:
-    """Kish's effective sample size as a share of the particles, 0..1."""
-    return float(1 / np.sum(weights**2) / len(weights))
 
 
 def _counts(rows: Sequence[int], candidates: int) -> Ints:

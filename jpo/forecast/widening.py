@@ -18,6 +18,8 @@ from jpo.forecast.seen import place
 if TYPE_CHECKING:
     from jpo.records import Belief, Candidates, Interval, Run
 
+QUANTITIES = ("duration_seconds", "val_loss")
+"""What is watched, by the names of Forecast. A cost is a duration times a price, and is as right as the duration."""
 WATCHED = 20
 """Last forecasts that are watched."""
 FEWEST = 5
@@ -57,8 +59,8 @@ def _error(interval: Interval, measured: float) -> float:
 
 def one_step_ahead(
     believe: Callable[[Sequence[Run]], Belief], candidates: Candidates, runs: Sequence[Run], *, last: int = WATCHED
-) -> list[tuple[Interval, float]]:
-    """The duration of each of the last runs beside its forecast from the runs before it, oldest first.
+) -> dict[str, list[tuple[Interval, float]]]:
+    """What came of each of the last runs beside its forecast from the runs before it, oldest first, for each of QUANTITIES.
 
     Made anew rather than read from the store: what was told then may have been widened already, or come from another version.
 
@@ -68,13 +70,16 @@ def one_step_ahead(
         last: how many of them to look at.
     """
     ordered = sorted(runs, key=lambda run: (run.ended_at, run.run_id))
-    pairs = []
+    pairs: dict[str, list[tuple[Interval, float]]] = {quantity: [] for quantity in QUANTITIES}
     for at in range(max(0, len(ordered) - last), len(ordered)):
         run = ordered[at]
-        here, took = place(candidates, [run]), run.outcome.duration_seconds
-        if not (run.ended_well and took and here):
+        came = {quantity: getattr(run.outcome, quantity) for quantity in QUANTITIES}
+        here = place(candidates, [run])
+        if not (run.ended_well and here and any(came.values())):
             continue
-        interval = predict(believe(ordered[max(0, at - SEEN) : at]), here[0].row, usd_per_hour=None).duration_seconds
-        if interval is not None:  # a run before it ended well
-            pairs.append((interval, took))
+        forecast = predict(believe(ordered[max(0, at - SEEN) : at]), here[0].row, usd_per_hour=None)
+        for quantity, value in came.items():
+            interval = getattr(forecast, quantity)
+            if interval is not None and value is not None and value > 0:  # a run before it measured it
+                pairs[quantity].append((interval, value))
     return pairs

@@ -35,9 +35,9 @@ class AuditEvent:
     """Something that shall be on record.
 
     Attributes:
-        kind: what happened. "suggested", "kept" or "refused"; then "written", "conflict" (config.ini had changed meanwhile) or
-            "not written" (it could not be). "observed": a run. "learnt": the agent took in runs; "tested": its policy was put to
-            the release test. "forgotten": how old runs went.
+        kind: what happened. "suggested", "kept", "rolled back" or "refused"; then "written", "conflict" (config.ini had
+            changed meanwhile) or "not written" (it could not be). "observed": a run. "learnt": the agent took in runs; "tested":
+            its policy was put to the release test. "forgotten": how old runs went.
         at: unix seconds.
         identity: the workload it concerns; None when it concerns none in particular.
         data: what is to be known about it; JSON values, no NaN.

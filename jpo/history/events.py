@@ -35,6 +35,7 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
 def suggested(suggestion: Suggestion, config: str, source_digest: str) -> AuditEvent:
     """A suggestion was made; whether it was written is told by a later record ("written", "conflict", "not written")."""
     kind = "suggested" if suggestion.status == "changed" else "kept"
+    kind = "rolled back" if suggestion.decided_by == "rollback" else kind
     data = {**account(suggestion), "config": config, "source_digest": source_digest}
     return AuditEvent(kind, suggestion.created_at, suggestion.identity, data)
 
@@ -98,4 +99,5 @@ def in_short(evidence: Evidence) -> dict[str, Json]:
     if len(skipped) > MOST_REASONS:
         told["other reasons"] = skipped.total() - sum(count for _, count in skipped.most_common(MOST_REASONS))
     asked = {"requests": evidence.requests, "seconds": evidence.seconds}
-    return {"runs_used": evidence.runs_used, "runs_skipped": told, **asked, "notes": evidence.notes}
+    used: dict[str, Json] = {"runs_used": evidence.runs_used, "run_ids": evidence.run_ids}
+    return {**used, "runs_skipped": told, **asked, "notes": evidence.notes}

@@ -180,6 +180,15 @@ class SqlStore:
         with readable(self._database.place):
             return tuple(map(read_suggestion, rows))
 
+    def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
+        rows = self._database.rows(
+            f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND document LIKE :rollback AND {_OF_IDENTITY}
+                ORDER BY created_at, number""",
+            {**identity_columns(identity), "rollback": '%"decided_by":"rollback"%'},  # canonical JSON has one form
+        )
+        with readable(self._database.place):
+            return tuple(map(read_suggestion, rows))
+
     def newest_change(self, identity: Identity) -> Suggestion | None:
         rows = self._database.rows(
             f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND status = 'changed' AND {_OF_IDENTITY}

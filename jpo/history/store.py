@@ -70,7 +70,7 @@ class Store(Protocol):
         """
 
     def append(self, suggestion: Suggestion, *, config: str, source_digest: str) -> AuditRecord:
-        """Put a suggestion on record before anything is written, with its audit record "suggested" or "kept", in one transaction.
+        """Put a suggestion on record before anything is written, with its audit record, in one transaction.
 
         Args:
             suggestion: with an id that is not on record yet.
@@ -89,6 +89,9 @@ class Store(Protocol):
 
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         """Suggestions of one workload or (None) of all, in the order in which they were made."""
+
+    def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
+        """Those of a workload's suggestions by which it was rolled back, in the order in which they were made."""
 
     def newest_change(self, identity: Identity) -> Suggestion | None:
         """The newest suggestion of a workload that changed something and was not withdrawn; None without any."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -51,10 +51,25 @@ class NowNext(Document):
     next: IntervalDocument | None
 
 
+NOTHING = NowNext(now=None, next=None)
+
+
 class ForecastDocument(Document):
     duration_seconds: NowNext
     cost_usd: NowNext
     val_loss: NowNext
+    throughput_samples_per_second: NowNext = NOTHING
+    memory_gib: NowNext = NOTHING
+    gpu_utilisation: NowNext = NOTHING
+    cpu_utilisation: NowNext = NOTHING
+
+
+class AlternativeDocument(Document):
+    """A configuration that was not suggested: what is expected of it (by quantity; null = unknown), and why it was not."""
+
+    parameters: dict[str, float]
+    forecast: dict[str, IntervalDocument | None]
+    why_not: str
 
 
 class SlaDocument(Document):
@@ -78,6 +93,7 @@ class EvidenceDocument(Document):
     runs_skipped: list[SkippedDocument]
     prometheus: PrometheusDocument
     notes: list[str]
+    run_ids: list[str] = []
 
 
 class GuardDocument(Document):
@@ -99,6 +115,8 @@ class SuggestionDocument(Document):
     """One answer of `jpo suggest -o json`. Times are unix seconds.
 
     `confidence` is the probability that what is suggested is not worse than today's values by more than a tenth; null = unknown.
+    `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
+    `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     """
 
     schema_version: Literal[1]
@@ -123,6 +141,12 @@ class SuggestionDocument(Document):
     preference: dict[str, float]
     seed: int
     diff: str | None
+    alternatives: list[AlternativeDocument] = []
+    would_change: list[str] = []
+    seen: dict[str, float] = {}
+    policy: str | None = None
+    undoes: str | None = None
+    pinned_until: float | None = None
 
 
 def render(report: Report) -> str:
@@ -154,17 +178,22 @@ def document(report: Report) -> SuggestionDocument:
                 "runs_skipped": [asdict(one) for one in evidence.runs_skipped],
                 "prometheus": {"requests": evidence.requests, "seconds": evidence.seconds},
                 "notes": list(evidence.notes),
+                "run_ids": list(evidence.run_ids),
             },
             "guard": asdict(suggestion.guard),
             "reason_codes": list(suggestion.codes),
             "preference": asdict(suggestion.preference),
             "diff": report.diff,
+            "alternatives": [asdict(one) for one in suggestion.alternatives],
             **{name: getattr(suggestion, name) for name in SAME},
         }
     )
 
 
-SAME = ("suggestion_id", "created_at", "status", "current", "suggested", "decided_by", "confidence", "reasons", "seed")
+SAME = (
+    *("suggestion_id", "created_at", "status", "current", "suggested", "decided_by", "confidence", "reasons", "seed"),
+    *("would_change", "seen", "policy", "undoes", "pinned_until"),
+)
 """Fields that the document takes over from the suggestion as they are."""
 
 
@@ -174,7 +203,7 @@ def forecast(suggestion: Suggestion) -> dict[str, Any]:
     def pair(name: str) -> dict[str, Any]:
         return {"now": interval(suggestion.now, name), "next": interval(suggestion.next, name)}
 
-    return {name: pair(name) for name in ("duration_seconds", "cost_usd", "val_loss")}
+    return {f.name: pair(f.name) for f in fields(Forecast)}
 
 
 def interval(expected: Forecast, name: str) -> dict[str, float] | None:

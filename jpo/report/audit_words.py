@@ -44,6 +44,14 @@ def _expected(data: Data) -> str:
     return f", {numbers.duration(now['mean'])} → {numbers.duration(then['mean'])} expected" if now and then else ""
 
 
+def _rolled_back(data: Data) -> str:
+    changes = ", ".join(f"{one['key']} {one['old']} → {one['new']}" for one in data["changes"])
+    what = f"{changes or data['config'] + ' as it is'}, as before {data['undoes']}" if data["undoes"] else "pins are lifted"
+    until = data.get("pinned_until")
+    pinned = f", pinned until {datetime.fromtimestamp(until, UTC).date()}" if until is not None else ""
+    return f"{what}{pinned} ({data['suggestion_id']})"
+
+
 def _kept(data: Data) -> str:
     reason = next(iter(data.get("reasons", ())), f"decided by {DECIDERS[data['decided_by']]}")
     return f"{data['config']} as it is: {reason} ({data['suggestion_id']})"
@@ -93,6 +101,7 @@ def _forgotten(data: Data) -> str:
 _SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "suggested": _suggested,
     "kept": _kept,
+    "rolled back": _rolled_back,
     "refused": _refused,
     "written": _written,
     "conflict": _not_written,

@@ -6,7 +6,8 @@
     reward                      what that is worth under the preference, beside the best until then: 0 = the best, -1 = a run more
     sla_<promise>               ok, broken or unknown; empty where jpo.toml promises nothing
 
-Empty cells are not known. The head is always the same, and a file is taken for ours by it alone.
+Empty cells are not known. The head is always the same, and a file is taken for ours by it alone. The names of the promises are
+handed in: what they mean is none of this part's business.
 """
 
 from __future__ import annotations
@@ -14,27 +15,17 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from jpo.errors import UsageError
 from jpo.records import PARAMETERS, Run
 from jpo.report.run_rows import HEAD, row_of
 from jpo.report.spreadsheet import csv_line
 
-Verdict = Literal["ok", "broken", "unknown"]
 REWARDS = ("time", "cost", "efficiency", "loss")
-PROMISES = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min", "cpu_util_min", "val_loss_max")
-EXTENDED_HEAD = (
-    *HEAD,
-    *(f"suggested_{name}" for name in PARAMETERS),
-    *(f"reward_{name}" for name in REWARDS),
-    "reward",
-    *(f"sla_{name}" for name in PROMISES),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +36,7 @@ class Judged:
         suggestion_id, suggested: the suggestion that it followed; None and empty without one.
         rewards: by name of REWARDS, those that are known.
         reward: the scalar; None where it is not known.
-        sla: by name of PROMISES, those that were promised.
+        sla: by name, what was promised.
     """
 
     run: Run
@@ -53,16 +44,27 @@ class Judged:
     suggested: Mapping[str, float]
     rewards: Mapping[str, float]
     reward: float | None
-    sla: Mapping[str, Verdict]
+    sla: Mapping[str, str]
 
 
-def as_csv(judged: Iterable[Judged]) -> str:
+def head_of(promises: Iterable[str]) -> tuple[str, ...]:
+    """The column names, with those of all promises that [sla] knows."""
+    return (
+        *HEAD,
+        *(f"suggested_{name}" for name in PARAMETERS),
+        *(f"reward_{name}" for name in REWARDS),
+        "reward",
+        *(f"sla_{name}" for name in promises),
+    )
+
+
+def as_csv(judged: Iterable[Judged], promises: Collection[str]) -> str:
     """The whole file."""
-    lines = [csv_line(EXTENDED_HEAD)]
+    lines = [csv_line(head_of(promises))]
     for one in judged:
         suggested = [one.suggested.get(name) for name in PARAMETERS]
         rewards = [one.rewards.get(name) for name in REWARDS]
-        sla = [one.sla.get(name) for name in PROMISES]
+        sla = [one.sla.get(name) for name in promises]
         lines.append(csv_line([*row_of(one.run, one.suggestion_id), *suggested, *rewards, one.reward, *sla]))
     return "".join(lines)
 
@@ -75,7 +77,7 @@ def write(path: Path, text: str) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
-        replaces = ours(target)
+        replaces = ours(target, text.partition("\n")[0].split(","))
         handle, name = tempfile.mkstemp(prefix=".jpo-logs-", dir=target.parent)
         temporary = Path(name)
         try:
@@ -97,14 +99,14 @@ def write(path: Path, text: str) -> None:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
 
 
-def ours(path: Path) -> bool:
-    """Whether an extended CSV of this version stands there; False when nothing does.
+def ours(path: Path, names: Iterable[str]) -> bool:
+    """Whether an extended CSV with these columns stands there; False when nothing does.
 
     Raises:
         UsageError: JPO-E132, something else does.
         OSError: it cannot be read.
     """
-    head = f"{','.join(EXTENDED_HEAD)}\n".encode()
+    head = f"{','.join(names)}\n".encode()
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:

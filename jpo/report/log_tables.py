@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from jpo.records import PARAMETERS
+from jpo.records import PARAMETERS, USD, Currency
 from jpo.report import numbers
 from jpo.report.log_figures import GOALS, QUANTITIES, Configuration, Figures, Spread
 from jpo.report.printable import printable
@@ -81,7 +81,9 @@ def leaves(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{name}", value
 
 
-def as_text(found: Sequence[Figures], unusable: Sequence[NotUsable], *, width: int, colour: bool) -> str:
+def as_text(
+    found: Sequence[Figures], unusable: Sequence[NotUsable], *, width: int, colour: bool, currency: Currency = USD
+) -> str:
     """Two tables per workload, then what could not be used."""
     text = StringIO()
     console = Console(file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False)
@@ -89,7 +91,7 @@ def as_text(found: Sequence[Figures], unusable: Sequence[NotUsable], *, width: i
         endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in one.by_status.items())
         told = f"{one.runs} run{'' if one.runs == 1 else 's'}: {endings}"
         console.print(f"[bold]Workload {escape(printable(str(one.identity)))}[/]   {told}", "", sep="\n", soft_wrap=True)
-        for table in (quantities(one), best_configurations(one)):
+        for table in (quantities(one, currency), best_configurations(one, currency)):
             if table.row_count:
                 console.print(table, "")
     for line in complaints(unusable):
@@ -97,23 +99,23 @@ def as_text(found: Sequence[Figures], unusable: Sequence[NotUsable], *, width: i
     return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
 
 
-def quantities(one: Figures) -> Table:
+def quantities(one: Figures, currency: Currency) -> Table:
     """What was measured of the runs that ended well."""
     table = plain_table("of runs that ended well", "runs", "mean", "median", "middle half", "least")
     for name in QUANTITIES:
         spread = one.spreads[name]
         if spread.runs:
-            cells = (shown(name, spread.mean), shown(name, spread.median), half(name, spread), shown(name, spread.least))
-            table.add_row(NAMES[name], str(spread.runs), *cells)
+            mean, median, least = (shown(name, value, currency) for value in (spread.mean, spread.median, spread.least))
+            table.add_row(NAMES[name], str(spread.runs), mean, median, half(name, spread, currency), least)
     return table
 
 
-def half(name: str, spread: Spread) -> str:
+def half(name: str, spread: Spread, currency: Currency) -> str:
     """The middle half; empty for a single run."""
-    return "" if spread.low is None else f"{shown(name, spread.low)} to {shown(name, spread.high)}"
+    return "" if spread.low is None else f"{shown(name, spread.low, currency)} to {shown(name, spread.high, currency)}"
 
 
-def best_configurations(one: Figures) -> Table:
+def best_configurations(one: Figures, currency: Currency) -> Table:
     """For each goal the best configuration, with what differs between configurations, and how many runs say so."""
     names = one.varied or tuple(name for name in PARAMETERS if any(name in best.parameters for best in one.best.values() if best))
     known = [name for name in QUANTITIES if one.spreads[name].runs]
@@ -123,14 +125,14 @@ def best_configurations(one: Figures) -> Table:
     for goal, best in one.best.items():
         if best:
             values = [numbers.plain(best.parameters[name]) if name in best.parameters else "" for name in names]
-            medians = [shown(name, best.medians[name]) for name in known]
+            medians = [shown(name, best.medians[name], currency) for name in known]
             table.add_row(f"by {goal}", *values, str(best.runs), str(best.failed), *medians)
     return table
 
 
-def shown(name: str, value: float | None) -> str:
+def shown(name: str, value: float | None, currency: Currency) -> str:
     """A value with its unit."""
-    return "" if value is None else numbers.FORMATS.get(name, numbers.plain)(value)
+    return "" if value is None else numbers.written(name, value, currency)
 
 
 def complaints(unusable: Sequence[NotUsable]) -> Iterator[str]:

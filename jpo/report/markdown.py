@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jpo.records import Suggestion
+from jpo.records import USD, Currency, Suggestion
 from jpo.report import numbers, terminal
 from jpo.report.report import Report
 
@@ -14,8 +14,8 @@ def render(report: Report) -> str:
     suggestion = report.suggestion
     lines = [f"### JPO: {escape(str(suggestion.identity))}", "", escape(terminal.verdict(report)), ""]
     lines += changes(suggestion) + [f"- {escape(reason)}" for reason in suggestion.reasons] + [""]
-    lines += forecasts(suggestion)
-    if report.track:
+    lines += forecasts(suggestion, report.currency)
+    if terminal.track(report):
         lines += [escape(terminal.track(report)), ""]
     lines += [f"> {escape(note)}\n" for note in (*suggestion.evidence.notes, *suggestion.guard.notices)]
     if report.diff:
@@ -28,19 +28,22 @@ def changes(suggestion: Suggestion) -> list[str]:
     """A table of what changes; nothing when all is kept."""
     rows = [
         f"| `{code(change.key)}` | {escape(change.old_text)} | **{escape(change.new_text)}** | "
-        f"{escape(change.reason)} | {numbers.confidence(change.confidence)} |"
+        f"{escape(terminal.why(change))} | {numbers.confidence(change.confidence)} |"
         for change in suggestion.changes
     ]
     return ["| key | now | next | why | confidence |", "|---|---|---|---|---|", *rows, ""] if rows else []
 
 
-def forecasts(suggestion: Suggestion) -> list[str]:
+def forecasts(suggestion: Suggestion, currency: Currency = USD) -> list[str]:
     """A table of what is expected."""
     checks = {check.name: check for check in suggestion.sla}
     lines = ["| forecast | now | next (90 % interval) | SLA |", "|---|---|---|---|"]
-    for field, (label, promise) in terminal.FORECASTS.items():
-        now = numbers.expected(field, getattr(suggestion.now, field), bounds=False)
-        then = numbers.expected(field, getattr(suggestion.next, field), bounds=True)
+    for field in terminal.shown(suggestion):
+        label, promise = terminal.FORECASTS[field]
+        now, then = (
+            numbers.expected(field, getattr(forecast, field), bounds=bounds, currency=currency)
+            for forecast, bounds in ((suggestion.now, False), (suggestion.next, True))
+        )
         lines.append(f"| {label} | {now} | {then} | {checks[promise].verdict if promise in checks else ''} |")
     return [*lines, ""]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
-from jpo.records import Interval
+from jpo.records import USD, Currency, Interval
 
 UNKNOWN = "unknown"
 
@@ -19,10 +20,11 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02}"
 
 
-def usd(amount: float) -> str:
-    """7.10 USD; below a cent, two significant digits: 0.000068 USD."""
-    digits = 2 if amount >= 0.01 or amount <= 0 else 1 - math.floor(math.log10(amount))
-    return f"{amount:.{digits}f} USD"
+def money(amount_usd: float, currency: Currency = USD) -> str:
+    """7.10 USD, or what that is in another currency; below a cent, two significant digits: 0.000068 USD."""
+    amount = amount_usd * currency.per_usd
+    digits = 2 if abs(amount) >= 0.01 or amount == 0 else 1 - math.floor(math.log10(abs(amount)))
+    return f"{amount:.{digits}f} {currency.code}"
 
 
 def plain(value: float) -> str:
@@ -34,16 +36,28 @@ def percent(ratio: float) -> str:
     return f"{round(100 * ratio)} %"
 
 
-FORMATS = {"duration_seconds": duration, "cost_usd": usd, "val_loss": plain, "time_max": duration, "cost_max": usd}
+FORMATS: Mapping[str, Callable[[float], str]] = {
+    "duration_seconds": duration,
+    "cost_usd": money,
+    "val_loss": plain,
+    "time_max": duration,
+    "cost_max": money,
+}
 """How to write a forecast or a promise; what is missing is written plain."""
 
 
-def expected(name: str, interval: Interval | None, *, bounds: bool) -> str:
+def written(name: str, value: float, currency: Currency = USD) -> str:
+    """A quantity or a promise with its unit, amounts in a currency."""
+    form = FORMATS.get(name, plain)
+    return money(value, currency) if form is money else form(value)
+
+
+def expected(name: str, interval: Interval | None, *, bounds: bool, currency: Currency = USD) -> str:
     """A forecast, with its 90 % interval if wanted."""
     if interval is None:
         return UNKNOWN
-    form = FORMATS.get(name, plain)
-    return f"{form(interval.mean)} ({form(interval.low)} to {form(interval.high)})" if bounds else form(interval.mean)
+    mean, low, high = (written(name, value, currency) for value in (interval.mean, interval.low, interval.high))
+    return f"{mean} ({low} to {high})" if bounds else mean
 
 
 def confidence(probability: float | None) -> str:

@@ -7,6 +7,7 @@ A log is one run. Its lines, in the order in which a training script writes them
     # model=cnn
     # framework=pytorch
     # batch_size=64                 each parameter of records.PARAMETERS that is known; further keys are allowed
+    # data_fraction=0.1             only of a trial on a part of the data, which is no run: see `jpo predict --trials`
     # start=1795255200.0
     time,epoch,samples,train_loss,val_loss
     1795255201.4,1,1437,0.61,0.42   a row per epoch: epochs finished, samples so far; empty = not measured, nan = diverged
@@ -54,6 +55,10 @@ def read_log(path: Path, *, now: float | None = None) -> Run:
 
 def run_of(log: Log, *, now: float | None = None) -> Run:
     """The finished run that these lines tell of; arguments and errors as in `read_log`."""
+    fraction = log.number("data_fraction")
+    if fraction is not None and fraction < 1:
+        finding, remedy = f"is a trial on {100 * fraction:g} % of the data, not a run", "name it to `jpo predict --trials`"
+        raise TelemetryError(str(log.path), finding, remedy, code="JPO-E112")
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
@@ -87,6 +92,18 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
 
 def parsed(path: Path) -> Log:
     """All whole lines of a log."""
+    log = Log(path)
+    for line in whole_lines(path):
+        log.take(line)
+    return log
+
+
+def whole_lines(path: Path) -> list[str]:
+    """The lines of a log that are written to their end.
+
+    Raises:
+        TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty.
+    """
     try:
         with opened(path) as file:
             content = file.read(LARGEST_LOG_BYTES + 1)
@@ -98,10 +115,7 @@ def parsed(path: Path) -> Log:
     if len(content) > LARGEST_LOG_BYTES:
         raise too_large(path)
     complete, _, _ = content.rpartition(b"\n")
-    log = Log(path)
-    for line in decoded(complete).split("\n"):
-        log.take(line)
-    return log
+    return decoded(complete).split("\n")
 
 
 def opened(path: Path) -> BufferedReader:

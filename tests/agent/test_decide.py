@@ -163,6 +163,15 @@ def test_what_may_fail_needs_the_budget_of_a_failure(grid, belief):
     assert ask(grid(), may_fail, recent=[1.01]).choice == 0
 
 
+def test_values_that_only_ever_failed_are_left_even_if_nothing_good_is_within_one_step(grid, belief):
+    out_of_reach = grid(admissible=[True, True, False])
+    believed = belief([[0, 0, 0]], runs=(0, 0, 2), failures=(3, 0, 0), p_fail=(0.9, 0.4, 0))
+    for recent in ((), (2.0, 2.0, 2.0)):
+        decision = ask(out_of_reach, believed, recent=recent)
+        assert (decision.choice, decision.step, decision.codes[0]) == (1, "try", "JPO-W617")
+    assert ask(out_of_reach, believed, explore="off").choice == 0
+
+
 def test_where_today_may_not_stay_and_all_else_is_risky_the_least_risk_is_taken(grid, belief):
     risky = belief([[0, 2, HALF]] * 2 + [[0, 2, 2]] * 2, runs=(0, 0, 0))
     found = ask(grid(admissible=[False, True, True]), risky)
@@ -175,7 +184,7 @@ def test_a_belief_that_was_too_sure_is_trusted_less_and_the_reader_is_told(grid,
     sure, unsure = (ask(grid(), belief(logs), widen=widen) for widen in (1.0, 2.0))
     assert (sure.choice, unsure.choice) == (2, 0)
     assert ("JPO-W616" in sure.codes, "JPO-W616" in unsure.codes) == (False, True)
-    told = "too few of the last runs ended within their forecasts: intervals and risks are widened by a factor of 2"
+    told = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 2"
     assert told in unsure.reasons
 
 

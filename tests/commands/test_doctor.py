@@ -88,7 +88,7 @@ def test_the_report_fits_the_terminal_and_sums_up(empty: Project, monkeypatch: p
     lines = empty.jpo("doctor").out.split("\n")
     assert max(map(len, lines)) <= width
     assert lines[0] == "Installation"
-    assert lines[-2] == "1 warning, 12 ok"
+    assert lines[-2] == "1 warning, 16 ok"
 
 
 def test_the_label_that_differs_is_named(empty: Project, server: str) -> None:

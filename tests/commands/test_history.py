@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from made import a_run, a_suggestion
 
 from jpo.commands import history
 from jpo.history import open_store
-from jpo.records import Finished, Identity, Outcome, Run, RunStatus
+from jpo.records import Finished, Forecast, Identity, Interval, Outcome, Run, RunStatus
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -56,6 +59,41 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     assert "older ones are left out; --limit N shows so many, --format csv all runs" in out
     assert "run-0 " in empty.jpo("history", "--limit", "4").out
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
+
+
+def test_the_ledger_is_the_same_whatever_the_limit(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    for seconds in (41.0, 500.0):
+        project.jpo("observe", "--csv", str(project.log(0, 64, seconds, start=time.time() + seconds, name=f"{seconds:g}")))
+    ledger = "Last forecast: duration off by"
+    told = [line for line in project.jpo("history").out.splitlines() if line.startswith(ledger)]
+    assert told
+    assert told[0] in project.jpo("history", "--limit", "1").out
+    documents = [json.loads(project.jpo("history", "-o", "json", *limit).out) for limit in ((), ("--limit", "1"))]
+    assert documents[0]["workloads"] == documents[1]["workloads"]
+    assert [one["inside"]["duration_seconds"] for one in documents[1]["suggestions"][0]["outcome"]] == [True, False]
+
+
+def test_a_run_that_followed_a_suggestion_stands_beside_its_forecast(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    for name, seconds, status in (("good", 500.0, "succeeded"), ("bad", 41.0, "failed")):
+        project.log(0, 64, seconds, start=time.time(), name=name, status=status)
+    project.jpo("observe")
+    out = project.jpo("history").out
+    assert any("run-good" in line and " % outside" in line for line in out.splitlines())
+    assert not any("run-bad" in line and "side" in line for line in out.splitlines())
+    assert "1 of 2 runs that followed a suggestion did not end well." in " ".join(out.split())
+
+
+def test_a_widened_interval_is_told(empty: Project) -> None:
+    told = "too few of the last runs ended within their forecasts: intervals and risks are widened by a factor of 1.4"
+    suggestion = a_suggestion(next=Forecast(Interval(50.0, 40.0, 60.0)), codes=("JPO-W616",), reasons=(told,))
+    with open_store(f"sqlite:///{empty.folder}/.jpo/jpo.db") as store:
+        store.append(suggestion, config="config.ini", source_digest="ab" * 32)
+        store.record(Finished((a_run("r1", 200.0),)), now=300.0)
+    out = " ".join(empty.jpo("history").out.split())
+    assert "1 of 1 inside the interval (27 to 100 % in the long run)" in out
+    assert f"The newest suggestion says: {told}." in out
 
 
 def test_explain_does_not_show_the_password_of_the_store(empty: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,9 +75,11 @@ def test_a_price_above_the_quota_has_no_nearest_values():
     assert verdict.parameters is None
 
 
-def test_keeping_is_approved_even_if_its_forecast_breaks_the_budget():
-    limits, facts = Limits(cost_max_usd=1), Facts(cost_usd_next=2)
-    assert check(NOW, NOW, limits, facts).approved
+def test_keeping_is_approved_even_if_its_forecast_breaks_the_sla():
+    limits, facts = Limits(cost_max_usd=1, gpu_util_min=0.5), Facts(cost_usd_next=2, gpu_utilisation_next=0.1)
+    kept = check(NOW, NOW, limits, facts)
+    assert kept.approved
+    assert [notice.rule for notice in kept.notices] == ["cost_within_budget", "gpu_utilisation_within_sla"]
     assert not check(NOW, {**NOW, "batch_size": 32.0}, limits, facts).approved
 
 

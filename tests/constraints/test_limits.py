@@ -3,7 +3,7 @@ import tomllib
 
 import pytest
 
-from constraints.limits import DEFAULTS, Limit, Limits, limits_from, seconds
+from constraints.limits import DEFAULTS, Limit, Limits, Quota, limits_from, seconds
 from jpo import records
 
 
@@ -31,7 +31,11 @@ def test_the_tables_of_the_guide_are_understood():
         [sla]
         time_max = "6h"
         cost_max = 12.0
+        throughput_min = 500
+        memory_max_gib = 64
         gpu_util_min = 0.5
+        cpu_util_min = 0.3
+        val_loss_max = -0.1
         [prices]
         usd_per_gpu_hour = 2.1
         [quota]
@@ -43,6 +47,8 @@ def test_the_tables_of_the_guide_are_understood():
     assert read.parameters["batch_size"] == Limit(1, 4096, power_of_two=True, max_change=4, key="training.batch_size")
     assert read.parameters["num_layers"].held == "frozen in jpo.toml"
     assert (read.time_max_seconds, read.cost_max_usd, read.quota.gpus, read.quota.cpus) == (21600, 12, 8, math.inf)
+    assert (read.throughput_min, read.memory_max_gib, read.val_loss_max) == (500, 64, -0.1)
+    assert (read.gpu_util_min, read.cpu_util_min) == (0.5, 0.3)
     assert (read.prices.usd_per_gpu_hour, read.card.memory_gib, read.card.fixed_gib) == (2.1, 80, None)
 
 
@@ -89,10 +95,15 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
         ("[parameters]\nbatch_size = 64", r"\[parameters\] batch_size: 64 is not a table; "),
         ("quota = 8", r"\[quota\]: 8 is not a table; "),
         ("[quota]\ngpu = 8", r"\[quota\]: unknown key 'gpu'; known are gpus"),
+        ("[quota]\nthis_machine = 'yes'", r"\[quota\] this_machine: 'yes' is neither true nor false; "),
+        ("[quota]\nof_machine = ['gpus']", r"\[quota\]: unknown key 'of_machine'; known are gpus"),
         ("[quota]\ngpus = 'many'", r"\[quota\] gpus: 'many' is not a number; "),
         ("[quota]\nusd_per_hour = 5", r"\[quota\] usd_per_hour: no price is known; "),
         ("[sla]\ntime_max = 'soon'", r"\[sla\] time_max: 'soon' is not a duration; "),
         ("[sla]\ncost_max = []", r"\[sla\] cost_max: \[\] is not a number; "),
+        ("[sla]\ncost_max = 0", r"\[sla\] cost_max: 0 is too small; write a number above 0"),
+        ("[sla]\nmemory_max_gib = inf", r"\[sla\] memory_max_gib: inf is not a number; "),
+        ("[sla]\ntimemax = 5", r"\[sla\]: unknown key 'timemax'; known are time_max"),
     ],
 )
 def test_what_cannot_be_a_limit_is_refused_by_place_finding_and_remedy(toml, message):
@@ -127,3 +138,14 @@ def test_holding_names_the_reason_and_leaves_the_rest():
 )
 def test_one_step_reaches_a_factor_or_back_into_the_limits(limit, now, reach):
     assert limit.reach(now) == reach
+
+
+@pytest.mark.parametrize("text", ["true", "'true'", "false"])
+def test_this_machine_is_understood_and_asks_no_machine(text):
+    assert limits(f"[quota]\ngpus = 8\nthis_machine = {text}").quota == Quota(gpus=8)
+
+
+def test_a_machine_caps_only_what_it_has_less_of():
+    quota = Quota(gpus=8, cpus=4).within({"gpus": 2.0, "cpus": 16.0})
+    assert quota == Quota(gpus=2, cpus=4, of_machine=frozenset({"gpus"}))
+    assert Quota(gpus=8).within({}) == Quota(gpus=8)

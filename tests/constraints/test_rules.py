@@ -42,6 +42,7 @@ ROWS = [
     (rules.gpu_memory_within_card, CARD, {"batch_size": 512, "gpus": 0}, {"batch_size": 512, "gpus": 1}),
     (rules.gpu_memory_within_card, CARD, {"num_layers": 3}, {"num_layers": 4}),
     (rules.within_quota, Limits(quota=Quota(gpus=4)), {"gpus": 4}, {"gpus": 5}),
+    (rules.within_quota, Limits(quota=Quota(gpus=8).within({"gpus": 4})), {"gpus": 4}, {"gpus": 5}),
     (rules.within_quota, Limits(quota=Quota(cpus=16)), {"cpus": 16}, {"cpus": 17}),
     (rules.within_quota, Limits(quota=Quota(memory_gib=32)), {"memory_gib": 32}, {"memory_gib": 33}),
     (rules.price_within_quota, PRICED, {"gpus": 2}, {"gpus": 3}),  # 2 x 2 + 8 x .1 + 16 x .0125 = 5
@@ -58,8 +59,7 @@ def test_a_rule_accepts_one_proposal_and_names_itself_about_the_other(rule, limi
 
 
 def test_every_rule_is_tried_by_hand():
-    elsewhere = {rules.known_parameter, rules.cost_within_budget, rules.time_within_sla}
-    assert {rule for rule, *_ in ROWS} | elsewhere == set(rules.RULES)
+    assert {rule for rule, *_ in (*ROWS, *PROMISES)} | {rules.known_parameter} == set(rules.RULES)
 
 
 def test_a_parameter_that_comes_goes_or_has_no_limits_is_named():
@@ -71,14 +71,32 @@ def test_a_parameter_that_comes_goes_or_has_no_limits_is_named():
     ]
 
 
-def test_cost_and_time_are_judged_by_the_forecast_and_only_if_there_is_one():
-    limits = Limits(cost_max_usd=12, time_max_seconds=3600)
-    for rule, facts in ((rules.cost_within_budget, "cost_usd_next"), (rules.time_within_sla, "duration_seconds_next")):
-        most = 12 if rule is rules.cost_within_budget else 3600
-        assert not list(rule(NOW, NOW, limits, Facts()))
-        assert not list(rule(NOW, NOW, limits, Facts(**{facts: most})))
-        assert [v.rule for v in rule(NOW, NOW, limits, Facts(**{facts: most + 1}))] == [rule.__name__]
-        assert not list(rule(NOW, NOW, Limits(), Facts(**{facts: 1e9})))
+PROMISES = [  # rule, limit, fact, kept, broken
+    (rules.cost_within_budget, {"cost_max_usd": 12}, "cost_usd_next", 12, 12.1),
+    (rules.time_within_sla, {"time_max_seconds": 3600}, "duration_seconds_next", 3600, 3601),
+    (rules.throughput_within_sla, {"throughput_min": 500}, "throughput_samples_per_second_next", 500, 499),
+    (rules.memory_within_sla, {"memory_max_gib": 64}, "memory_gib_next", 64, 65),
+    (rules.gpu_utilisation_within_sla, {"gpu_util_min": 0.5}, "gpu_utilisation_next", 0.5, 0.49),
+    (rules.cpu_utilisation_within_sla, {"cpu_util_min": 0.3}, "cpu_utilisation_next", 0.3, 0.0),
+    (rules.val_loss_within_sla, {"val_loss_max": -1.5}, "val_loss_next", -2.0, -1.4),
+]
+
+
+@pytest.mark.parametrize(("rule", "limit", "fact", "kept", "broken"), PROMISES)
+def test_a_promise_is_judged_by_the_forecast_and_only_if_there_is_one(rule, limit, fact, kept, broken):
+    assert not list(rule(NOW, NOW, Limits(**limit), Facts()))
+    assert not list(rule(NOW, NOW, Limits(**limit), Facts(**{fact: kept})))
+    assert not list(rule(NOW, NOW, Limits(), Facts(**{fact: broken})))
+    (violation,) = rule(NOW, NOW, Limits(**limit), Facts(**{fact: broken}))
+    assert (violation.rule, set(violation.involves)) == (rule.__name__, set(NOW)), "it depends on all values"
+
+
+def test_a_broken_promise_is_told_with_its_unit_and_its_name_in_jpo_toml():
+    (found,) = rules.memory_within_sla(NOW, NOW, Limits(memory_max_gib=64), Facts(memory_gib_next=65.04))
+    assert found.message == "the run is expected to need 65.04 GiB; [sla] memory_max_gib is 64 GiB"
+    assert (found.wanted, found.allowed) == ("65.04 GiB", "<= 64 GiB")
+    (found,) = rules.throughput_within_sla(NOW, NOW, Limits(throughput_min=500), Facts(throughput_samples_per_second_next=9))
+    assert found.allowed == ">= 500 samples/s"
 
 
 def test_a_rule_says_in_words_what_was_wanted_and_what_is_allowed():
@@ -112,3 +130,10 @@ def test_gpu_memory_is_estimated_from_above(card, measured, proposed, need):
 def test_facts_that_are_no_measurements_are_refused(value):
     with pytest.raises(ValueError, match=r"cost_usd_next = .+; leave out what is not known"):
         Facts(cost_usd_next=value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_loss_below_zero_is_a_measurement_and_infinity_is_none(value):
+    assert Facts(val_loss_next=-3.0).val_loss_next == -3
+    with pytest.raises(ValueError, match=r"val_loss_next = .+ is not a finite number; leave"):
+        Facts(val_loss_next=value)

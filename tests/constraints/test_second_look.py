@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import constraints
-from constraints.second_look import main
+from constraints.rules import RULES
+from constraints.second_look import RULES_OF_FILES, main
 
+ALL = len(RULES) + RULES_OF_FILES
 BEFORE = """\
 [workload]
 dataset = digits
@@ -72,7 +74,7 @@ def process(folder: Path, *arguments: str) -> tuple[int, str, str]:
 @pytest.mark.parametrize("how", [["-S", "-m", "constraints"], ["-I", "-S", "constraints"]])
 def test_a_copy_of_the_folder_that_stands_alone_approves_and_rejects(how, alone, tmp_path):
     fine = write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 128"))
-    assert process(alone, *how, *fine) == (0, "approved: batch_size 64 -> 128; 19 rules\n", "")
+    assert process(alone, *how, *fine) == (0, f"approved: batch_size 64 -> 128; {ALL} rules\n", "")
     code, out, err = process(alone, *how, *write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 1000")))
     assert (code, err) == (1, "")
     assert "violated: largest_change: batch_size = 1000 is too far from today's 64" in out
@@ -107,7 +109,7 @@ def test_the_checker_of_a_team_runs_in_a_process_that_stands_alone(alone, tmp_pa
 
 
 def test_the_same_file_is_approved(look):
-    assert look(BEFORE) == (0, "approved: no value changes; 19 rules\n", "")
+    assert look(BEFORE) == (0, f"approved: no value changes; {ALL} rules\n", "")
 
 
 def test_each_broken_rule_is_named_in_words_on_a_line_of_its_own(look):
@@ -115,7 +117,7 @@ def test_each_broken_rule_is_named_in_words_on_a_line_of_its_own(look):
     assert code == 1
     too_far = "violated: largest_change: {} is too far from today's {}: one step is at most a factor of {}"
     assert out.splitlines() == [
-        "rejected: batch_size 64 -> 100001, learning_rate 0.01 -> 0.5; 3 of 19 rules broken",
+        f"rejected: batch_size 64 -> 100001, learning_rate 0.01 -> 0.5; 3 of {ALL} rules broken",
         "violated: at_most_max: learning_rate = 0.5 is above 0.1, the largest value allowed",
         too_far.format("batch_size = 100001", 64, "4, so 16 to 256"),
         too_far.format("learning_rate = 0.5", 0.01, "10, so 0.001 to 0.1"),
@@ -194,7 +196,7 @@ def test_a_name_that_stands_in_two_sections_is_no_parameter_until_jpo_toml_says_
 def test_json_tells_the_same(look):
     code, out, _ = look(BEFORE.replace("= 64", "= 1000"), BEFORE, None, "-o", "json")
     answer = json.loads(out)
-    assert (code, answer["approved"], answer["rules"]) == (1, False, 19)
+    assert (code, answer["approved"], answer["rules"]) == (1, False, ALL)
     assert answer["changes"] == [{"parameter": "batch_size", "key": "training.batch_size", "old": 64, "new": 1000}]
     assert [violation["rule"] for violation in answer["violations"]] == ["largest_change"]
     assert answer["parameters"]["batch_size"] == 256
@@ -202,7 +204,7 @@ def test_json_tells_the_same(look):
 
 def test_the_teams_checker_has_the_last_word(look):
     limits = '[check]\ncommand = ["sh", "-c", "grep -q 96 $0 || { echo only 96; exit 1; }", "{config}"]\ntimeout = "10s"\n'
-    assert look(BEFORE.replace("= 64", "= 96"), BEFORE, limits)[:2] == (0, "approved: batch_size 64 -> 96; 20 rules\n")
+    assert look(BEFORE.replace("= 64", "= 96"), BEFORE, limits)[:2] == (0, f"approved: batch_size 64 -> 96; {ALL + 1} rules\n")
     code, out, _ = look(BEFORE.replace("= 64", "= 128"), BEFORE, limits)
     assert code == 1
     assert "violated: workload_checker: sh rejects with exit code 1: only 96" in out
@@ -269,4 +271,4 @@ def test_awkward_files_are_read_as_the_training_script_reads_them(look):
         BEFORE.replace("password = hunter2", "password = 100%\nflag").encode(),
     ):
         code, out, err = look(before.replace(b"64", b"128"), before)
-        assert (code, out, err) == (0, "approved: batch_size 64 -> 128; 19 rules\n", "")
+        assert (code, out, err) == (0, f"approved: batch_size 64 -> 128; {ALL} rules\n", "")

@@ -197,6 +197,15 @@ def test_a_suggestion_is_read_back_equal(store: Store) -> None:
     assert store.suggestions_of(CIFAR) == ()
 
 
+def test_rollbacks_are_found_among_the_suggestions_whatever_the_others_say(store: Store) -> None:
+    append(store, a_suggestion("s1", reasons=('"decided_by":"rollback"',)))
+    rollbacks = [a_suggestion(f"r{at}", float(at), decided_by="rollback", undoes="s1", pinned_until=9.5) for at in (3, 2)]
+    for one in (*rollbacks, a_suggestion("r4", decided_by="rollback"), a_suggestion("r5", identity=CIFAR, decided_by="rollback")):
+        append(store, one)
+    store.withdraw("r4", AuditEvent("conflict", 9.0))
+    assert store.rollbacks_of(DIGITS) == (rollbacks[1], rollbacks[0])
+
+
 def test_suggestions_are_oldest_first_and_a_limit_keeps_the_newest(store: Store) -> None:
     for number in (3, 1, 2):
         append(store, a_suggestion(f"s{number}", float(number)))

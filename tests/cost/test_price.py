@@ -1,10 +1,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made import a_run
 
-from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.cost import Instance, Prices, lacks_energy, log_rate, mean_power_watts, run_cost_usd, usd_per_hour
+from jpo.cost.price import price_of_type
+from jpo.errors import UsageError
+from jpo.records import Outcome, Run
 
 ALL = Prices(2.0, 0.05, 0.01)
 
@@ -65,3 +73,104 @@ def test_rate_is_finite_without_gpus_and_zero_without_resources() -> None:
     assert difference(ALL, {"gpus": 1}, {"gpus": 0}) == pytest.approx(50)
     assert log_rate({"batch_size": 64}, ALL) == 0.0
     assert log_rate({"gpus": 8}, Prices(usd_per_gpu_hour=0.0)) == 0.0
+
+
+def an_instance(
+    name: str, gpus: int, usd: float, spot: float | None = None, vcpus: float = 8.0, memory_gib: float = 32.0
+) -> Instance:
+    gpu = "t4" if gpus else ""
+    return Instance(name, "x", gpu, gpus, 16.0, vcpus, memory_gib, "here", usd, spot, date(2026, 8, 26), "a list")
+
+
+ONE, FOUR, BARE = an_instance("one", 1, 1.0, 0.25), an_instance("four", 4, 3.5, vcpus=32), an_instance("bare", 0, 0.4)
+RENTED = Prices(instances=(FOUR, ONE, BARE))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "usd"),
+    [
+        ({"gpus": 1.0, "cpus": 8.0, "memory_gib": 32.0}, 1.0),
+        ({"gpus": 1.0, "cpus": 8.0, "memory_gib": 32.000001}, 1.0),  # as it comes back from bytes
+        ({"gpus": 1.0, "cpus": 9.0}, 3.5),
+        ({"gpus": 2.0}, 3.5),
+        ({"gpus": 0.0, "cpus": 2.0}, 0.4),
+        ({"gpus": 5.0}, None),
+        ({"gpus": 1.0, "memory_gib": 64.0}, None),
+        ({"batch_size": 64.0}, None),
+    ],
+)
+def test_a_configuration_costs_what_the_cheapest_instance_does_that_holds_it(
+    parameters: dict[str, float], usd: float | None
+) -> None:
+    assert usd_per_hour(parameters, RENTED) == usd
+
+
+def test_spot_prices_are_the_instances_own_else_a_share_else_unknown() -> None:
+    spot = replace(RENTED, spot=True)
+    assert usd_per_hour({"gpus": 1}, spot) == 0.25
+    assert usd_per_hour({"gpus": 2}, spot) is None
+    assert usd_per_hour({"gpus": 2}, replace(spot, spot_share=0.2)) == pytest.approx(0.7)
+    assert usd_per_hour({"gpus": 1}, replace(ALL, spot=True)) is None
+    assert usd_per_hour({"gpus": 1}, replace(ALL, spot=True, spot_share=0.5)) == pytest.approx(1.0)
+
+
+PARAMETERS = st.fixed_dictionaries(
+    {"gpus": st.integers(0, 64), "cpus": st.floats(0, 300), "memory_gib": st.floats(0, 5000)}, optional={"epochs": st.just(3)}
+)
+KNOWN = st.sampled_from([RENTED, replace(RENTED, spot=True), replace(RENTED, instances=(ONE, FOUR)), ALL, Prices()])
+
+
+@given(PARAMETERS, PARAMETERS, KNOWN)
+def test_the_rate_is_finite_and_agrees_with_the_price_where_there_is_one(
+    some: dict[str, float], others: dict[str, float], prices: Prices
+) -> None:
+    rates = [log_rate(values, prices) for values in (some, others)]
+    usd = [usd_per_hour(values, prices) for values in (some, others)]
+    assert all(map(math.isfinite, rates))
+    if usd[0] and usd[1]:
+        assert rates[0] - rates[1] == pytest.approx(math.log(usd[0] / usd[1]), abs=1e-9)
+
+
+def test_what_fits_into_no_instance_ranks_as_several_of_one_kind() -> None:
+    assert difference(RENTED, {"gpus": 8}, {"gpus": 4}) == pytest.approx(2)
+    assert difference(replace(RENTED, instances=(ONE, BARE)), {"gpus": 3}, {"gpus": 1}) == pytest.approx(3)
+    assert difference(replace(RENTED, instances=(BARE,)), {"gpus": 4}, {"gpus": 2}) == pytest.approx(2)
+
+
+def a_priced_run(joules: float | None, cost_usd: float | None = None) -> Run:
+    outcome = Outcome(duration_seconds=7200.0, energy_joules=joules, cost_usd=cost_usd)
+    return replace(a_run(), parameters={"gpus": 2.0}, outcome=outcome)
+
+
+def test_measured_energy_comes_on_top_where_a_kwh_has_a_price() -> None:
+    prices = Prices(usd_per_gpu_hour=1.0, usd_per_kwh=0.5)
+    assert run_cost_usd(a_priced_run(3.6e6), prices) == pytest.approx(4.0 + 0.5)
+    assert run_cost_usd(a_priced_run(None), prices) == pytest.approx(4.0)
+    assert run_cost_usd(a_priced_run(3.6e6, cost_usd=9.0), prices) == 9.0
+    assert [lacks_energy(run, prices) for run in (a_priced_run(3.6e6), a_priced_run(None), a_priced_run(None, 9.0))] == [
+        False,
+        True,
+        False,
+    ]
+    assert not lacks_energy(a_priced_run(None), ALL)
+
+
+def test_a_price_of_energy_alone_is_no_price_of_the_machine() -> None:
+    assert run_cost_usd(a_priced_run(3.6e6), Prices(usd_per_kwh=0.5)) is None
+    assert run_cost_usd(a_priced_run(3.6e6), Prices(usd_per_gpu_hour=0.0, usd_per_kwh=0.5)) == 0.5
+    assert run_cost_usd(a_priced_run(None), Prices(usd_per_gpu_hour=0.0)) == 0.0
+
+
+def test_power_that_was_measured_makes_the_hour_dearer() -> None:
+    prices = Prices(usd_per_gpu_hour=1.0, usd_per_kwh=0.5)
+    assert usd_per_hour({"gpus": 2}, prices, power_watts=500.0) == pytest.approx(2.25)
+    assert usd_per_hour({"gpus": 2}, ALL, power_watts=500.0) == pytest.approx(4.0)
+    assert mean_power_watts([a_priced_run(7.2e6), a_priced_run(3.6e6), a_priced_run(None)]) == pytest.approx(750.0)
+    assert mean_power_watts([a_priced_run(None)]) is None
+
+
+def test_a_gpu_type_has_its_price_and_an_unknown_one_names_the_known() -> None:
+    assert price_of_type({"A10G": 1.0, "t4": 0.5}, " a10g", place="jpo.toml") == 1.0
+    with pytest.raises(UsageError, match=r"jpo.toml: gpu_type 'v100' has no price .*; known are a10g, t4") as refused:
+        price_of_type({"A10G": 1.0, "t4": 0.5}, "v100", place="jpo.toml")
+    assert refused.value.code == "JPO-E801"

@@ -39,7 +39,9 @@ def test_weights_and_moves_by_hand() -> None:
     variance = 0.12**2 + 0.06**2  # one run each; the older one's age changes this by 2 %
     likelihood = (1 + (LN2 / 2) ** 2 / (4 * variance)) ** -5  # Student t, nu 4, squared: exponent -(nu + 1) / 2 * 2
     assert belief.weights[0] == pytest.approx(likelihood / (1 + likelihood), rel=0.05)
-    assert belief.log_time[0] == pytest.approx([0.0, 0.8 * LN2], rel=0.01)  # tau^2 / variance = 0.8 of what was missed
+    differ = likelihood / (1 + likelihood) ** 2 * LN2**2  # variance between the particles of what they say of the ratio
+    share = (differ + 2 * 0.12**2) / (differ + 2 * variance)  # of what was missed; 0.8 if all particles were equal
+    assert belief.log_time[0] == pytest.approx([0.0, share * LN2], rel=0.01)
     assert belief.log_time[1] == pytest.approx([0.0, LN2], rel=0.01)
     assert belief.duration_seconds == pytest.approx(100, rel=0.01)
     assert list(belief.runs) == [1, 1]
@@ -167,7 +169,9 @@ def test_a_run_stopped_after_a_known_time_is_no_failure_and_lifts_the_particles_
     variance = 0.12**2 + 0.06**2
     likelihood = [(1 + short**2 / (4 * variance)) ** -2.5 for short in (2 * LN2, LN2)]  # Student t, nu 4, of what is missing
     assert belief.weights[0] == pytest.approx(likelihood[0] / sum(likelihood), rel=1e-3)
-    assert belief.log_time[:, 1] == pytest.approx([0.8 * 2 * LN2, LN2 + 0.8 * LN2], rel=0.01)
+    differ = likelihood[0] * likelihood[1] / sum(likelihood) ** 2 * LN2**2
+    share = (differ + 0.12**2) / (differ + variance)
+    assert belief.log_time[:, 1] == pytest.approx([share * 2 * LN2, LN2 + share * LN2], rel=0.01)
     assert (list(belief.runs), list(belief.failures), list(belief.stopped)) == ([1, 0], [0, 0], [0, 1])
     assert list(belief.tried) == [True, True]
 

@@ -21,7 +21,7 @@ def test_intervals_cover_the_share_of_outcomes_that_they_name(runs: int) -> None
     print(f"after {runs} runs: duration {duration.round(3)}, loss {loss.round(3)} of {len(hits)}")  # noqa: T201
     assert all(duration > np.subtract(LEVELS, 0.1))
     # Too wide here, because simulated jobs have nothing that no simulated job explains; recorded ones do, and they count.
-    assert all(duration < np.add(LEVELS, [0.25, 0.16, 0.09]))
+    assert all(duration < np.add(LEVELS, [0.3, 0.16, 0.09]))
     assert all(loss > np.subtract(LEVELS, 0.1))
 
 

@@ -78,7 +78,9 @@ def test_a_row_seen_often_fixes_the_level() -> None:
 def test_the_least_moves_only_the_particles_below() -> None:
     simulated = np.array([[0.0, 0.0], [0.0, 2 * LN2]])
     result = moved(simulated, seen((0, 0.0)), seen((1, LN2)), MISFIT, rows("batch_size", 32, 4096))
-    assert result.log[:, 1] == pytest.approx([0.8 * LN2, 2 * LN2], rel=1e-3)
+    weight = 1 / (1 + math.exp(-result.log_likelihood[0]))  # of the first; the other one's likelihood is 1
+    differ = weight * (1 - weight) * (2 * LN2) ** 2
+    assert result.log[:, 1] == pytest.approx([(differ + 0.12**2) / (differ + 0.018) * LN2, 2 * LN2], rel=1e-3)
     assert result.log_likelihood == pytest.approx([-2.5 * math.log1p(LN2**2 / (4 * 0.018)), 0])
 
 
@@ -86,3 +88,12 @@ def test_todays_column_stays_zero_when_today_was_not_run() -> None:
     result = moved(np.array([[0.0, 0.5]]), seen((1, 3.0)), NOWHERE, MISFIT, rows("batch_size", 32, 64))
     assert result.log[0] == pytest.approx([0, 0.5])
     assert result.level == pytest.approx([2.5])
+
+
+def test_what_goes_along_in_the_particles_is_moved_along() -> None:
+    """Jobs differ in how they scale, and two far rows show it: what is seen of one is believed of the other."""
+    slopes = np.linspace(-1, 1, 41)
+    simulated = np.stack([0 * slopes, slopes, 2 * slopes, 0 * slopes], axis=1)  # (J, K)
+    little, candidates = Misfit(0.01, 0.005), rows("batch_size", 1, 2.0**10, 2.0**20, 2.0**30)
+    flat = moved(simulated, seen((0, 0.0), (1, 0.6)), NOWHERE, little, candidates).log[20]
+    assert flat == pytest.approx([0, 0.6, 1.2, 0], abs=0.02)

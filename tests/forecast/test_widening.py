@@ -38,30 +38,47 @@ def test_misses_below_count_like_misses_above() -> None:
 CANDIDATES = Candidates(("batch_size",), np.array([[8.0], [16.0]]), 0, np.ones(2, dtype=np.bool_), np.zeros(2))
 
 
-def a_run(at: int, seconds: float | None, *, batch_size: float = 8.0, status: RunStatus = RunStatus.SUCCEEDED) -> Run:
-    outcome = Outcome(duration_seconds=seconds)
+def a_run(
+    at: int,
+    seconds: float | None,
+    *,
+    loss: float | None = None,
+    batch_size: float = 8.0,
+    status: RunStatus = RunStatus.SUCCEEDED,
+) -> Run:
+    outcome = Outcome(duration_seconds=seconds, val_loss=loss)
     return Run(str(at), Identity("d", "m", "f"), {"batch_size": batch_size}, status, None, float(at), outcome, "observe")
 
 
 def believe(runs: Sequence[Run]) -> Belief:
-    """As many seconds as runs are known."""
+    """As many seconds as runs are known, and twice the loss."""
     zero, no = np.zeros((1, 2)), np.zeros((1, 2), dtype=np.bool_)
     count, none = np.array([len(runs), 0]), np.zeros(2, dtype=np.int64)
     seconds = float(len(runs)) or None
-    return Belief(np.ones(1), zero, zero, zero, zero, no, np.zeros(2), count, none, none, 0.1, seconds, None, 0.5, False)
+    loss = 2 * seconds if seconds else None
+    return Belief(np.ones(1), zero, zero, zero, zero, no, np.zeros(2), count, none, none, 0.1, seconds, loss, 0.5, False)
+
+
+def told(runs: Sequence[Run], quantity: str = "duration_seconds") -> list[tuple[float, float]]:
+    return [(round(forecast.mean, 9), came) for forecast, came in one_step_ahead(believe, CANDIDATES, runs)[quantity]]
 
 
 def test_each_run_stands_beside_its_forecast_from_those_before_it() -> None:
-    pairs = one_step_ahead(believe, CANDIDATES, [a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)])
-    assert [(round(forecast.mean, 9), took) for forecast, took in pairs] == [(1.0, 20.0), (2.0, 30.0)]
+    assert told([a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)]) == [(1.0, 20.0), (2.0, 30.0)]
+
+
+def test_losses_are_watched_beside_durations_where_they_were_measured() -> None:
+    runs = [a_run(0, 10.0), a_run(1, 20.0, loss=0.5), a_run(2, None, loss=0.7), a_run(3, 9.0, loss=-1.0)]
+    assert told(runs, "val_loss") == [(2.0, 0.5), (4.0, 0.7)]
+    assert told(runs) == [(1.0, 20.0), (3.0, 9.0)]
 
 
 def test_runs_that_say_nothing_are_left_out() -> None:
     failed, unmeasured, elsewhere = a_run(1, 9.0, status=RunStatus.FAILED), a_run(2, None), a_run(3, 9.0, batch_size=7.0)
-    assert one_step_ahead(believe, CANDIDATES, [a_run(0, 10.0), failed, unmeasured, elsewhere]) == []
+    assert told([a_run(0, 10.0), failed, unmeasured, elsewhere]) == []
 
 
 def test_only_the_last_runs_are_watched() -> None:
     runs = [a_run(at, 10.0) for at in range(50)]
-    assert len(one_step_ahead(believe, CANDIDATES, runs)) == WATCHED
-    assert one_step_ahead(believe, CANDIDATES, runs, last=1) == one_step_ahead(believe, CANDIDATES, runs)[-1:]
+    assert len(told(runs)) == WATCHED
+    assert one_step_ahead(believe, CANDIDATES, runs, last=1)["duration_seconds"][0][0].mean == pytest.approx(49.0)

@@ -23,7 +23,9 @@ from jpo.records import (
 
 SUGGESTION = a_suggestion(
     confidence=0.93,
-    evidence=Evidence(3, (Skipped("r1", "failed"), Skipped("r2", "failed"), Skipped("r3", "no end")), 4, 0.2, ("offline",)),
+    evidence=Evidence(
+        3, (Skipped("r1", "failed"), Skipped("r2", "failed"), Skipped("r3", "no end")), 4, 0.2, ("offline",), ("r4",)
+    ),
 )
 
 
@@ -63,6 +65,7 @@ def test_the_kind_says_whether_anything_changes() -> None:
 def test_skipped_runs_are_counted_by_reason() -> None:
     assert in_short(SUGGESTION.evidence) == {
         "runs_used": 3,
+        "run_ids": ("r4",),
         "runs_skipped": {"failed": 2, "no end": 1},
         "requests": 4,
         "seconds": 0.2,

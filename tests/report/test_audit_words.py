@@ -20,6 +20,23 @@ FORECAST = {"now": {"duration_seconds": {"mean": 13920.0}}, "next": {"duration_s
         ),
         ("kept", {**DECIDED, "config": "c.ini", "reasons": ["nothing is better"]}, "c.ini as it is: nothing is better (s1)"),
         (
+            "rolled back",
+            {
+                "suggestion_id": "s2",
+                "config": "c.ini",
+                "changes": [{"key": "training.batch_size", "old": "128", "new": "64"}],
+                "undoes": "s1",
+                "pinned_until": 86400.0,
+            },
+            "training.batch_size 128 → 64, as before s1, pinned until 1970-01-02 (s2)",
+        ),
+        (
+            "rolled back",
+            {"suggestion_id": "s2", "config": "c.ini", "changes": [], "undoes": "s1", "pinned_until": None},
+            "c.ini as it is, as before s1 (s2)",
+        ),
+        ("rolled back", {"suggestion_id": "s3", "config": "c.ini", "changes": [], "undoes": None}, "pins are lifted (s3)"),
+        (
             "refused",
             {
                 "current": {"batch_size": 16.0, "gpus": 1.0},

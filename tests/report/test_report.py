@@ -8,7 +8,9 @@ import jsonschema
 import pytest
 
 from jpo.records import (
+    Alternative,
     Change,
+    Currency,
     Evidence,
     Forecast,
     Guarded,
@@ -56,6 +58,48 @@ def test_the_terminal_shows_the_form_of_the_user_guide() -> None:
     assert "cost unknown unknown" in lines
     assert "Last 10 forecasts: duration off by 6 % (median), 9 of 10 inside the interval." in lines
     assert "Note: the history is old" in lines
+
+
+def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean() -> None:
+    why = "takes 11 % less time, costs 38 % more: expected 9 % worse under the preference"
+    alone = Alternative({"batch_size": 128.0, "gpus": 4.0}, Forecast(), why)
+    both = Alternative({"batch_size": 64.0, "gpus": 8.0}, Forecast(), "another reason")
+    told = replace(REPORT, suggestion=replace(SUGGESTION, alternatives=(both, alone)))
+    lines = [" ".join(line.split()) for line in terminal.render(told, width=200).split("\n")]
+    assert f"resources.gpus 2 2 4 {why}" in lines
+    assert "another reason" not in "\n".join(lines)
+
+
+def test_a_forecast_beside_the_usual_ones_is_shown_where_it_was_promised_or_changes() -> None:
+    now = replace(SUGGESTION.now, memory_gib=Interval(10, 9, 11), gpu_utilisation=Interval(0.5, 0.4, 0.6))
+    then = replace(SUGGESTION.next, memory_gib=Interval(12, 9, 15), gpu_utilisation=Interval(0.51, 0.4, 0.6))
+    quiet = replace(SUGGESTION, now=now, next=then, sla=())
+    assert "memory, GiB" in terminal.render(replace(REPORT, suggestion=quiet))
+    assert "GPU utilisation" not in terminal.render(replace(REPORT, suggestion=quiet))
+    promised = replace(REPORT, suggestion=replace(quiet, sla=(SlaCheck("gpu_util_min", 0.5, "at risk"),)))
+    assert "GPU utilisation 0.5 0.51 (0.4 to 0.6) ≥ 0.5 at risk" in " ".join(terminal.render(promised).split())
+    assert "| GPU utilisation | 0.5 | 0.51 (0.4 to 0.6) | at risk |" in markdown.render(promised)
+
+
+def test_amounts_are_shown_in_the_currency_and_stay_usd_in_json() -> None:
+    priced = replace(SUGGESTION, next=Forecast(cost_usd=Interval(2.0, 1.0, 3.0)), sla=(SlaCheck("cost_max", 4.0, "ok"),))
+    told = replace(REPORT, suggestion=priced, currency=Currency("EUR", 0.5))
+    assert "1.00 EUR (0.50 EUR to 1.50 EUR) ≤ 2.00 EUR ok" in " ".join(terminal.render(told).split())
+    assert "1.00 EUR (0.50 EUR to 1.50 EUR)" in markdown.render(told)
+    assert json.loads(as_json.render(told))["forecast"]["cost_usd"]["next"]["mean"] == 2.0
+
+
+def test_what_held_a_value_back_stands_beside_its_reason() -> None:
+    change = replace(SUGGESTION.changes[0], capped_by="max_change")
+    told = replace(REPORT, suggestion=replace(SUGGESTION, changes=(change,)))
+    assert "6 runs at 128; capped by max_change" in terminal.render(told)
+    assert "6 runs at 128; capped by max\\_change" in markdown.render(told)
+
+
+def test_a_track_record_of_other_quantities_alone_says_nothing() -> None:
+    assert "Last" not in terminal.render(replace(REPORT, track=(TrackRecord("memory_gib", 3, 0.1, 3),)))
+    one = replace(REPORT, track=(TrackRecord("cost_usd", 1, 0.1, 1),))
+    assert "Last forecast: cost off by 10 % (median), 1 of 1 inside" in terminal.render(one)
 
 
 def test_the_terminal_colours_only_when_asked() -> None:
@@ -124,7 +168,7 @@ def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None
     ("amount", "text"), [(7.1, "7.10 USD"), (0.25, "0.25 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")]
 )
 def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
-    assert numbers.usd(amount) == text
+    assert numbers.money(amount) == text
 
 
 def test_confidence_is_a_word_and_a_number_and_never_certainty() -> None:

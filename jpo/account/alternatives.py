@@ -1,0 +1,117 @@
+"""Configurations that were not chosen, and what stood against each of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+import constraints
+from jpo.account.scene import Scene, beside, may_be_tried
+from jpo.agent.decide import by_rule
+from jpo.cost import check_sla
+from jpo.records import Alternative
+from jpo.report.numbers import percent
+
+Values = Mapping[str, float]
+
+FEWEST, MOST = 3, 5
+"""Alternatives worth a reader's time."""
+NEARLY = 0.005
+"""Half a percent is told as "the same"."""
+RISKIER = 0.05
+"""A chance of failing that is higher by so much is named."""
+
+
+def alternatives(scene: Scene) -> tuple[Alternative, ...]:
+    """Three to five configurations that were not chosen, each with its forecast and why not; fewer where there are no more.
+
+    What the belief rule would try were nothing too risky, one GPU step more and less, the best that was measured, the fastest and
+    the cheapest; then those that the rule likes next. Not today's: its forecast stands beside the choice's anyway.
+    """
+    passed_over = {scene.choice, scene.candidates.current}
+    rows = [row for row in dict.fromkeys(_contenders(scene)) if row not in passed_over][:MOST]
+    if len(rows) < FEWEST:
+        likely = [int(row) for row in np.argsort(scene.promise.score, kind="stable") if scene.candidates.admissible[row]]
+        rows += [row for row in likely if row not in {*rows, *passed_over}][: FEWEST - len(rows)]
+    return tuple(Alternative(scene.candidates.parameters(row), scene.ahead.forecast(row), why_not(scene, row)) for row in rows)
+
+
+def _contenders(scene: Scene) -> Iterator[int]:
+    belief = scene.belief
+    yield by_rule(scene.promise, scene.candidates.admissible)
+    yield from beside(scene, "gpus").values()
+    if (belief.runs > 0).any():
+        yield int(np.argmin(np.where(belief.runs > 0, scene.promise.expected, np.inf)))
+    sound = scene.ahead.candidates.admissible & (belief.p_fail < 0.5)
+    if sound.any():
+        for logs in (belief.log_time, belief.log_cost):
+            yield int(np.argmin(np.where(sound, belief.weights @ logs, np.inf)))
+
+
+def why_not(scene: Scene, row: int) -> str:
+    """How it differs from the choice, and what stands most against it."""
+    return f"{trade(scene, row)}: {next(_objections(scene, row))}"
+
+
+def _objections(scene: Scene, row: int) -> Iterator[str]:
+    """What stands against a configuration, the hardest first; never empty."""
+    belief, allowed = scene.belief, scene.ahead.candidates.admissible
+    if not allowed[row]:
+        yield _refusal(scene, scene.candidates.parameters(row))
+    elif not scene.candidates.admissible[row]:
+        checks = check_sla(scene.wishes.promises, scene.ahead.forecast(row))
+        broken = [f" {check.name}" for check in checks if check.verdict == "broken"]
+        yield f"expected to break [sla]{','.join(broken)}"
+    if belief.failures[row] and not belief.runs[row]:
+        yield "it did not end well when it was run"
+    worse = scene.promise.expected[row] / scene.promise.expected[scene.choice] - 1
+    if worse > NEARLY:
+        fails = belief.p_fail[row] - belief.p_fail[scene.choice] > RISKIER
+        risk = f", with a chance of {percent(float(belief.p_fail[row]))} that it fails" if fails else ""
+        sure = "" if scene.promise.mean[row] > scene.promise.mean[scene.choice] or fails else "less certain, and so "
+        yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
+    if not belief.tried[row]:
+        yield from _too_bold(scene, row)
+    yield {
+        "user": "you set the values by hand",
+        "waiting": "the outcome of the last suggestion comes first",
+        "rollback": "what the last change did is undone first",
+        "sac": "expected to be as good, but the agent likes it less",
+    }.get(scene.advice.decision.decided_by, "as good now, but the choice is expected to gain more over the next runs")
+
+
+def _refusal(scene: Scene, values: Values) -> str:
+    violations = constraints.check(scene.advice.current, values, scene.limits, scene.facts).violations
+    return (
+        f"the guard refuses it, {violations[0].message} (rule {violations[0].rule})" if violations else "it changes held values"
+    )
+
+
+def _too_bold(scene: Scene, row: int) -> Iterator[str]:
+    """What `explore` says against a configuration that was not run."""
+    if scene.wishes.explore == "off":
+        yield "it was not run yet, and exploring is off"
+    elif scene.left < 0:
+        yield "it was not run yet, and what exploring may cost is spent"
+    elif not may_be_tried(scene, scene.wishes.explore)[row]:
+        yield "it was not run yet, and may cost more than exploring may"
+
+
+def trade(scene: Scene, row: int) -> str:
+    """A configuration beside the choice, in means of the belief: "takes 11 % less time, costs 38 % more"."""
+    belief = scene.belief
+    logs = (belief.log_time, belief.log_cost, belief.log_loss)
+    time, cost, loss = (float(belief.weights @ (one[:, row] - one[:, scene.choice])) for one in logs)
+    told = [_by("takes", time, " time")]
+    if scene.candidates.priced:
+        told.append(_by("costs", cost, ""))
+    if belief.val_loss is not None and abs(loss) > NEARLY:
+        told.append(_by("ends with", loss, " validation loss"))
+    return ", ".join(told)
+
+
+def _by(verb: str, log_ratio: float, what: str) -> str:
+    share = abs(math.expm1(min(log_ratio, 10.0)))
+    return f"{verb} " + ("the same" if share < NEARLY else f"{percent(share)} {'less' if log_ratio < 0 else 'more'}") + what

@@ -1,0 +1,109 @@
+"""The moment of the decision, put together again: what the decider knew, and the questions that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from constraints import Facts, Limits
+from jpo.advice import Advice, row_found, within_sla
+from jpo.agent.decide import budget_left, may_try
+from jpo.agent.policy import Policy
+from jpo.agent.prospects import Prospects, prospects
+from jpo.agent.rows import row_of_run
+from jpo.agent.spent import relative_costs
+from jpo.errors import NothingAdmissible
+from jpo.outlook import Outlook, Wishes
+from jpo.records import Belief, Candidates, Run
+
+if TYPE_CHECKING:
+    from jpo.agent.decide import Explore
+    from jpo.records import Bools
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scene:
+    """The moment of the decision.
+
+    Attributes:
+        candidates: those of `ahead`, without what is expected to break the SLA.
+        choice: row of what is suggested.
+        found: row of the values before the agent's first change, see `decide`.
+        left: how many runs of today's configuration exploring may still cost.
+    """
+
+    advice: Advice
+    ahead: Outlook
+    wishes: Wishes
+    limits: Limits
+    facts: Facts
+    followed_up: Sequence[tuple[Run, Values]]
+    policy: Policy | None
+    candidates: Candidates
+    choice: int
+    found: int | None
+    left: float
+    promise: Prospects
+
+    @property
+    def belief(self) -> Belief:
+        return self.ahead.belief
+
+
+def scene_of(
+    advice: Advice,
+    ahead: Outlook,
+    wishes: Wishes,
+    limits: Limits,
+    followed_up: Sequence[tuple[Run, Values]],
+    *,
+    facts: Facts,
+    policy: Policy | None,
+) -> Scene:
+    """The moment as `advise` and `decide` saw it; the arguments as `account_of` takes them."""
+    try:
+        candidates = within_sla(ahead, wishes)
+    except NothingAdmissible:  # set by hand, or undone
+        candidates = ahead.candidates
+    found, rates = row_found(candidates, followed_up), candidates.log_rate
+    recent = relative_costs(followed_up, ahead.runs, wishes.preference, lambda run: float(rates[row_of_run(candidates, run)]))
+    promise = prospects(ahead.belief, candidates, wishes.preference, widen=ahead.widen, found=found)
+    choice, left = advice.decision.choice, budget_left(recent)
+    return Scene(advice, ahead, wishes, limits, facts, followed_up, policy, candidates, choice, found, left, promise)
+
+
+def beside(scene: Scene, name: str) -> dict[str, int]:
+    """The rows that differ from the choice in one parameter alone: at its next "larger" and "smaller" value, where they are."""
+    if name not in scene.wishes.free:
+        return {}
+    column, values = scene.candidates.names.index(name), scene.candidates.values
+    away = values[:, column] - values[scene.choice, column]
+    alone = np.isclose(np.delete(values, column, axis=1), np.delete(values[scene.choice], column), rtol=1e-6, atol=0).all(axis=1)
+    sides = {"larger": np.where(alone & (away > 0), away, np.inf), "smaller": np.where(alone & (away < 0), -away, np.inf)}
+    return {side: int(np.argmin(far)) for side, far in sides.items() if np.isfinite(far).any()}
+
+
+def may_be_tried(scene: Scene, explore: Explore) -> Bools:
+    """The rows that may be run next under this boldness, see `may_try`."""
+    return may_try(
+        scene.promise,
+        scene.belief,
+        scene.candidates,
+        scene.wishes.preference,
+        explore=explore,
+        confidence=scene.wishes.confidence,
+        left=max(scene.left, 0.0),
+        widen=scene.ahead.widen,
+        found=scene.found,
+    )
+
+
+def named(scene: Scene, row: int) -> str:
+    """What differs from today: "batch_size 128, gpus 2"."""
+    now, there = (scene.candidates.parameters(one) for one in (scene.candidates.current, row))
+    return ", ".join(f"{name} {value:g}" for name, value in there.items() if value != now[name]) or "today's configuration"

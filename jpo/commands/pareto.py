@@ -1,0 +1,184 @@
+"""`jpo pareto`: what trade-offs the runs so far have shown, what else is predicted, and where today's and the next values lie.
+
+The store and CSV logs are read, no server is asked, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jpo import learning
+from jpo.advice import advise, choose, within_sla
+from jpo.agent.policy import Policy
+from jpo.cost import usd_of_text
+from jpo.errors import NothingAdmissible, UsageError
+from jpo.evidence import Known, currency_in, gather, limits_of, waiting_for, workload_of
+from jpo.layers import Loaded
+from jpo.opening import store_of
+from jpo.outlook import Outlook, Wishes, look_ahead
+from jpo.proposal import wishes_of
+from jpo.records import Currency, Preference, Workload
+from jpo.report import front_json, front_text
+from jpo.report.fleet_plot import can_plot
+from jpo.report.front import Front
+from jpo.report.front_plot import plot
+from jpo.settings import seconds
+from jpo.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
+from jpo.undo import Undo, on_probation, pinned
+
+__all__ = ["can_plot", "pareto", "plot", "rendered"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Choices:
+    """Where the agent would go from what is on record, as rows of the outlook's candidates.
+
+    Attributes:
+        suggested: None where nothing is admissible.
+        because: the first reason of the decision, or why nothing is admissible.
+        preferred: by the name of each preference; without those of which nothing can be said.
+    """
+
+    ahead: Outlook
+    suggested: int | None
+    because: str
+    preferred: Mapping[str, int]
+
+
+def pareto(path: Path, loaded: Loaded, *, objectives: str | None, reference: str | None, seed: int, now: float) -> Front:
+    """The trade-off front of config.ini's workload.
+
+    Args:
+        objectives: two to four of OBJECTIVES, by commas; None: time and cost, or where no cost is known time and what else is.
+        reference: "time=6h,cost=20"; what it leaves out, or None: a tenth beyond the worst measured point.
+
+    Raises:
+        UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost that nobody knows.
+    """
+    asked = None if objectives is None else named(objectives)
+    with store_of(loaded, read_only=True) as store:
+        workload = pinned(workload_of(path, loaded, now=now), store, now=now)
+        known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
+        wishes = wishes_of(workload, limits_of(workload, loaded), known.runs, loaded)
+        policy = learning.policy_in(store, workload.identity, wishes.explore)
+        last = on_probation(store, workload, known.runs)
+    choices = chosen(workload, known, wishes, policy, last, loaded.settings.named_preferences, seed=seed)
+    parameters = choices.ahead.candidates.parameters
+    axes, note = axes_of(asked, choices.ahead)
+    limits = {} if reference is None else limits_in(reference, axes, currency_in(loaded))
+    found = trade_off(choices.ahead, axes, wishes.promises)
+    points, hidden = on_show(found, marks_of(choices))
+    notes = {note: "JPO-I831"} if note else {}
+    if not found.facts:
+        notes[f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"] = "JPO-I832"
+    if choices.suggested is None:
+        notes["nothing is admissible now"] = "JPO-I833"
+    return Front(
+        workload=workload.identity,
+        objectives=axes,
+        points=points,
+        today=workload.current,
+        suggested=None if choices.suggested is None else parameters(choices.suggested),
+        because=choices.because,
+        preferences={name: parameters(row) for name, row in choices.preferred.items()},
+        volumes=volumes(found, limits),
+        left_out={**found.left_out, **({"predicted ones on the front, between those above": hidden} if hidden else {})},
+        notes=(*known.evidence.notes, *notes),
+        codes=tuple(dict.fromkeys((*known.codes, *notes.values()))),
+        currency=currency_in(loaded),
+    )
+
+
+def chosen(
+    workload: Workload,
+    known: Known,
+    wishes: Wishes,
+    policy: Policy | None,
+    last: Undo | None,
+    preferences: Mapping[str, Preference],
+    *,
+    seed: int,
+) -> Choices:
+    """What would be suggested now, and where one and the same agent would go under other preferences."""
+    try:
+        advice = advise(
+            workload.current,
+            known.runs,
+            wishes,
+            policy=policy,
+            seed=seed,
+            others=known.others,
+            followed_up=known.followed_up,
+            waiting_for=waiting_for(known, workload.current),
+            last=last,
+        )
+    except NothingAdmissible as error:
+        return Choices(look_ahead(workload.current, known.runs, wishes, seed=seed, others=known.others), None, str(error), {})
+    ahead, decision = advice.ahead, advice.decision
+    assert ahead is not None
+    rows = {name: preferred(ahead, known, replace(wishes, preference=one), policy) for name, one in preferences.items()}
+    return Choices(ahead, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
+
+
+def preferred(ahead: Outlook, known: Known, wishes: Wishes, policy: Policy | None) -> int | None:
+    """The row that is chosen under a preference; None where nothing may be used, or nothing is known of what it prefers."""
+    belief = ahead.belief
+    if belief.duration_seconds is None or (wishes.preference.efficiency and not belief.knows_utilisation):
+        return None
+    try:
+        return choose(within_sla(ahead, wishes), belief, known.runs, wishes, policy, known.followed_up, ahead.widen).choice
+    except NothingAdmissible:
+        return None
+
+
+def marks_of(choices: Choices) -> dict[int, list[str]]:
+    """Row -> what is to be found there."""
+    marks = {choices.ahead.candidates.current: ["today"]}
+    if choices.suggested is not None:
+        marks.setdefault(choices.suggested, []).append("suggested")
+    for name, row in choices.preferred.items():
+        marks.setdefault(row, []).append(f"prefer {name}")
+    return marks
+
+
+def named(objectives: str) -> tuple[str, ...]:
+    """The names in "time,cost"."""
+    names = tuple(name.strip() for name in objectives.split(","))
+    remedy = f"name two to four of {', '.join(OBJECTIVES)}, e.g. --objectives time,cost"
+    if unknown := [name for name in names if name not in OBJECTIVES]:
+        raise UsageError("--objectives", f"{unknown[0]!r:.80} is no objective", remedy, code="JPO-E831")
+    if len(set(names)) != len(names) or len(names) < 2:
+        raise UsageError("--objectives", f"{objectives!r:.80} does not name two to four different ones", remedy, code="JPO-E831")
+    return names
+
+
+def limits_in(reference: str, axes: Mapping[str, str], currency: Currency) -> dict[str, float]:
+    """The values in "time=6h,cost=20", by quantity."""
+    found: dict[str, float] = {}
+    for part in reference.split(","):
+        name, _, text = (word.strip() for word in part.partition("="))
+        if name not in axes or axes[name] in found:
+            finding = f"{part.strip()!r:.80} is not a value for one of {', '.join(axes)}, each once"
+            raise UsageError("--reference", finding, "write e.g. --reference time=6h,cost=20", code="JPO-E832")
+        found[axes[name]] = usd_of_text(text, currency, option="--reference") if name == "cost" else limit(name, text)
+    return found
+
+
+def limit(name: str, text: str) -> float:
+    """One value of the reference point, in the quantity's unit."""
+    try:
+        value = float(str(seconds(text))) if name == "time" else float(text.removesuffix("%")) / (100 if "%" in text else 1)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or (name == "time" and value <= 0) or (name == "efficiency" and not 0 <= value <= 1):
+        like = {"time": "time=6h", "loss": "loss=0.4", "efficiency": "efficiency=0.5"}[name]
+        raise UsageError("--reference", f"{name} = {text!r:.80} is not a value for it", f"write e.g. {like}", code="JPO-E832")
+    return value
+
+
+def rendered(front: Front, form: str, *, width: int = 120, colour: bool = False) -> str:
+    """The front in the form that was asked for."""
+    return front_json.render(front) if form == "json" else front_text.render(front, width=width, colour=colour)

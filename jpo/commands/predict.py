@@ -1,0 +1,256 @@
+"""`jpo predict`: what runs would take, cost and use with today's values and with others, and what that rests on.
+
+The store and CSV logs are read, no server is asked, and nothing is written. Answers to "cheapest in time" and "fastest within the
+budget" come from the rows of --vary, else from all that the limits allow.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import constraints
+from constraints import Facts, Limits
+from jpo.ahead import Grounds, cost, disagree, expectations, read_trials
+from jpo.cost import Comparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
+from jpo.errors import UsageError
+from jpo.evidence import currency_in, gather, limits_of, workload_of
+from jpo.forecast.trials import Trial
+from jpo.layers import Loaded
+from jpo.opening import store_of
+from jpo.outlook import Wishes, look_ahead, with_followers
+from jpo.proposal import gpu_memory_gib_now, wishes_of
+from jpo.records import WHOLE, Run, Workload, same
+from jpo.report import prediction_json, prediction_text
+from jpo.report.prediction import Answer, Expected, Option, Prediction, Row
+from jpo.report.what_if import Bounds, mean_of
+
+Values = Mapping[str, float]
+
+MOST_ROWS = 200
+LARGEST = 1e12
+"""No parameter of a training job is larger."""
+MOST_OPTIONS = 3
+DISAGREE = "history and trials disagree; the narrower interval counts, but for a job with a target of its own the history does"
+ONE_SHARE = (
+    "trials on one share of the data cannot tell training from an evaluation that uses all of it; log a row before each "
+    "evaluation, or add a trial on another share, e.g. 5 % beside 20 %"
+)
+HAS_TARGET = "the job stops at a target of its own: from trials, times are those of all epochs"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the command line asked for; see `jpo predict --help`."""
+
+    chosen: Mapping[str, float] = field(default_factory=dict)
+    varied: Mapping[str, str] = field(default_factory=dict)
+    spot: bool = False
+    trials: Sequence[Path] = ()
+    fraction: float | None = None
+    deadline_seconds: float | None = None
+    max_cost: str | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scene:
+    """All that rows are made of."""
+
+    workload: Workload
+    limits: Limits
+    wishes: Wishes
+    grounds: Grounds
+    runs: Sequence[Run]
+
+
+def predict(path: Path, loaded: Loaded, question: Question, *, seed: int, now: float) -> Prediction:
+    """Read, look ahead, tabulate, answer.
+
+    Raises:
+        UsageError: JPO-E823, values that cannot be, too many rows; JPO-E824, a budget where no price is known.
+    """
+    workload, currency = workload_of(path, loaded, now=now), currency_in(loaded)
+    budget = None if question.max_cost is None else usd_of_text(question.max_cost, currency, option="--max-cost")
+    if question.fraction is not None and not 0 < question.fraction <= 1:
+        raise UsageError("--fraction", f"{question.fraction:g} is not a share of the data", "write e.g. 0.1", code="JPO-E823")
+    trials = read_trials(question.trials, workload.identity, question.fraction)
+    if trials:
+        can_be_scaled(workload)
+    with store_of(loaded, read_only=True) as store:
+        known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
+    runs = [run for run in known.runs if run.run_id not in {one.run_id for one in trials}]  # a log of a trial may lie among them
+    limits = limits_of(workload, loaded)
+    wishes = wishes_of(workload, limits, runs, loaded)
+    asked = asked_for(question, workload, wishes)
+    ahead = look_ahead(workload.current, runs, wishes, seed=seed, others=known.others, asked=asked)
+    grounds = Grounds(workload.identity, ahead, trials, known.others, loaded.settings.prices.gpu_type, seed)
+    scene = Scene(workload, limits, wishes, grounds, runs)
+    rows = table(asked, scene, spot=question.spot)
+    answer = None
+    if question.deadline_seconds is not None or budget is not None:
+        rows, answer = answered(rows, question, Bounds(question.deadline_seconds, budget, currency), scene)
+    more = warnings(rows, trials)
+    notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
+    return Prediction(path, workload.identity, len(runs), tuple(rows), notes, codes, answer, currency)
+
+
+def can_be_scaled(workload: Workload) -> None:
+    """Trials are carried over to today's values, which must be those of a training job."""
+    if "epochs" not in workload.current:
+        finding = "has no epochs, so how long a full run is beside a trial is unknown"
+        raise UsageError(str(workload.path), finding, "name their key in [parameters] epochs", code="JPO-E822")
+    for name, value in workload.current.items():
+        possible(str(workload.path), name, value, workload)
+
+
+def warnings(rows: Sequence[Row], trials: Sequence[Trial]) -> dict[str, str]:
+    """What must be known to read the figures: sentence -> reason code."""
+    told = {}
+    if any(disagree([row.expected, *row.beside]) for row in rows):
+        told[DISAGREE] = "JPO-W821"
+    shares = {one.fraction for one in trials}
+    if shares and len(shares) == 1 and shares != {1.0} and all(one.evaluation is None for one in trials):
+        told[ONE_SHARE] = "JPO-W822"
+    if any(one.has_target for one in trials):
+        told[HAS_TARGET] = "JPO-W823"
+    return told
+
+
+def rendered(prediction: Prediction, form: str, *, width: int, colour: bool) -> str:
+    """The prediction as text or JSON."""
+    if form == "json":
+        return prediction_json.render(prediction)
+    return prediction_text.render(prediction, width=width, colour=colour)
+
+
+def asked_for(question: Question, workload: Workload, wishes: Wishes) -> list[Values]:
+    """Today's configuration, then one for each combination of --set and --vary, with what follows from them."""
+    today = workload.current
+    chosen = {name: possible("--set", name, value, workload) for name, value in question.chosen.items()}
+    varied = {name: several(name, text, workload) for name, text in question.varied.items()}
+    both = chosen.keys() & varied.keys()
+    if both:
+        raise UsageError("--vary", f"{min(both)} is set by --set, too", "name it once", code="JPO-E823")
+    if math.prod(map(len, varied.values())) > MOST_ROWS:
+        finding = f"makes {math.prod(map(len, varied.values()))} rows, more than {MOST_ROWS}"
+        raise UsageError("--vary", finding, "vary fewer values at once", code="JPO-E823")
+    combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
+    rows = [today, *(with_followers({**chosen, **one}, today, wishes) for one in combinations if chosen or one)]
+    return list({tuple(sorted(row.items())): row for row in rows}.values())
+
+
+def several(name: str, text: str, workload: Workload) -> list[float]:
+    """The values of --vary, each once."""
+    try:
+        values = [float(one) for one in text.split(",")]
+    except ValueError as error:
+        finding = f"{name} = {text!r:.80} is not a list of numbers"
+        raise UsageError("--vary", finding, f"write e.g. --vary {name}=1,2,4", code="JPO-E823") from error
+    return list(dict.fromkeys(possible("--vary", name, value, workload) for value in values))
+
+
+def possible(option: str, name: str, value: float, workload: Workload) -> float:
+    """A value that a training job could have; whether the limits allow it is another question."""
+    if name not in workload.current:
+        finding = f"{workload.path} has no parameter {name}"
+        raise UsageError(option, finding, f"it has {', '.join(workload.current)}", code="JPO-E823")
+    if not (0 < value <= LARGEST or (value == 0 and name == "gpus")) or (name in WHOLE and not value.is_integer()):
+        kind = "whole number above 0" if name in WHOLE else "number above 0"
+        raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}=32", code="JPO-E823")
+    return value
+
+
+def table(asked: Sequence[Values], scene: Scene, *, spot: bool) -> list[Row]:
+    """A row for each configuration; with `spot` two, on demand and on spot prices."""
+    ways = (False, True) if spot else (None,)
+    found = zip(asked, expectations(asked, scene.grounds), strict=True)
+    return [row_of(values, expected, scene, way) for values, expected in found for way in ways]
+
+
+def row_of(values: Values, expected: Sequence[Expected], scene: Scene, spot: bool | None) -> Row:
+    """One configuration with the word of the limits and of [sla]."""
+    prices = scene.wishes.prices if spot is None else replace(scene.wishes.prices, spot=spot)
+    if spot is not None:
+        expected = [priced(one, values, prices) for one in expected]
+    memory = gpu_memory_gib_now(scene.workload, scene.runs)
+    facts = Facts(gpu_memory_gib_now=memory, usd_per_hour_next=usd_per_hour(values, prices))
+    today = scene.workload.current
+    return Row(
+        parameters=values,
+        differs={name: value for name, value in values.items() if value != today[name]},
+        spot=spot,
+        expected=expected[0],
+        beside=tuple(expected[1:]),
+        runs=sum(run.ended_well and same(run.parameters, values) for run in scene.runs if run.parameters),
+        why_not=tuple(one.message for one in constraints.check(today, values, scene.limits, facts).violations),
+        sla=check_sla(scene.wishes.promises, expected[0].forecast),
+    )
+
+
+def priced(one: Expected, values: Values, prices: Prices) -> Expected:
+    """The same expectation on other prices."""
+    return replace(one, forecast=replace(one.forecast, cost_usd=cost(one.forecast.duration_seconds, values, prices)))
+
+
+def answered(rows: list[Row], question: Question, bounds: Bounds, scene: Scene) -> tuple[list[Row], Answer]:
+    """The answer, and the table with the rows that it names: among those of --vary, else all that have the values of --set.
+
+    Raises:
+        UsageError: JPO-E824, a budget where the cost of no row is known.
+    """
+    pool = rows if question.varied else [*rows, *further(rows, scene, spot=question.spot)]
+    pool = [row for row in pool if same(row.parameters, question.chosen)]
+    if bounds.usd is not None and all(row.expected.forecast.cost_usd is None for row in pool):
+        finding, remedy = "what runs cost is unknown: no price is known, or no time", "name prices in [prices], or give --trials"
+        raise UsageError("--max-cost", finding, remedy, code="JPO-E824")
+    keeping = sorted((row for row in pool if row.allowed and bounds.kept(row)), key=bounds.order)
+    nearest = min((row for row in pool if row.allowed), key=bounds.miss, default=min(pool, key=bounds.miss))
+    best = keeping[0] if keeping else nearest
+    faster = dearer(best, keeping, scene.wishes.prices)
+    shown = [*rows, *(row for row in (best, *(row for row, _ in faster)) if row not in rows)]
+    supported = math.isfinite(bounds.miss(best)) or bool(keeping)
+    return shown, Answer(
+        deadline_seconds=bounds.seconds,
+        max_cost_usd=bounds.usd,
+        met=bool(keeping),
+        row=shown.index(best) if supported else None,
+        probability=bounds.probability(best) if supported else None,
+        words=bounds.words(best, met=bool(keeping)),
+        options=tuple(option_of(shown.index(row), comparison) for row, comparison in faster),
+    )
+
+
+def further(rows: Sequence[Row], scene: Scene, *, spot: bool) -> list[Row]:
+    """All other configurations that the limits allow."""
+    candidates, known = scene.grounds.ahead.candidates, [row.parameters for row in rows]
+    allowed = [candidates.parameters(row) for row in range(len(candidates.values)) if candidates.admissible[row]]
+    return table([values for values in allowed if values not in known], scene, spot=spot)
+
+
+def dearer(best: Row, keeping: Sequence[Row], prices: Prices) -> list[tuple[Row, Comparison]]:
+    """What is faster than the answer and dearer, and faster than all that costs less."""
+    found: list[tuple[Row, Comparison]] = []
+    fastest = mean_of(best, "duration_seconds")
+    for row in sorted(keeping, key=lambda row: mean_of(row, "cost_usd")):
+        if mean_of(row, "duration_seconds") < fastest:
+            fastest = mean_of(row, "duration_seconds")
+            found.append((row, side_by_side(best, row, prices)))
+    return found[:MOST_OPTIONS]
+
+
+def side_by_side(best: Row, row: Row, prices: Prices) -> Comparison:
+    """Two rows, each at the cost that its own prices (spot or not) make."""
+    some, other = best.expected.forecast, row.expected.forecast
+    times = {"before_duration": some.duration_seconds, "after_duration": other.duration_seconds}
+    comparison = compare(best.parameters, row.parameters, prices, **times)
+    return replace(comparison, cost_usd_before=some.cost_usd, cost_usd_after=other.cost_usd)
+
+
+def option_of(index: int, comparison: Comparison) -> Option:
+    """An alternative for the table."""
+    saved = comparison.seconds_saved
+    assert saved is not None, "its time is known: it is faster"
+    return Option(index, saved.mean, comparison.usd_more, comparison.usd_per_saved_hour)

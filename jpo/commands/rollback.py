@@ -1,0 +1,193 @@
+"""`jpo rollback [ID]`: config.ini gets back the values that stood there before a suggestion, on record like any other change.
+
+To undo one suggestion is to undo all after it, which were built on its values. The id of a rollback brings back what it undid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from constraints import Facts, Limits, names
+from jpo.advice import Advice
+from jpo.cost import usd_per_hour
+from jpo.errors import ConflictError, EditError, UsageError
+from jpo.evidence import Known, currency_in, gather, limits_of, workload_of
+from jpo.history import Store
+from jpo.history.events import account
+from jpo.layers import Loaded
+from jpo.opening import store_of
+from jpo.outlook import look_ahead
+from jpo.proposal import checked, diff_of, edits_of, refuse, suggestion_of, wishes_of, write
+from jpo.records import Decision, Parameter, Run, Suggestion, Workload
+from jpo.report import Report, numbers
+from jpo.undo import Undo, day, equal, last_in_force, on_record, pins, took_effect, undo
+
+DAY_SECONDS = 86400.0
+MOST_TOLD = 3
+"""The newest changes of those that are undone, and the newest runs of each, are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asked for; see `jpo rollback --help`."""
+
+    suggestion_id: str
+    now: float
+    before: str | None = None
+    pin_days: int | None = None
+    unpin: bool = False
+    force: bool = False
+    dry_run: bool = False
+    diff: bool = False
+
+
+def rollback(path: Path, loaded: Loaded, options: Options) -> Report:
+    """Read, look up what to undo, check, record, write.
+
+    Raises:
+        UsageError: JPO-E841 nothing to undo or to unpin, JPO-E842 a suggestion that never changed this config.ini.
+        ConflictError: JPO-E843, a value is not the one that was written last.
+        EditError: JPO-E844, a parameter is gone, or its old text would mean another value now.
+        NothingAdmissible: JPO-E401, the guard or the team's checker refuses.
+    """
+    workload = workload_of(path, loaded, now=options.now)
+    limits = in_one_step(limits_of(workload, loaded))
+    with store_of(loaded, read_only=options.dry_run) as store:
+        undone = None if options.unpin else what_to_undo(store, workload, options.before)
+        known = gather(store, workload.identity, loaded, now=options.now, offline=True, strict=False)
+        told = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
+        advice = advice_of(workload, undone, known, limits, loaded, told)
+        edits = edits_of(workload, workload.current, undone.texts if undone else {})
+        facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None)
+        proposal = checked(workload, edits, limits, facts, loaded)
+        suggestion = replace(
+            suggestion_of(
+                workload, advice, proposal, known, loaded, suggestion_id=options.suggestion_id, now=options.now, seed=0
+            ),
+            pinned_until=pinned_until(options),
+        )
+        if not proposal.guard.approved:
+            refuse(store, workload, proposal.executed, proposal.guard, now=options.now, about=account(suggestion))
+        store.append(suggestion, config=str(path), source_digest=workload.digest)
+        if edits and not options.dry_run:
+            write(store, workload, proposal, suggestion)
+        diff = diff_of(workload, proposal) if options.diff else None
+        return Report(suggestion, path, bool(edits) and not options.dry_run, known.track, diff, currency_in(loaded))
+
+
+def in_one_step(limits: Limits) -> Limits:
+    """The same limits for values that stood there before: how far one step may lead is not asked of them."""
+    return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
+
+
+def pinned_until(options: Options) -> float | None:
+    return None if options.pin_days is None else options.now + options.pin_days * DAY_SECONDS
+
+
+def what_to_undo(store: Store, workload: Workload, before: str | None) -> Undo:
+    """What brings back the values before this suggestion; None: before the last change that is still in force."""
+    place = str(workload.path)
+    suggestions, written = on_record(store, workload.identity)
+    effective = took_effect(suggestions, workload.current, written)
+    if before is None:
+        newest = last_in_force(effective)
+        if newest is None:
+            raise UsageError(place, "no change by JPO is in force: nothing to undo", "see `jpo history`", code="JPO-E841")
+        before = newest.suggestion_id
+    elif before not in {one.suggestion_id for one in effective}:
+        other = store.suggestion(before).identity
+        if other == workload.identity:
+            raise UsageError(place, f"never had the values of suggestion {before}", "see `jpo history`", code="JPO-E842")
+        finding = f"suggestion {before} is about {other}, this file about {workload.identity}"
+        raise UsageError(place, finding, "name the other's config.ini with --for", code="JPO-E842")
+    found = undo(effective, before)
+    if found is None:
+        raise UsageError(place, f"nothing has changed since suggestion {before}", "see `jpo history`", code="JPO-E841")
+    return found
+
+
+def reasons(store: Store, workload: Workload, undone: Undo, options: Options) -> Iterator[tuple[str, str]]:
+    """What is undone, what had been expected of it and what came, in sentences with their codes."""
+    moved = tuple(moved_on(workload, undone))
+    if moved and not options.force:
+        raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it all the same", code="JPO-E843")
+    count = len(undone.undone)
+    already = all(p.text == undone.texts[p.name] for p in workload.parameters if p.name in undone.texts)
+    come = "stand there already" if already else "come back"
+    what = f"{count} change{' is' if count == 1 else 's are'} undone"
+    yield f"the values from before suggestion {undone.suggestion_id} {come}; {what}", "JPO-I845" if already else "JPO-I844"
+    for one in undone.undone[: -MOST_TOLD - 1 : -1]:
+        yield retold(one, store.runs_following(one.suggestion_id)[-MOST_TOLD:]), "JPO-I844"
+    for change in moved:
+        yield f"{change}; it is replaced all the same", "JPO-W841"
+    until = pinned_until(options)
+    if until is not None:
+        keys = ", ".join(p.key for p in workload.parameters if p.name in undone.texts)
+        yield f"{keys} will not be changed by `jpo suggest` until {day(until)}", "JPO-I846"
+
+
+def moved_on(workload: Workload, undone: Undo) -> Iterator[str]:
+    """A sentence for each value that is neither the one written last nor the one to restore: someone has set it since."""
+    parameters = {p.name: p for p in workload.parameters}
+    for name, first in undone.first.items():
+        place, last, now = str(workload.path), undone.last[name], parameters.get(name)
+        if now is None:
+            finding = f"{first.key} is gone, or is no number any more"
+            raise EditError(place, finding, f"write {first.key} = {first.old_text} by hand", code="JPO-E844")
+        if not equal(meaning(now, first.old_text), first.old):
+            finding = f"{now.key} = {first.old_text} would not mean what it did in {first.key}: the unit is another one"
+            raise EditError(f"{place}:{now.line}", finding, "restore it by hand", code="JPO-E844")
+        if not (equal(now.value, last.new) or equal(now.value, first.old)):
+            yield f"{now.key} is {now.text} where JPO wrote {last.new_text} last"
+
+
+def meaning(parameter: Parameter, text: str) -> float:
+    """The number that a text means at this place; NaN where it means none."""
+    try:
+        value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
+    except ValueError:
+        value = None
+    return float("nan") if value is None else value
+
+
+def retold(one: Suggestion, runs: Sequence[Run]) -> str:
+    """A change, what was expected of it, and the runs that followed it."""
+    changes = ", ".join(f"{change.key} {change.old_text} → {change.new_text}" for change in one.changes)
+    now, then = one.now.duration_seconds, one.next.duration_seconds
+    expected = f" expected {numbers.duration(then.mean)} instead of {numbers.duration(now.mean)}" if now and then else ""
+    return f"{changes}:{expected or ' nothing was forecast'}; {', '.join(map(went, runs)) or 'no run has followed it'}"
+
+
+def went(run: Run) -> str:
+    """How a run ended."""
+    seconds, loss = run.outcome.duration_seconds, run.outcome.val_loss
+    words = [
+        f"run {run.run_id} " + ("" if run.ended_well and seconds is not None else run.status.value.replace("_", " ")),
+        "" if seconds is None else f"took {numbers.duration(seconds)}",
+        "" if loss is None else f"with a validation loss of {numbers.plain(loss)}",
+    ]
+    return " ".join(word.strip() for word in words if word.strip())
+
+
+def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
+    """That nothing is pinned by a rollback from now on."""
+    found = pins(store, workload.identity, now=now)
+    if not found:
+        raise UsageError("--unpin", f"no rollback pins anything of {workload.identity}", "leave it out", code="JPO-E841")
+    keys = ", ".join(p.key for p in workload.parameters if p.name in found)
+    return {f"{keys} may be changed by `jpo suggest` again": "JPO-I847"}
+
+
+def advice_of(
+    workload: Workload, undone: Undo | None, known: Known, limits: Limits, loaded: Loaded, told: dict[str, str]
+) -> Advice:
+    """The rollback as advice, with what is expected of the restored values."""
+    values = {**workload.current, **(undone.values if undone else {})}
+    wishes = wishes_of(workload, limits, known.runs, loaded)
+    ahead = look_ahead(workload.current, known.runs, wishes, seed=0, others=known.others, asked=[values])
+    row, now = ahead.row(values), ahead.candidates.current
+    codes = tuple(dict.fromkeys(told.values()))
+    decision = Decision(row, None, "rollback", tuple(told), codes, "keep" if row == now else "known")
+    return Advice(decision, workload.current, values, ahead.forecast(now), ahead.forecast(row), (), ahead, undone)

@@ -1,0 +1,198 @@
+"""What Amazon asks for its instances today: sizes and spot prices from EC2, prices on demand from the Price List, through boto3.
+
+Credentials and endpoints come from where AWS' own tools look; none of them is ever part of a message. Needs
+`pip install "jpo[aws]"`. Reading is all it does.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from multiprocessing.pool import ThreadPool
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jpo.cost.catalogue import Instance
+from jpo.errors import TelemetryError, UsageError
+
+if TYPE_CHECKING:
+    from botocore.config import Config
+
+PRICE_LIST_REGION = "us-east-1"
+"""Where the Price List is served; it knows the prices of all regions."""
+SPOT_DAYS = 7.0
+REQUEST_SECONDS = 20.0
+"""The longest that AWS is waited for at a time."""
+LACKING = "the role needs pricing:GetProducts, ec2:DescribeInstanceTypes and ec2:DescribeSpotPriceHistory"
+REFUSALS = ("Auth", "AccessDenied", "Unauthorized", "InvalidClientTokenId", "Unrecognized", "Expired", "Signature", "OptIn")
+"""How the codes begin by which AWS says that it does not serve these credentials."""
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What AWS told.
+
+    Attributes:
+        instances: those with a price on demand; spot prices where there were any within the last week.
+        unpriced: instance types of the region without one price on demand for Linux; they are left out.
+    """
+
+    instances: tuple[Instance, ...]
+    unpriced: tuple[str, ...]
+
+
+def read_offers(region: str, families: Sequence[str], *, seconds: float, now: float) -> Offers:
+    """Ask AWS for the instances of some families in a region.
+
+    Args:
+        families: e.g. "g5", "p4d".
+        seconds: for all requests together.
+        now: unix seconds; spot prices are the median of the week before.
+
+    Raises:
+        UsageError: JPO-E804, boto3 is missing; JPO-E805, no credentials, or AWS does not accept them; JPO-E801, no such region.
+        TelemetryError: JPO-E806, AWS cannot be reached or takes too long; JPO-E807, it tells no price, or nonsense.
+    """
+    place = f"AWS {region:.40}"
+    return _within(seconds, place, lambda: _asked(place, lambda: _offers(region, families, min(seconds, REQUEST_SECONDS), now)))
+
+
+def _offers(region: str, families: Sequence[str], request_seconds: float, now: float) -> Offers:
+    config = _config(request_seconds)
+    import boto3
+
+    if not region:
+        raise UsageError("--region", "is empty", "write e.g. --region eu-central-1", code="JPO-E801")
+    session = boto3.session.Session()
+    ec2 = session.client("ec2", region_name=region, config=config)
+    pricing = session.client("pricing", region_name=PRICE_LIST_REGION, config=config)
+    today = datetime.fromtimestamp(now, UTC)
+    kinds = {kind["InstanceType"]: kind for kind in _kinds(ec2, families)}
+    on_demand = {name: _on_demand(pricing, name, region) for name in sorted(kinds)}
+    priced = {name: price for name, price in on_demand.items() if price is not None}
+    if not priced:
+        finding = f"tells no price of {', '.join(families):.80} on demand for Linux"
+        raise TelemetryError(f"AWS {region}", finding, "name other --families or another --region", code="JPO-E807")
+    spot = _spot(ec2, list(priced), today)
+    instances = [_instance(kinds[name], price, spot.get(name), region, today) for name, price in priced.items()]
+    instances.sort(key=lambda one: (one.family, one.usd_per_hour, one.instance))
+    return Offers(tuple(instances), tuple(name for name, price in on_demand.items() if price is None))
+
+
+def _config(request_seconds: float) -> Config:
+    try:
+        import boto3  # noqa: F401 - here, not above: an extra, and 0.2 s
+        from botocore.config import Config
+    except ImportError as error:
+        raise UsageError("jpo prices refresh", "boto3 is not installed", 'pip install "jpo[aws]"', code="JPO-E804") from error
+    retries: Any = {"total_max_attempts": 2, "mode": "standard"}
+    return Config(connect_timeout=request_seconds, read_timeout=request_seconds, retries=retries)
+
+
+def _kinds(ec2: Any, families: Sequence[str]) -> list[dict[str, Any]]:
+    """What the instance types of these families have, as `DescribeInstanceTypes` tells it."""
+    wanted = [{"Name": "instance-type", "Values": [f"{family}.*" for family in families]}]
+    pages = ec2.get_paginator("describe_instance_types").paginate(Filters=wanted)
+    return [kind for page in pages for kind in page["InstanceTypes"]]
+
+
+def _on_demand(pricing: Any, instance: str, region: str) -> float | None:
+    """USD per hour of a shared Linux machine without further software; None where there is not exactly one such price."""
+    exact = {
+        "instanceType": instance,
+        "regionCode": region,
+        "operatingSystem": "Linux",
+        "tenancy": "Shared",
+        "preInstalledSw": "NA",
+        "capacitystatus": "Used",
+        "operation": "RunInstances",
+    }
+    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in exact.items()]
+    pages = pricing.get_paginator("get_products").paginate(ServiceCode="AmazonEC2", FormatVersion="aws_v1", Filters=filters)
+    prices = {price for page in pages for product in page["PriceList"] for price in _hourly(json.loads(product))}
+    return prices.pop() if len(prices) == 1 else None
+
+
+def _hourly(product: Mapping[str, Any]) -> list[float]:
+    """The prices per hour in one entry of the Price List; capacity that was paid for otherwise stands there with 0."""
+    terms = product.get("terms", {}).get("OnDemand", {}).values()
+    dimensions = [dimension for term in terms for dimension in term["priceDimensions"].values()]
+    prices = [float(dimension["pricePerUnit"]["USD"]) for dimension in dimensions if dimension["unit"] == "Hrs"]
+    return [price for price in prices if price > 0]
+
+
+def _spot(ec2: Any, instances: Sequence[str], today: datetime) -> dict[str, float]:
+    """Median of the last week's spot prices over the region's zones, by instance type; without those that had none."""
+    pages = ec2.get_paginator("describe_spot_price_history").paginate(
+        InstanceTypes=list(instances),
+        ProductDescriptions=["Linux/UNIX", "Linux/UNIX (Amazon VPC)"],
+        StartTime=today - timedelta(days=SPOT_DAYS),
+        EndTime=today,
+    )
+    found: dict[str, list[float]] = {}
+    for one in (one for page in pages for one in page["SpotPriceHistory"]):
+        found.setdefault(one["InstanceType"], []).append(float(one["SpotPrice"]))
+    return {name: median(prices) for name, prices in found.items()}
+
+
+def _instance(kind: Mapping[str, Any], price: float, spot: float | None, region: str, today: datetime) -> Instance:
+    gpus = kind.get("GpuInfo", {}).get("Gpus", [])
+    return Instance(
+        instance=kind["InstanceType"],
+        family=kind["InstanceType"].partition(".")[0],
+        gpu_type="-".join(gpus[0]["Name"].lower().split()) if gpus else "",
+        gpus=sum(gpu["Count"] for gpu in gpus),
+        gpu_memory_gib=round(gpus[0]["MemoryInfo"]["SizeInMiB"] / 1024, 1) if gpus else 0.0,
+        vcpus=kind["VCpuInfo"]["DefaultVCpus"],
+        memory_gib=kind["MemoryInfo"]["SizeInMiB"] / 1024,
+        region=region,
+        usd_per_hour=price,
+        usd_per_hour_spot=spot,
+        date=today.date(),
+        source="AWS Price List and EC2 API",
+    )
+
+
+def _asked(place: str, question: Callable[[], Answer]) -> Answer:
+    """The answer; whatever boto3 raises becomes a JpoError that repeats neither addresses nor credentials."""
+    try:
+        from botocore import exceptions as aws
+        from botocore.parsers import ResponseParserError
+    except ImportError:
+        return question()  # which says what is missing
+    try:
+        return question()
+    except aws.ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code", "unknown"))
+        if code.startswith(REFUSALS):
+            raise UsageError(place, f"does not accept the credentials ({code:.60})", LACKING, code="JPO-E805") from None
+        raise TelemetryError(place, f"refuses ({code:.60})", "try again later, or another --region", code="JPO-E806") from None
+    except (aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError, aws.ProfileNotFound) as error:
+        remedy = "give this job an AWS role or profile; `aws sts get-caller-identity` shows what it has"
+        raise UsageError(place, f"found no AWS credentials ({type(error).__name__})", remedy, code="JPO-E805") from None
+    except (aws.InvalidRegionError, aws.ParamValidationError, aws.NoRegionError) as error:
+        raise UsageError(place, "is not a region", "write e.g. --region eu-central-1", code="JPO-E801") from error
+    except (aws.HTTPClientError, aws.ConnectionError) as error:
+        remedy = "look at the network and the region's name, or raise --timeout"
+        raise TelemetryError(place, f"cannot be reached ({type(error).__name__})", remedy, code="JPO-E806") from None
+    except aws.BotoCoreError as error:
+        remedy = "look at AWS' configuration"
+        raise TelemetryError(place, f"cannot be asked ({type(error).__name__})", remedy, code="JPO-E806") from None
+    except (ResponseParserError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise TelemetryError(place, "answers with data of another shape", "update jpo", code="JPO-E807") from error
+
+
+def _within(seconds: float, place: str, question: Callable[[], Answer]) -> Answer:
+    """The answer if it comes in time; boto3 limits single reads, not how many there are."""
+    pool = ThreadPool(1)  # its thread ends with the program, whatever it still waits for
+    try:
+        return pool.apply_async(question).get(seconds)
+    except multiprocessing.TimeoutError:
+        raise TelemetryError(place, f"no whole answer within {seconds:g} s", "raise --timeout", code="JPO-E806") from None
+    finally:
+        pool.terminate()

@@ -1,0 +1,134 @@
+"""Thresholds for [sla] that runs like earlier ones would keep: what a team can promise from what it has seen.
+
+A threshold is a prediction bound for the next run, rounded outwards to a number that people write.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from jpo.cost.price import Prices
+from jpo.cost.sla import PROMISES, measured
+from jpo.records import Run
+
+FEWEST = 3
+"""Runs from which a threshold can be told: with two the bound lies at six times their spread."""
+MOST_BEYOND = 10.0
+"""A limit at ten times the worst run promises nothing."""
+NICE_SECONDS = (10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
+"""Multiples in which people write durations above 80 seconds; below, and for all else: 1, 2, 5, 10, ..."""
+COARSE = 1 / 8
+FINE = 1 / 50
+"""Rounding moves a limit by less than this share of it; a loss by the smaller one, because a few percent matter there."""
+MOST_FREEDOM = 1000
+"""Degrees of freedom beyond which Student's t is the normal distribution within a thousandth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What could be promised.
+
+    Attributes:
+        name: as in [sla].
+        limit: in the unit of [sla]; None where nothing can be told.
+        runs: how many runs measured it.
+        least, most: the range that they measured; None without any.
+        why_not: why there is no limit; empty where there is one.
+    """
+
+    name: str
+    limit: float | None
+    runs: int
+    least: float | None = None
+    most: float | None = None
+    why_not: str = ""
+
+
+def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator[Threshold]:
+    """One for each promise of [sla].
+
+    Args:
+        runs: that ended well and are alike.
+        share: of runs like them that shall keep it, each promise by itself, in 0.5..1.
+    """
+    for name in PROMISES:
+        values = [value for run in runs if (value := measured(name, run, prices)) is not None]
+        yield threshold(name, values, share)
+
+
+def threshold(name: str, values: Sequence[float], share: float) -> Threshold:
+    """The threshold of one promise from what was measured."""
+    if len(values) < FEWEST:
+        missing = FEWEST - len(values)
+        why_not = f"measured in {len(values)} of at least {FEWEST} runs; {missing} more {'is' if missing == 1 else 'are'} needed"
+        return Threshold(name, None, len(values), min(values, default=None), max(values, default=None), why_not)
+    bound = next_run_bound(values, share, at_most=PROMISES[name].at_most)
+    limit = None if bound is None else rounded(name, bound)
+    if limit is None or (limit <= 0 and name != "val_loss_max"):
+        return Threshold(name, None, len(values), min(values), max(values), "the runs differ too much")
+    return Threshold(name, limit, len(values), min(values), max(values))
+
+
+def next_run_bound(values: Sequence[float], share: float, *, at_most: bool) -> float | None:
+    """What the next value stays below (or above) with this probability; None where it would say nothing.
+
+    The values are taken as log-normal, or as normal where one is not above zero.
+    Source: Hahn and Meeker, "Statistical Intervals", 1991, section 4.7 (one-sided prediction bound).
+    """
+    logs = all(value > 0 for value in values)
+    points = [math.log(value) for value in values] if logs else list(values)
+    half = student_quantile(share, len(points) - 1) * stdev(points) * math.sqrt(1 + 1 / len(points))
+    bound = fmean(points) + (half if at_most else -half)
+    if not logs:
+        return bound
+    beyond = bound - max(points) if at_most else min(points) - bound
+    return math.exp(bound) if beyond <= math.log(MOST_BEYOND) else None
+
+
+def student_quantile(share: float, freedom: int) -> float:
+    """The quantile of Student's t at a probability of at least 0.5, by bisection of the angle whose tangent is t / sqrt(freedom).
+
+    Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4 (finite sums for whole degrees).
+    """
+    freedom = min(freedom, MOST_FREEDOM)
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < 2 * share - 1 else (low, middle)
+    return math.sqrt(freedom) * math.tan((low + high) / 2)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """P(|T| < sqrt(freedom) tan(angle))."""
+    odd, cosine = freedom % 2, math.cos(angle)
+    if freedom == 1:
+        return 2 * angle / math.pi
+    term = total = cosine if odd else 1.0
+    for k in range(3 if odd else 2, freedom - 1, 2):
+        term *= cosine**2 * (k - 1) / k
+        total += term
+    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
+
+
+def rounded(name: str, bound: float) -> float:
+    """The bound as people write such a number, rounded so that it is kept no less often."""
+    step = _step(name, abs(bound))
+    if step == 0:
+        return bound
+    steps = bound / step
+    whole = math.ceil(steps - 1e-9) if PROMISES[name].at_most else math.floor(steps + 1e-9)
+    return float(f"{whole * step:.10g}")
+
+
+def _step(name: str, size: float) -> float:
+    """The largest step that people count in and that is small beside a number."""
+    most = size * (FINE if name == "val_loss_max" else COARSE)
+    if name == "time_max" and most >= NICE_SECONDS[0]:
+        return float(max(step for step in NICE_SECONDS if step <= most))
+    if most < 1e-300:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return max(digit * power for digit in (1, 2, 5) if digit * power <= most * (1 + 1e-9))

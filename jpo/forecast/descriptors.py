@@ -1,0 +1,82 @@
+"""What is publicly known of models, data sets and processors by their names: how much arithmetic one training run is.
+
+The table is descriptors.csv, with a source in every row. A name that is not in it is not guessed at.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from functools import cache
+from pathlib import Path
+
+from jpo.records import Identity
+
+FILE = Path(__file__).with_name("descriptors.csv")
+SMALL_PICTURE, USUAL_PICTURE, NO_STEM = 64, 224, 16.0
+"""Networks made for 224 pixels leave out two reductions where pictures have 64 or fewer: 4 x 4 times the work of mere scaling."""
+TRAINING = 6.0
+"""Operations of a training step per forward multiply-add: 2 each, and the backward pass takes twice the forward one."""
+
+Row = dict[str, str]
+
+
+@cache
+def table() -> dict[tuple[str, str], Row]:
+    """(kind, name) -> the row of descriptors.csv."""
+    lines = [line for line in FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {(row["kind"], row["name"]): row for row in csv.DictReader(lines)}
+
+
+def plain_name(name: str) -> str:
+    """ResNet-18 and resnet_18 are the same name."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def family(name: str) -> str:
+    """What stands before the first digit: resnet of resnet18."""
+    return re.split(r"\d", plain_name(name), maxsplit=1)[0]
+
+
+def described(kind: str, name: str) -> Row | None:
+    """The row of this name: the whole of it, one of its words, or the longest beginning that no further digit follows."""
+    words = [plain_name(name), *map(plain_name, re.split(r"[^A-Za-z0-9]+", name))]
+    exact = next((table()[kind, word] for word in words if (kind, word) in table()), None)
+    if exact:
+        return exact
+    begins = [known for of, known in table() if of == kind and re.match(rf"{known}(?!\d)", words[0]) and len(known) > 3]
+    return table()[kind, max(begins, key=len)] if begins and kind == "model" else None
+
+
+def samples_of(dataset: str) -> float | None:
+    """Training samples of a data set."""
+    row = described("data", dataset)
+    return float(row["samples"]) if row else None
+
+
+def size_of(dataset: str) -> float | None:
+    """Pixels of a side, or tokens, of one sample."""
+    row = described("data", dataset)
+    return float(row["size"]) if row else None
+
+
+def operations_per_sample(identity: Identity) -> float | None:
+    """Floating-point operations to train on one sample; None where model or data set are not in the table."""
+    row, size = described("model", identity.model), size_of(identity.dataset)
+    if row is None or size is None:
+        return None
+    usual = float(row["size"])
+    power = 2 if usual in (224, 299, 380) else 1  # pictures have two sides
+    stem = NO_STEM if usual >= USUAL_PICTURE and power == 2 and size <= SMALL_PICTURE else 1.0
+    return TRAINING * 1e9 * float(row["multiply_adds_billions"]) * (size / usual) ** power * stem
+
+
+def peak_of(gpu_type: str | None) -> float | None:
+    """Peak FP32 operations per second of one GPU of this type."""
+    row = described("gpu", gpu_type) if gpu_type else None
+    return 1e12 * float(row["peak_tflops"]) if row else None
+
+
+def peak_of_core() -> float:
+    """The same of one CPU core."""
+    return 1e12 * float(table()["cpu", "core"]["peak_tflops"])

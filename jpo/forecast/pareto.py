@@ -1,0 +1,97 @@
+"""The trade-off front: which of several points nothing beats in every objective, and how much a set of points is worth.
+
+Pure functions of arrays. All objectives are minimised; hand in the negative of what is to be maximised, reference point included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jpo.records import Bools, Floats, Ints
+
+
+def non_dominated(points: Floats) -> Bools:
+    """Which points lie on the front: no other point is at least as good in every objective and better in one.
+
+    Args:
+        points: shape (n, m), smaller is better; n may be 0. Infinite values are compared as numbers.
+
+    Returns:
+        Shape (n,). Equal points do not dominate each other: all of them are on the front, or none. A point with a NaN (something
+        was not measured) is never on it and dominates nothing.
+    """
+    beaten = [bool(((points <= one).all(axis=1) & (points < one).any(axis=1)).any()) for one in points]
+    front: Bools = ~np.array(beaten, dtype=np.bool_) & ~np.isnan(points).any(axis=1)
+    return front
+
+
+def hypervolume(points: Floats, reference: Sequence[float] | Floats) -> float:
+    """How much of the space up to the reference point the points dominate. More is better, and no point makes it less.
+
+    Args:
+        points: shape (n, m) with m of at least 1, smaller is better; n may be 0.
+        reference: shape (m,), finite: the worst that counts in each objective.
+
+    Returns:
+        Exact, in the product of the objectives' units. A point that is not better than the reference in every objective, or has a
+        NaN, adds nothing, nor does a duplicate or a dominated point. Infinite where a point that counts is at -infinity.
+
+    Raises:
+        ValueError: the shapes do not fit, or the reference point is not finite.
+
+    Source: slicing objectives, While et al., "A Faster Algorithm for Calculating Hypervolume", IEEE Trans. Evol. Comp. 2006.
+    """
+    points, end = np.asarray(points, dtype=np.float64), np.asarray(reference, dtype=np.float64)
+    if points.ndim != 2 or end.size == 0 or points.shape[1:] != end.shape:
+        raise ValueError(
+            f"points of shape {points.shape} and a reference point of shape {end.shape}; they must be (n, m) and (m,)"
+        )
+    if not np.isfinite(end).all():
+        raise ValueError(f"the reference point {end.tolist()} is not finite")
+    inside = points[(points < end).all(axis=1)]
+    if np.isneginf(inside).any():
+        return float("inf")
+    if len(end) > 2:  # with two objectives one pass does not mind what is dominated
+        inside = inside[non_dominated(inside)]
+    return _volume(np.unique(inside, axis=0), end)
+
+
+def _volume(points: Floats, end: Floats) -> float:
+    """Slices along the last objective: each reaches to the next point, with the volume of all points so far in one less."""
+    if len(points) == 0:
+        return 0.0
+    if len(end) == 1:
+        return float(end[0] - points.min())
+    order = points[np.argsort(points[:, -1])]
+    depths = np.diff(np.append(order[:, -1], end[-1]))
+    if len(end) == 2:
+        return float(depths @ (end[0] - np.minimum.accumulate(order[:, 0])))
+    slices = [depth * _volume(order[: last + 1, :-1], end[:-1]) for last, depth in enumerate(depths) if depth > 0]
+    return float(sum(slices))
+
+
+def reference_beyond(points: Floats, margin: float = 0.1) -> Floats:
+    """A reference point for which every point counts: beyond the worst in each objective by this share of it.
+
+    Args:
+        points: shape (n, m) with n of at least 1, finite, smaller is better.
+
+    Returns:
+        Shape (m,). Where the worst is 0 it stays 0, and the hypervolume with it.
+    """
+    worst = points.max(axis=0)
+    reference: Floats = worst + margin * np.abs(worst)
+    return reference
+
+
+def spread(points: Floats, most: int) -> Ints:
+    """Rows of at most so many points, evenly along the first objective and both ends among them; shape (n,), ascending by it."""
+    order = np.argsort(points[:, 0], kind="stable")
+    if len(order) <= most:
+        return order
+    rows: Ints = order[np.linspace(0, len(order) - 1, most).round().astype(np.int64)]
+    return rows

@@ -1,0 +1,36 @@
+"""Weights of particles from how well they explain the runs, none of them alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+
+def flattened(log_likelihood: Floats, least_share: float) -> Floats:
+    """Normalised weights (J,), the likelihood raised to the largest power <= 1 at which enough particles count.
+
+    Args:
+        least_share: of the particles that must count, 0..1.
+    """
+    if effective_share(softmax(log_likelihood)) >= least_share:
+        return softmax(log_likelihood)
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        power = (low + high) / 2
+        low, high = (power, high) if effective_share(softmax(power * log_likelihood)) >= least_share else (low, power)
+    return softmax(low * log_likelihood)
+
+
+def softmax(logs: Floats) -> Floats:
+    """exp(logs), made to sum to 1, (J,)."""
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())
+
+
+def effective_share(weights: Floats) -> float:
+    """Kish's effective sample size as a share of the particles, 0..1."""
+    return float(1 / np.sum(weights**2) / len(weights))

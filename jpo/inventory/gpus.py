@@ -1,0 +1,177 @@
+"""Which GPUs a process may use here, and how busy they are, in the words of nvidia-smi: it comes with every driver.
+
+What it does not tell of a card ("[N/A]" on MIG and old cards, "[Insufficient Permissions]") is None.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+FIELDS = ("index", "uuid", "memory.total", "memory.used", "utilization.gpu", "name")
+MIB_PER_GIB = 1024.0
+DEVICES = ("nvidia*", "dxg", "kfd")
+"""Below /dev: without one of these (NVIDIA, NVIDIA within WSL, AMD) no process can reach a GPU."""
+NO_GPU = "No devices were found"
+MIG = re.compile(r"\s+MIG (?P<profile>\d+g\.(?P<gib>\d+)gb\S*)\s.*\(UUID: (?P<uuid>MIG-[^)]+)\)")
+CARD = re.compile(r"GPU \d+: .*\(UUID: (?P<uuid>GPU-[^)]+)\)")
+BRANDS = re.compile(r"\b(nvidia|tesla|geforce|quadro|grid)\b")
+FORM = re.compile(r"[\s-]+(sxm\w*|pcie|nvl|hbm\w*|\d+gb)\b.*")
+"""What follows the type in a name: how the card is built in, and its memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU, or one slice of a partitioned one (MIG).
+
+    Attributes:
+        name: the vendor's, e.g. "Tesla V100-SXM2-16GB".
+        gpu_type: the same in one short word, e.g. "v100".
+        memory_gib, memory_used_gib: of this card; None: not told.
+        utilisation: share (0..1) of the last second or less in which it computed anything; None: not told.
+        uuid: by which CUDA_VISIBLE_DEVICES can name it.
+    """
+
+    name: str
+    gpu_type: str
+    memory_gib: float | None
+    utilisation: float | None
+    memory_used_gib: float | None
+    uuid: str = ""
+
+
+def gpus_here(environ: Mapping[str, str], *, program: str = "nvidia-smi", timeout_seconds: float = 5.0) -> tuple[Gpu, ...]:
+    """The GPUs that a process with these environment variables could use now; none also where nobody can tell."""
+    gpus, _ = look_for_gpus(environ, program=program, timeout_seconds=timeout_seconds)
+    return gpus or ()
+
+
+def look_for_gpus(
+    environ: Mapping[str, str], *, program: str = "nvidia-smi", timeout_seconds: float = 5.0, dev: Path = Path("/dev")
+) -> tuple[tuple[Gpu, ...] | None, str]:
+    """The GPUs that a process could use, or None where nobody can tell; and why they are so few, or unknown.
+
+    Args:
+        environ: CUDA_VISIBLE_DEVICES hides what it does not name; an empty one hides all.
+        program: nvidia-smi; looked for along PATH if it is no path.
+        timeout_seconds: the longest it may take for an answer: it hangs where a card has failed.
+        dev: where devices lie; without any, and without the program, there is no GPU.
+    """
+    wanted = environ.get("CUDA_VISIBLE_DEVICES")
+    if wanted is not None and not wanted.strip():
+        return (), "CUDA_VISIBLE_DEVICES is empty"
+    found = shutil.which(program, path=environ.get("PATH"))
+    if found is None:
+        there = dev.is_dir() and not any(True for pattern in DEVICES for _ in dev.glob(pattern))
+        return ((), "no GPU device") if there else (None, f"{program} is not installed")
+    try:
+        gpus = tuple(_told_by(found, timeout_seconds))
+    except (ValueError, OSError) as error:
+        return None, f"{program}: {error}"
+    if wanted is None:
+        return gpus, "" if gpus else f"{program} found none"
+    return tuple(visible(gpus, wanted)), f"CUDA_VISIBLE_DEVICES={wanted}"
+
+
+def visible(gpus: Sequence[Gpu], wanted: str) -> Iterator[Gpu]:
+    """The GPUs which CUDA_VISIBLE_DEVICES names, by number or by the start of a UUID.
+
+    As CUDA does it, what follows the first name of no GPU is hidden. Numbers are taken in the order of the bus.
+    """
+    shown: list[Gpu] = []
+    for word in (one.strip() for one in wanted.split(",")):
+        if word.isascii() and word.isdigit():
+            named = [*gpus[int(word) : int(word) + 1]]
+        else:
+            named = [gpu for gpu in gpus if word.startswith(("GPU-", "MIG-")) and gpu.uuid.startswith(word)]
+        if len(named) != 1 or named[0] in shown:
+            return
+        shown += named
+        yield named[0]
+
+
+def type_of(name: str) -> str:
+    """The type of a GPU in one word: "NVIDIA A100-SXM4-80GB" -> "a100", "NVIDIA GeForce RTX 3080 Ti" -> "rtx3080ti"."""
+    plain = BRANDS.sub(" ", name.lower()).strip(" -")
+    return FORM.sub("", plain).replace(" ", "") or plain
+
+
+def _told_by(program: str, timeout_seconds: float) -> Iterator[Gpu]:
+    """All GPUs of the machine in the order of nvidia-smi; in place of a partitioned one its slices."""
+    query = [program, f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader,nounits"]
+    gpus = [gpu for line in _answer(query, timeout_seconds).splitlines() if (gpu := _card(line))]
+    untold = any(gpu.utilisation is None for gpu in gpus)  # so it is of partitioned cards, and of some old ones
+    slices = _slices(_answer([program, "-L"], timeout_seconds)) if untold else {}
+    for gpu in gpus:
+        if gpu.uuid not in slices:
+            yield gpu
+        for profile, memory_gib, uuid in slices.get(gpu.uuid, ()):
+            yield Gpu(f"{gpu.name} MIG {profile}", f"{gpu.gpu_type}-{profile}", memory_gib, None, None, uuid)
+
+
+def _card(line: str) -> Gpu | None:
+    """One line of the query; None for a warning in between."""
+    words = line.split(", ", len(FIELDS) - 1)
+    if len(words) < len(FIELDS) or not words[0].strip().isdigit():
+        return None
+    _, uuid, total, used, busy, name = (word.strip() for word in words)
+    memory, memory_used, percent = _number(total), _number(used), _number(busy)
+    return Gpu(
+        name=name,
+        gpu_type=type_of(name),
+        memory_gib=None if memory is None else memory / MIB_PER_GIB,
+        utilisation=None if percent is None else min(1.0, percent / 100),
+        memory_used_gib=None if memory_used is None else memory_used / MIB_PER_GIB,
+        uuid=uuid,
+    )
+
+
+def _slices(listed: str) -> dict[str, list[tuple[str, float, str]]]:
+    """(profile, GiB, UUID) of the slices of each partitioned GPU, by its UUID, out of `nvidia-smi -L`."""
+    slices: dict[str, list[tuple[str, float, str]]] = {}
+    card = ""
+    for line in listed.splitlines():
+        if found := CARD.match(line):
+            card = found["uuid"]
+        elif card and (found := MIG.match(line)):
+            slices.setdefault(card, []).append((found["profile"], float(found["gib"]), found["uuid"]))
+    return slices
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
+    """What the program prints.
+
+    Raises:
+        ValueError: it fails, or does not answer in time. Then it is left behind: a driver that hangs lets nobody end it.
+        OSError: it cannot be started.
+    """
+    process = subprocess.Popen(  # noqa: S603 - the driver's own program; without a shell nothing is interpreted
+        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert process.stdout is not None
+    try:
+        output, _ = process.communicate(timeout=timeout_seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        process.stdout.close()
+        raise ValueError(f"no answer within {timeout_seconds:g} s") from None
+    text = output.decode("utf-8", "replace").strip("\n")
+    if process.returncode and NO_GPU not in text:
+        raise ValueError(f"exit code {process.returncode}, {' '.join(text.split())[:200] or 'and not a word'}")
+    return text

@@ -1,0 +1,57 @@
+"""All that one process could use of the machine on which JPO runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.inventory.cpus import cpus_here
+from jpo.inventory.gpus import Gpu, look_for_gpus
+from jpo.inventory.memory import memory_here
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a process here may use.
+
+    Attributes:
+        gpus: None where nobody can tell; () where there is none.
+        why_gpus: why they are unknown, none, or not all.
+        cpus: may be a fraction.
+        cpus_there: how many the machine has.
+        cpus_held_by: what keeps `cpus` below that: "cgroup quota", "affinity" or "".
+        memory_gib, memory_there_gib: to use, and of the machine; None: unknown.
+    """
+
+    gpus: tuple[Gpu, ...] | None
+    why_gpus: str
+    cpus: float
+    cpus_there: int
+    cpus_held_by: str
+    memory_gib: float | None
+    memory_there_gib: float | None
+
+    @property
+    def most(self) -> dict[str, float]:
+        """The most that one run could have here, by the name of the parameter; what is unknown is missing."""
+        known = {
+            "gpus": None if self.gpus is None else float(len(self.gpus)),
+            "cpus": self.cpus,
+            "memory_gib": self.memory_gib,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def machine_here(
+    environ: Mapping[str, str],
+    *,
+    proc: Path = Path("/proc"),
+    cgroup: Path = Path("/sys/fs/cgroup"),
+    dev: Path = Path("/dev"),
+    program: str = "nvidia-smi",
+    timeout_seconds: float = 5.0,
+) -> Machine:
+    """The machine as it is now; see `look_for_gpus` for the arguments that concern GPUs."""
+    gpus, why = look_for_gpus(environ, program=program, timeout_seconds=timeout_seconds, dev=dev)
+    return Machine(gpus, why, *cpus_here(proc, cgroup), *memory_here(proc, cgroup))

@@ -1,0 +1,110 @@
+"""Prediction: what is expected of configurations, what that rests on, and the answer to a what-if question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from jpo.records import USD, Currency, Forecast, Identity, SlaCheck
+
+Kind = Literal["history", "trials", "similar workloads", "heuristic", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A forecast and what it rests on.
+
+    Attributes:
+        words: the runs, trials or workloads in question; for "unknown", what is missing.
+    """
+
+    kind: Kind
+    words: str
+    forecast: Forecast
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One configuration.
+
+    Attributes:
+        parameters: all of them; `differs`: those that are not today's.
+        spot: on spot prices (True), on demand (False), or as [prices] says (None).
+        expected: what counts; `beside`: what else there is to rest on, and says something different.
+        runs: how many finished runs with exactly these values ended well.
+        why_not: what the limits say against it; empty: it is admissible.
+        sla: promises held against the forecast.
+    """
+
+    parameters: Mapping[str, float]
+    differs: Mapping[str, float]
+    spot: bool | None
+    expected: Expected
+    beside: tuple[Expected, ...] = ()
+    runs: int = 0
+    why_not: tuple[str, ...] = ()
+    sla: tuple[SlaCheck, ...] = ()
+
+    @property
+    def allowed(self) -> bool:
+        """Admissible, and not expected to break a promise."""
+        return not self.why_not and all(check.verdict != "broken" for check in self.sla)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Another row that keeps to what was asked: faster than the answer, and dearer. None: unknown."""
+
+    row: int
+    seconds_saved: float
+    usd_more: float | None
+    usd_per_saved_hour: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """To "what is the cheapest in time", "the fastest within the budget", or both.
+
+    Attributes:
+        met: whether an allowed row is expected to keep to it.
+        row: that row, else the one that comes nearest; None where no time or cost is known of any.
+        probability: that a run of it keeps to what was asked.
+        words: the answer in a sentence.
+        options: faster but dearer, the least dear first.
+    """
+
+    deadline_seconds: float | None
+    max_cost_usd: float | None
+    met: bool
+    row: int | None
+    probability: float | None
+    words: str
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Everything that `jpo predict` says.
+
+    Attributes:
+        runs: finished runs of the workload on record.
+        rows: today's configuration first.
+        notes: sentences for the reader; `codes`: their reason codes.
+        answer: None where nothing was asked.
+    """
+
+    path: Path
+    identity: Identity
+    runs: int
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    answer: Answer | None = None
+    currency: Currency = USD
+
+    @property
+    def exit_code(self) -> int:
+        """3 where nothing keeps to what was asked."""
+        return 3 if self.answer and not self.answer.met else 0

@@ -1,0 +1,105 @@
+"""`jpo history --compare`: which runs are before, which after, and what cannot be said."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from made import a_suggestion
+
+from jpo.history import open_store
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+
+def compared(project: Project) -> dict[str, Any]:
+    answer = project.jpo("history", "--compare", "--for", "config.ini", "-o", "json")
+    assert (answer.code, answer.err) == (0, "")
+    (one,) = json.loads(answer.out)["workloads"]
+    return dict(one)
+
+
+@pytest.fixture
+def changed(project: Project) -> Project:
+    """The seven runs of the fixture, then a change to 64, and four runs with it and one with 32."""
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    now = time.time()
+    for number, seconds in enumerate((40.0, 41.0, 42.0, 43.0)):
+        project.log(0, 64, seconds, start=now + 100 * number, name=f"after-{number}")
+    project.log(0, 32, 500.0, start=now + 400, name="other")
+    project.jpo("observe")
+    return project
+
+
+def test_runs_before_the_change_are_held_against_those_that_followed_it(changed: Project) -> None:
+    one = compared(changed)
+    assert (one["before"], one["after"], one["left_out"]) == (7, 4, 1)
+    duration = one["since_first_change"][0]
+    assert duration["quantity"] == "duration_seconds"
+    assert duration["after"] == pytest.approx(41.48, abs=0.01)
+    assert (duration["word"], duration["change"]["high"] < 1) == ("better", True)
+    assert one["since_last_change"] == []  # it is the first one
+
+
+def test_a_second_change_is_also_compared_by_itself(changed: Project) -> None:
+    changed.jpo("suggest", "config.ini", "--set", "batch_size=32", "--no-learn")
+    changed.log(0, 32, 70.0, start=time.time() + 1000, name="later")
+    changed.jpo("observe")
+    one = compared(changed)
+    assert (one["after"], one["since_last_change"][0]["runs_after"]) == (5, 1)
+    assert one["since_last_change"][0]["word"] == "too few"
+
+
+def test_before_the_first_change_it_says_that_there_is_nothing_to_compare(project: Project) -> None:
+    project.jpo("observe")
+    assert "no change by JPO is on record yet: 7 runs" in project.jpo("history", "--compare").out
+
+
+def test_a_suggestion_that_was_not_written_is_no_change(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn", "--dry-run")
+    project.jpo("observe")
+    assert compared(project)["first_change"] is None
+
+
+def test_a_suggestion_whose_writing_is_not_on_record_is_no_change(project: Project) -> None:
+    project.jpo("observe")
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
+        store.append(a_suggestion(), config="config.ini", source_digest="ab" * 32)
+    assert compared(project)["first_change"] is None
+
+
+def test_without_prices_the_cost_is_unknown(changed: Project) -> None:
+    toml = changed.folder / "jpo.toml"
+    toml.write_text(toml.read_text().partition("[prices]")[0])
+    cost = compared(changed)["since_first_change"][1]
+    assert (cost["quantity"], cost["before"], cost["after"], cost["word"]) == ("cost_usd", None, None, "too few")
+
+
+def test_the_picture_is_drawn_and_two_workloads_need_a_name(changed: Project) -> None:
+    pytest.importorskip("matplotlib")
+    assert changed.jpo("history", "--compare", "--plot", "a.png").code == 0
+    assert (changed.folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    changed.log(0, 16, 10.0, name="another")
+    log = changed.folder / "runs" / "run-another.csv"
+    log.write_text(log.read_text().replace("dataset=digits", "dataset=mnist"))
+    changed.jpo("observe", "--csv", str(log))
+    answer = changed.jpo("history", "--compare", "--plot", "b.png")
+    assert (answer.code, "JPO-E851" in answer.err, (changed.folder / "b.png").exists()) == (2, True, False)
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        (("--compare", "--limit", "3"), "JPO-E853"),
+        (("--plot", "a.png"), "JPO-E853"),
+        (("--for", "config.ini"), "JPO-E853"),
+        (("--compare", "--plot", "a.gif"), "JPO-E712"),
+        (("--compare", "--plot", "config.ini"), "JPO-E307"),
+    ],
+)
+def test_flags_that_say_nothing_together_are_refused(project: Project, flags: tuple[str, ...], code: str) -> None:
+    answer = project.jpo("history", *flags)
+    assert (answer.code, code in answer.err, answer.err.count("\n")) == (2, True, 1)

@@ -1,0 +1,49 @@
+"""`jpo check`: what it says of batch size, GPUs, CPUs and prices together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+
+def checked(project: Project, resources: str, prices: str = "usd_per_gpu_hour = 2\n") -> tuple[int, str]:
+    """Exit code and words of a check with these resources."""
+    project.config.write_text(project.config.read_text().replace("cpus = 2", resources))
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write(prices)
+    answer = project.jpo("check", "config.ini")
+    return answer.code, answer.out + answer.err
+
+
+def test_the_batch_of_each_gpu_is_told(empty: Project) -> None:
+    code, told = checked(empty, "cpus = 8\ngpus = 4")
+    assert (code, "batch_size counts over all GPUs: 4 samples on each of 4\n" in told) == (0, True)
+    assert "[JPO-" not in told
+
+
+@pytest.mark.parametrize(("gpus", "batch"), [(3, 16), (32, 16)])
+def test_a_batch_that_cannot_be_shared_evenly_ends_with_3(empty: Project, gpus: int, batch: int) -> None:
+    code, told = checked(empty, f"cpus = 64\ngpus = {gpus}")
+    assert (code, f"batch_size = {batch} cannot be divided evenly among gpus = {gpus}" in told) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("resources", "prices", "code"),
+    [
+        ("cpus = 2\ngpus = 4", "usd_per_gpu_hour = 2\n", "JPO-W869"),
+        ("cpus = 8\ngpus = 4", "", "JPO-I861"),
+        ("cpus = 8\ngpus = 0", "usd_per_gpu_hour = 2\n", "JPO-I862"),
+    ],
+)
+def test_what_goes_badly_together_is_told_and_not_forbidden(empty: Project, resources: str, prices: str, code: str) -> None:
+    ended, told = checked(empty, resources, prices)
+    assert (ended, told.count("[JPO-"), f"[{code}]" in told) == (0, 1, True)
+
+
+def test_a_job_without_gpus_gets_no_remark(empty: Project) -> None:
+    code, told = checked(empty, "cpus = 1")
+    assert (code, "GPU" in told) == (0, False)

@@ -1,0 +1,86 @@
+"""`jpo explain`: what the store knows of a suggestion, from before the first run to after its rollback."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from made import DIGITS, a_suggestion
+
+from jpo.commands.explain import undone_by
+from jpo.history import AuditEvent, open_store
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+SUGGEST = ("suggest", "config.ini", "--no-learn")
+
+
+def test_it_says_what_else_there_was_and_what_came_of_it(project: Project) -> None:
+    project.jpo(*SUGGEST, "--explore", "off")
+    project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
+    answer = project.jpo("explain")
+    assert (answer.code, answer.err) == (0, "")
+    for told in (
+        "Where it stands now",
+        "written into config.ini",
+        "no later change of JPO is on record",
+        "followed by 1 run",
+        "run-now: succeeded",
+        "What else there was",
+        "What would change the answer",
+        "The runs that tell most",
+        "guard: approved",
+    ):
+        assert told in answer.out
+
+
+def test_it_names_the_newest_runs_with_todays_and_the_suggested_values(project: Project) -> None:
+    project.jpo(*SUGGEST, "--explore", "off")
+    document = json.loads(project.jpo("explain", "-o", "json").out)
+    assert document["suggestion"]["evidence"]["run_ids"] == [f"run-{n}" for n in range(6)]
+    ran = {one["run_id"]: one["parameters"]["batch_size"] for one in document["evidence_runs"]}
+    assert ran == {"run-0": 16, "run-1": 16, "run-3": 16, "run-2": 64, "run-4": 64, "run-5": 64}
+    assert all(one["outcome"]["cost_usd"] for one in document["evidence_runs"])  # from time and prices
+
+
+def test_a_suggestion_made_before_the_first_run_is_explained(empty: Project) -> None:
+    empty.jpo(*SUGGEST)
+    answer = empty.jpo("explain")
+    assert (answer.code, "nothing was to be written: today's values were kept" in answer.out) == (0, True)
+    assert "What else there was" not in answer.out
+
+
+def test_one_that_holds_none_of_the_new_fields_is_explained(empty: Project) -> None:
+    with open_store(f"sqlite:///{empty.folder}/.jpo/jpo.db") as store:
+        store.append(a_suggestion(), config="config.ini", source_digest="ab" * 32)
+    for form in ("text", "json", "markdown"):
+        assert empty.jpo("explain", "s1", "-o", form).code == 0
+    assert "that it was written is not on record" in empty.jpo("explain").out
+
+
+def test_a_later_change_supersedes_it(project: Project) -> None:
+    project.jpo(*SUGGEST, "--set", "batch_size=32")
+    first = json.loads(project.jpo("history", "-o", "json").out)["suggestions"][0]["suggestion_id"]
+    project.jpo(*SUGGEST, "--set", "batch_size=64")
+    second = json.loads(project.jpo("explain", "-o", "json").out)["suggestion"]["suggestion_id"]
+    assert f"superseded by suggestion {second}" in project.jpo("explain", first).out
+
+
+def test_a_rollback_undoes_the_one_it_names_and_all_since_unless_it_was_undone_itself() -> None:
+    a, b = a_suggestion("a"), a_suggestion("b")
+    back = a_suggestion("r1", undoes="b")
+    assert undone_by([a, b, back]) == {"b": "r1"}
+    assert undone_by([a, b, replace(back, undoes="a")]) == {"a": "r1", "b": "r1"}
+    assert undone_by([a, b, back, a_suggestion("r2", undoes="r1")]) == {"r1": "r2"}
+    assert undone_by([a, back]) == {}
+
+
+def test_what_was_not_written_says_why(empty: Project) -> None:
+    with open_store(f"sqlite:///{empty.folder}/.jpo/jpo.db") as store:
+        store.append(a_suggestion(), config="config.ini", source_digest="ab" * 32)
+        store.withdraw("s1", AuditEvent("conflict", 101.0, DIGITS, {"suggestion_id": "s1", "reason": "config.ini: changed"}))
+    out = empty.jpo("explain", "s1").out
+    assert "not written: config.ini: changed" in out
+    assert "superseded" not in out

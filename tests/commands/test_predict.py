@@ -1,0 +1,207 @@
+import json
+import re
+
+import pytest
+
+from jpo.errors import JpoError
+from jpo.planning import predict as command
+
+
+@pytest.fixture
+def predict(capsys):
+    """`jpo predict` with these words: exit code, stdout, and the error's code."""
+
+    def run(*words):
+        capsys.readouterr()
+        try:
+            code = command.main(list(words), prog_name="jpo predict", standalone_mode=False)
+        except JpoError as error:
+            return error.exit_code, "", error.code
+        return code, capsys.readouterr().out, None
+
+    return run
+
+
+def rows(out):
+    return json.loads(out)["rows"]
+
+
+def trial(project, name="trial", **head):
+    facts = {"run_id": name, "dataset": "digits", "model": "cnn", "framework": "pytorch", "batch_size": 16, "cpus": 2, "start": 0}
+    path = project.folder / f"{name}.csv"
+    lines = [f"# {key}={value}\n" for key, value in {**facts, **head}.items()]
+    path.write_text(
+        "".join(lines) + "time,epoch,samples,train_loss,val_loss\n" + "".join(f"{3 * i},{i},{150 * i},,\n" for i in range(1, 6))
+    )
+    return str(path)
+
+
+def test_today_is_told_from_its_runs_and_nothing_is_written(project, predict):
+    before = {path: path.read_bytes() for path in project.folder.rglob("*") if path.is_file()}
+    code, out, _ = predict("config.ini", "-o", "json")
+    (today,) = rows(out)
+    assert code == 0
+    assert (today["basis"]["kind"], today["measured_runs"]) == ("history", 3)
+    assert today["forecast"]["duration_seconds"]["low"] < 100 < today["forecast"]["duration_seconds"]["high"]
+    assert {path: path.read_bytes() for path in project.folder.rglob("*") if path.is_file()} == before
+
+
+def test_every_combination_of_varied_values_is_a_row(project, predict):
+    _, out, _ = predict("--vary", "batch_size=16,32,64", "--vary", "cpus=1,2", "-o", "json")
+    assert len(rows(out)) == 6  # today's is one of them
+    assert rows(out)[0]["differs"] == {}
+    assert {"batch_size": 32.0, "cpus": 1.0} in [row["differs"] for row in rows(out)]
+
+
+def test_what_follows_another_value_follows_it(project, predict):
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[parameters.learning_rate]\nkey = "training.learning_rate"\nfollow = "batch_size:linear"\n')
+    _, out, _ = predict("--set", "batch_size=32", "-o", "json")
+    assert rows(out)[1]["parameters"]["learning_rate"] == 0.02
+
+
+def test_what_the_limits_refuse_is_predicted_and_marked(project, predict):
+    _, out, _ = predict("--set", "batch_size=4096")
+    assert "not admissible" in out
+    _, out, _ = predict("--set", "batch_size=4096", "-o", "json")
+    assert not rows(out)[1]["admissible"]
+    assert rows(out)[1]["forecast"]["duration_seconds"]
+
+
+def test_an_unknown_spot_price_is_unknown(project, predict):
+    _, out, _ = predict("--spot", "-o", "json")
+    demand, spot = rows(out)
+    assert (demand["spot"], spot["spot"]) == (False, True)
+    assert demand["forecast"]["cost_usd"]["mean"] > 0
+    assert spot["forecast"]["cost_usd"] is None
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write("spot_share = 0.25\n")  # [prices] stands last
+    _, out, _ = predict("--spot", "-o", "json")
+    demand, spot = (row["forecast"]["cost_usd"]["mean"] for row in rows(out))
+    assert spot == pytest.approx(demand / 4)
+
+
+def test_nothing_known_is_an_answer(empty, predict):
+    code, out, _ = predict("-o", "json")
+    assert code == 0
+    assert rows(out)[0]["basis"]["kind"] == "unknown"
+    assert not any(rows(out)[0]["forecast"].values())
+
+
+def test_trials_stand_in_where_there_are_no_runs(empty, predict):
+    code, out, _ = predict("--trials", trial(empty), "--fraction", "0.1", "-o", "json")
+    (today,) = rows(out)
+    assert code == 0
+    assert today["basis"]["kind"] == "trials"
+    assert today["forecast"]["duration_seconds"]["mean"] == pytest.approx(1200, rel=0.25)
+    assert "JPO-W822" in json.loads(out)["reason_codes"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"), [("epochs = 40", "", "JPO-E822"), ("batch_size = 16 ", "batch_size = 0 ", "JPO-E823")]
+)
+def test_values_that_no_trial_can_be_carried_over_to_are_refused(empty, predict, old, new, code):
+    empty.config.write_text(empty.config.read_text().replace(old, new))
+    toml = empty.folder / "jpo.toml"
+    toml.write_text(toml.read_text().replace('epochs = { key = "training.epochs", freeze = true }', ""))
+    assert predict("--trials", trial(empty))[::2] == (2, code)
+
+
+def test_the_log_of_a_trial_among_those_of_runs_is_no_run(project, predict):
+    log = project.log(9, 16, 5.0)
+    log.write_text(log.read_text().replace("# batch_size", "# data_fraction=0.05\n# batch_size"))
+    _, out, _ = predict("-o", "json")
+    assert json.loads(out)["finished_runs"] == 7
+
+
+def test_a_deadline_that_can_be_met_names_the_cheapest(project, predict):
+    code, out, _ = predict("--deadline", "60s", "-o", "json")
+    answer = json.loads(out)["answer"]
+    chosen = rows(out)[answer["row"]]
+    assert (code, answer["met"]) == (0, True)
+    assert chosen["forecast"]["duration_seconds"]["mean"] <= 60
+    assert all(option["usd_more"] > 0 and option["seconds_saved"] > 0 for option in answer["options"])
+
+
+def test_what_cannot_be_met_says_what_comes_nearest_and_ends_with_3(project, predict):
+    code, out, _ = predict("--deadline", "1s", "--max-cost", "5")
+    assert code == 3
+    assert "Nothing admissible is expected to be done within 1 s and cost at most 5.00 USD; nearest is" in out
+
+
+def test_what_the_limits_or_the_sla_refuse_is_no_answer(project, predict):
+    words = ("--vary", "batch_size=32,64", "--deadline", "60s")
+    assert predict(*words)[0] == 0
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write("[sla]\nval_loss_max = 0.01\n")
+    assert predict(*words)[0] == 3
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[parameters.batch_size]\nkey = "training.batch_size"\nmax = 32\n')
+    assert predict(*words)[0] == 3
+
+
+def test_trials_answer_a_question_too_even_where_nothing_may_change(empty, predict):
+    words = ("--trials", trial(empty), "--deadline", "2h", "-o", "json")
+    code, out, _ = predict(*words)
+    assert (code, rows(out)[json.loads(out)["answer"]["row"]]["basis"]["kind"]) == (0, "trials")
+    empty.config.write_text(
+        re.sub(r"(batch_size|learning_rate|epochs|cpus) = (\S+).*", r"\1 = \2  # jpo: pin", empty.config.read_text())
+    )
+    code, out, _ = predict(*words)
+    assert (code, json.loads(out)["answer"]["row"], len(rows(out))) == (0, 0, 1)
+
+
+def test_a_question_about_rows_is_answered_among_them(project, predict):
+    _, out, _ = predict("--vary", "batch_size=32,64", "--max-cost", "1", "-o", "json")
+    assert len(rows(out)) == 3
+    _, out, _ = predict("--set", "cpus=1", "--deadline", "1h", "-o", "json")
+    assert rows(out)[json.loads(out)["answer"]["row"]]["parameters"]["cpus"] == 1
+
+
+def test_a_question_about_what_nobody_knows_is_told_so(empty, predict):
+    code, out, _ = predict("--deadline", "1h", "-o", "json")
+    answer = json.loads(out)["answer"]
+    assert (code, answer["met"], answer["row"]) == (3, False, None)
+    assert "unknown" in answer["words"]
+
+
+def test_a_budget_without_prices_is_no_question(project, predict):
+    toml = project.folder / "jpo.toml"
+    toml.write_text(toml.read_text().replace("usd_per_cpu_hour = 0.04", ""))
+    assert predict("--max-cost", "5")[::2] == (2, "JPO-E824")
+    code, out, _ = predict("--deadline", "1h")
+    assert code == 0
+    assert "Prices are unknown; the fastest" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--set", "foo=3"], "JPO-E823"),
+        (["--set", "batch_size=-1"], "JPO-E823"),
+        (["--set", "batch_size=1.5"], "JPO-E823"),
+        (["--set", "learning_rate=1e300"], "JPO-E823"),
+        (["--vary", "cpus=nan"], "JPO-E823"),
+        (["--vary", "cpus=1,,2"], "JPO-E823"),
+        (["--vary", f"batch_size={','.join(map(str, range(1, 300)))}"], "JPO-E823"),
+        (["--set", "cpus=1", "--vary", "cpus=2"], "JPO-E823"),
+        (["--fraction", "nan"], "JPO-E823"),
+        (["--fraction", "0"], "JPO-E823"),
+        (["--deadline", "2020-01-01T00:00Z"], "JPO-E305"),
+        (["--max-cost", "-3"], "JPO-E803"),
+        (["missing.ini"], "JPO-E201"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(project, predict, words, code):
+    assert predict(*words)[::2] == (2, code)
+
+
+def test_a_result_never_replaces_the_log_of_a_trial(empty, predict):
+    log = trial(empty)
+    assert predict("--trials", log, "--output-file", log)[::2] == (2, "JPO-E307")
+
+
+def test_the_result_goes_to_a_file_too(project, predict):
+    _, out, _ = predict("--output-file", "what.json")
+    assert json.loads((project.folder / "what.json").read_text())["rows"][0]["basis"]["kind"] == "history"
+    assert out.startswith("Workload digits/cnn/pytorch   7 finished runs")

@@ -1,0 +1,204 @@
+"""`jpo sla`, and promises made on the command line."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from jpo import planning
+from jpo.cli import cli
+from jpo.settings import SlaTable
+
+SLA = """
+[sla]
+time_max = "60s"
+gpu_util_min = 0.5
+val_loss_max = 0.2
+"""
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(cli.commands, "sla", planning.sla)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+
+
+@pytest.fixture
+def promised(project):
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write(SLA)
+    return project
+
+
+def test_the_newest_run_is_checked_and_all_runs_are_counted(promised):
+    answer = promised.jpo("sla", "check")
+    assert (answer.code, answer.err) == (3, "")
+    assert "Run run-6" in answer.out
+    assert "time_max 3 of 7: 43 % (19 % to 71 %)" in " ".join(answer.out.split())
+    assert answer.out.endswith("violated by run-6 (time_max)\n")
+
+
+def test_a_run_that_kept_its_promises_as_far_as_they_are_known_is_no_failure(promised):
+    answer = promised.jpo("sla", "check", "run-2")
+    assert answer.code == 0
+    assert answer.out.endswith("no promise violated; 1 of 3 unknown\n")
+
+
+def test_logs_are_checked_before_they_are_on_record_and_stay_off_it(promised, tmp_path):
+    log = promised.log(20, 64, 90.0)
+    elsewhere = log.rename(tmp_path / "elsewhere.csv")
+    answer = promised.jpo("sla", "check", "--csv", str(elsewhere))
+    assert (answer.code, "of 8 runs" in answer.out) == (3, True)
+    assert not (promised.folder / ".jpo").exists(), "it only reads"
+
+
+def test_json_tells_measured_values_verdicts_and_what_is_unknown(promised):
+    answer = promised.jpo("sla", "check", "-o", "json")
+    told = json.loads(answer.out)
+    assert (answer.code, told["schema_version"], told["workload"]["dataset"]) == (3, 1, "digits")
+    assert told["runs"][0]["checks"][:2] == [
+        {"name": "time_max", "limit": 60, "verdict": "broken", "measured": 70},
+        {"name": "gpu_util_min", "limit": 0.5, "verdict": "unknown", "measured": None},
+    ]
+    assert told["compliance"]["promises"]["gpu_util_min"] == {"kept": 0, "known": 0, "share": None}
+    assert told["compliance"]["runs"]["known"] == 7
+
+
+def test_without_a_run_everything_is_unknown(empty):
+    (empty.folder / "jpo.toml").write_text(SLA)
+    answer = empty.jpo("sla", "check")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.endswith("no run on record: whether the SLA is kept is unknown\n")
+    told = json.loads(empty.jpo("sla", "check", "-o", "json").out)
+    assert (told["runs"], told["compliance"]["runs"]) == ([], {"kept": 0, "known": 0, "share": None})
+
+
+def test_an_unknown_cost_says_that_prices_are_missing(project):
+    (project.folder / "jpo.toml").write_text('[csv]\nlogs = ["runs/*.csv"]\n[sla]\ncost_max = 5\n')
+    answer = project.jpo("sla", "check")
+    assert (answer.code, "see [prices]" in answer.out) == (0, True)
+    assert "unknown: nothing was measured of what is promised" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["run-99"], "JPO-E814", "RUN 'run-99': is not on record; see `jpo history`"),
+        (["run-1", "--csv", "runs/run-1.csv"], "JPO-E812", "--csv: and a RUN exclude each other"),
+        (["--csv", "foreign.csv"], "JPO-E813", "foreign.csv: is of mnist/cnn/pytorch, and config.ini of digits/cnn/pytorch"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_line_and_exit_2(promised, words, code, message):
+    log = Path("runs/run-1.csv").read_text().replace("dataset=digits", "dataset=mnist")
+    Path("foreign.csv").write_text(log)
+    answer = promised.jpo("sla", "check", *words)
+    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert message in answer.err
+    assert f"[{code}]" in answer.err
+
+
+def test_a_run_of_another_workload_has_promises_of_its_own(promised):
+    log = promised.folder / "other.csv"
+    log.write_text(Path("runs/run-1.csv").read_text().replace("dataset=digits", "dataset=mnist").replace("run-1", "m-1"))
+    promised.jpo("observe", "--csv", str(log))
+    answer = promised.jpo("sla", "check", "m-1")
+    assert (answer.code, "[JPO-E813]" in answer.err) == (2, True)
+
+
+def test_without_promises_the_way_to_some_is_named(project):
+    answer = project.jpo("sla", "check")
+    assert answer.code == 2
+    assert "[sla] promises nothing; see `jpo sla suggest`" in answer.err
+    assert "[JPO-E811]" in answer.err
+
+
+def test_gpus_of_this_machine_are_told_where_their_use_is_promised(promised, monkeypatch):
+    program = promised.folder / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho '0, GPU-1, 81920, 1024, 37, NVIDIA A100-SXM4-80GB'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{promised.folder}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    assert "NVIDIA A100-SXM4-80GB of this machine is 37 % busy now" in promised.jpo("sla", "check").out
+
+
+def test_suggested_lines_can_be_pasted_and_are_kept_by_the_runs_they_come_from(project):
+    answer = project.jpo("sla", "suggest")
+    assert (answer.code, answer.err) == (0, "")
+    table = SlaTable.model_validate(tomllib.loads(answer.out)["sla"])
+    assert table.time_max is not None
+    assert 104 <= table.time_max <= 120
+    assert table.cost_max is not None
+    assert "# digits/cnn/pytorch: 3 runs that ended well with today's values" in answer.out
+    assert "3 runs, 1 min 38 to 1 min 44" in answer.out
+    assert "# gpu_util_min: unknown, measured in 0 of at least 3 runs; 3 more are needed" in answer.out
+
+
+def test_with_few_runs_of_todays_values_all_that_ended_well_count_and_it_says_so(project):
+    project.config.write_text(project.config.read_text().replace("= 16 ", "= 32 "))
+    assert "7 runs that ended well with any values" in project.jpo("sla", "suggest").out
+    for at in range(7):
+        if at not in (0, 3):
+            project.log(at, 16, 100.0, status="failed")
+    few = project.jpo("sla", "suggest")
+    assert (few.code, tomllib.loads(few.out)) == (0, {"sla": {}})
+    assert "# time_max: unknown, measured in 2 of at least 3 runs; 1 more is needed (2 runs, 1 min 38 to 1 min 40)" in few.out
+
+
+def test_no_cost_is_suggested_without_prices_and_none_of_it_without_runs(project, empty):
+    (project.folder / "jpo.toml").write_text('[csv]\nlogs = ["runs/*.csv"]\n')
+    assert "# cost_max: unknown, measured in 0" in project.jpo("sla", "suggest").out
+    (project.folder / "jpo.toml").write_text("")
+    told = json.loads(project.jpo("sla", "suggest", "-o", "json").out)
+    assert (told["runs"], {one["limit"] for one in told["thresholds"]}) == (0, {None})
+
+
+@pytest.mark.parametrize("share", ["0.2", "1", "nan"])
+def test_a_share_that_is_none_is_refused(project, share):
+    assert project.jpo("sla", "suggest", "--keep", share).code == 2
+
+
+def test_promises_on_the_command_line_win_over_those_of_jpo_toml(promised):
+    answer = promised.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "2h", "--max-cost", "20", "-o", "json")
+    told = {one["name"]: one["limit"] for one in json.loads(answer.out)["sla"]}
+    assert told == {"time_max": 7200, "cost_max": 20, "gpu_util_min": 0.5, "val_loss_max": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "code"),
+    [
+        ("--deadline", "2020-01-01T00:00Z", "JPO-E305"),
+        ("--deadline", "soon", "JPO-E305"),
+        ("--max-cost", "-3", "JPO-E803"),
+        ("--max-cost", "20EUR", "JPO-E803"),
+    ],
+)
+def test_a_promise_that_is_past_or_no_amount_is_exit_2(promised, option, text, code):
+    answer = promised.jpo("suggest", "--dry-run", option, text)
+    assert (answer.code, answer.out) == (2, "")
+    assert f"jpo: {option}: " in answer.err
+    assert f"[{code}]" in answer.err
+
+
+def test_a_deadline_that_no_configuration_meets_is_exit_3(project):
+    answer = project.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "1s")
+    assert (answer.code, "[sla] time_max: no admissible configuration" in answer.err) == (3, True)
+
+
+def test_promises_that_contradict_each_other_are_exit_3_with_what_each_demands(project):
+    answer = project.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "45s", "--max-cost", "0.0007")
+    assert (answer.code, answer.err.count("\n")) == (3, 1)
+    assert "[sla]: time_max (45 s) and cost_max (0.00070 USD) contradict each other" in answer.err
+    assert "what keeps time_max costs at least 0.000" in answer.err
+
+
+def test_the_guard_holds_values_set_by_hand_to_every_promise_and_lets_todays_values_stay(project):
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write("[sla]\nthroughput_min = 1000\n")
+    refused = project.jpo("suggest", "--dry-run", "--no-learn", "--set", "batch_size=32")
+    assert (refused.code, "[JPO-E401]" in refused.err) == (3, True)
+    assert "samples/s; [sla] throughput_min is 1000 samples/s" in refused.err
+    kept = project.jpo("suggest", "--dry-run", "--no-learn", "--set", "batch_size=16")
+    assert (kept.code, "throughput_min is 1000 samples/s; it was left as it is" in kept.out) == (0, True)

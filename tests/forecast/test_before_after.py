@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from jpo.forecast.before_after import compare, compare_shares
+
+
+def test_the_ratio_is_that_of_the_geometric_means() -> None:
+    found = compare("cost_usd", [1.0, 4.0, 2.0], [1.0, 1.0, 8.0], more_is_better=False, seed=0)
+    assert (found.before, found.after) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert found.change is not None
+    assert found.change.mean == pytest.approx(1.0)
+    assert found.change.low < 1 < found.change.high
+    assert found.word == "no clear change"
+
+
+def test_a_clear_change_has_a_word_that_knows_what_is_better() -> None:
+    slow, fast = [100.0, 102.0, 98.0, 101.0], [50.0, 51.0, 49.0]
+    assert compare("duration_seconds", slow, fast, more_is_better=False, seed=0).word == "better"
+    assert compare("duration_seconds", fast, slow, more_is_better=False, seed=0).word == "worse"
+    assert compare("gpu_utilisation", fast, slow, more_is_better=True, seed=0).word == "better"
+
+
+@pytest.mark.parametrize(("before", "after"), [([1.0, 2.0], [1.0] * 9), ([1.0] * 9, [1.0, 2.0]), ([], [1.0] * 3), ([], [])])
+def test_fewer_than_three_runs_on_a_side_have_no_interval(before: list[float], after: list[float]) -> None:
+    found = compare("duration_seconds", before, after, more_is_better=False, seed=0)
+    assert (found.change, found.word) == (None, "too few")
+    assert (found.runs_before, found.runs_after) == (len(before), len(after))
+
+
+def test_what_has_no_logarithm_does_not_count() -> None:
+    found = compare("val_loss", [1.0, 1.0, 0.0, -2.0, math.nan, math.inf], [2.0], more_is_better=False, seed=0)
+    assert (found.runs_before, found.before, found.after) == (2, 1.0, 2.0)
+    assert compare("val_loss", [-1.0], [], more_is_better=False, seed=0).before is None
+
+
+def test_runs_that_are_all_alike_have_an_interval_of_one_point() -> None:
+    found = compare("cost_usd", [2.0] * 3, [1.0] * 3, more_is_better=False, seed=0)
+    assert found.change is not None
+    assert (found.change.low, found.change.high, found.word) == (0.5, 0.5, "better")
+
+
+def test_the_same_runs_give_the_same_interval() -> None:
+    sides = [1.0, 2.0, 3.0], [2.0, 3.0, 5.0]
+    assert compare("x", *sides, more_is_better=True, seed=1) == compare("x", *sides, more_is_better=True, seed=1)
+    assert compare("x", *sides, more_is_better=True, seed=1) != compare("x", *sides, more_is_better=True, seed=2)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 3), (4, 12), (10, 10)])
+def test_ninety_percent_intervals_hold_ninety_percent(n: int, m: int) -> None:
+    """Without the stretch for small groups they hold 70 % of three against three."""
+    rng = np.random.default_rng(0)
+    held = 0
+    for number in range(300):
+        before, after = np.exp(rng.normal(0, 0.1, n)), np.exp(rng.normal(0, 0.2, m))
+        change = compare("x", list(before), list(after), more_is_better=True, seed=number).change
+        assert change is not None
+        held += change.low <= 1 <= change.high
+    assert 0.85 <= held / 300 <= 0.96
+
+
+def test_shares_differ_as_in_newcombe() -> None:
+    """56 of 70 against 48 of 80; by the same formula the 95 % bounds are his table II's .0524 and .3339."""
+    found = compare_shares("failed", [True] * 48 + [False] * 32, [True] * 56 + [False] * 14)
+    assert found.change is not None
+    assert (found.change.mean, found.change.low, found.change.high) == pytest.approx((0.2, 0.0766, 0.3136), abs=1e-4)
+    assert found.word == "worse"
+
+
+def test_no_failure_on_either_side_is_no_certainty() -> None:
+    found = compare_shares("failed", [False] * 5, [False] * 8)
+    assert found.change is not None
+    assert found.change.low < 0 < found.change.high
+    assert (found.before, found.after, found.word) == (0.0, 0.0, "no clear change")
+    assert compare_shares("failed", [], [True]).before is None

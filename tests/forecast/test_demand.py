@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t as student
+
+from jpo.forecast.demand import _student_quantile, demand
+from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
+
+FIELDS = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
+
+
+def grid(*names_and_values: tuple[str, list[float]]) -> Candidates:
+    names = tuple(name for name, _ in names_and_values)
+    values = np.stack([one.ravel() for one in np.meshgrid(*(v for _, v in names_and_values), indexing="ij")], axis=1)
+    return Candidates(names, values, 0, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
+
+
+def a_run(at: int, parameters: dict[str, float], *, status: RunStatus = RunStatus.SUCCEEDED, **measured: float) -> Run:
+    return Run(str(at), Identity("d", "m", "f"), parameters, status, None, float(at), Outcome(**measured), "csv")
+
+
+BATCHES = grid(("batch_size", [32.0, 64.0, 128.0, 4096.0]))
+
+
+def test_nothing_is_expected_of_what_no_run_measured() -> None:
+    assert demand(BATCHES, []) == {}
+    failed = a_run(0, {"batch_size": 32}, status=RunStatus.OOM_KILLED, memory_gib=8.0)
+    assert demand(BATCHES, [failed, a_run(1, {"batch_size": 32}, gpu_utilisation=0.4)]).keys() == {"gpu_utilisation"}
+
+
+def test_one_run_is_carried_along_the_prior_slope_and_the_interval_grows_with_the_distance() -> None:
+    band = demand(BATCHES, [a_run(0, {"batch_size": 32}, throughput_samples_per_second=100.0)])["throughput_samples_per_second"]
+    assert band.mean == pytest.approx([100 * math.exp(0.25 * doublings) for doublings in (0, 1, 2, 7)])
+    assert (np.diff(np.log(band.high / band.low)) > 0).all()
+    assert math.log(band.high[3] / band.low[3]) > 2 * 1.645 * 7 * 0.25  # seven times the sd of the slope
+
+
+def test_measured_slopes_replace_the_prior_one() -> None:
+    runs = [a_run(i, {"batch_size": b}, memory_gib=4.0 * b / 32) for i, b in enumerate((32, 64, 128) * 3)]
+    assert demand(BATCHES, runs)["memory_gib"].mean[:3] == pytest.approx([4, 8, 16], rel=0.1)
+
+
+def test_noise_between_equal_runs_is_learnt() -> None:
+    steady, shaky = (
+        demand(BATCHES, [a_run(i, {"batch_size": 32}, memory_gib=8 * math.exp(s * (-1) ** i)) for i in range(20)])["memory_gib"]
+        for s in (0.01, 0.5)
+    )
+    assert math.log(steady.high[0] / steady.low[0]) < 0.15
+    assert math.log(shaky.high[0] / shaky.low[0]) > 1
+
+
+def test_ratios_stay_ratios_even_at_their_ends() -> None:
+    both = {"gpu_utilisation": 0.0, "cpu_utilisation": 1.0}
+    for band in demand(grid(("gpus", [1.0, 8.0]), ("cpus", [1.0, 64.0])), [a_run(0, {"gpus": 1, "cpus": 1}, **both)]).values():
+        assert 0 < band.low.min() <= band.high.max() < 1
+
+
+def test_batch_and_gpus_grown_together_leave_the_batch_of_each_as_it_is() -> None:
+    candidates = grid(("batch_size", [32.0, 256.0]), ("gpus", [1.0, 8.0]))
+    band = demand(candidates, [a_run(0, {"batch_size": 32, "gpus": 1}, gpu_utilisation=0.5)])["gpu_utilisation"]
+    assert math.log(band.mean[3] / (1 - band.mean[3])) == pytest.approx(3 * -0.2)  # 256 on 8 GPUs
+    assert math.log(band.mean[1] / (1 - band.mean[1])) == pytest.approx(3 * -0.2 - 3 * 0.3)  # 32 on 8 GPUs
+
+
+def test_workloads_without_any_of_the_parameters_have_a_mean_and_its_noise() -> None:
+    band = demand(grid(("learning_rate", [0.1, 0.01])), [a_run(0, {"learning_rate": 0.1}, memory_gib=3.0)])["memory_gib"]
+    assert band.mean == pytest.approx([3, 3])
+
+
+@pytest.mark.parametrize("freedom", [4.0, 7.0, 50.0])
+def test_the_quantile_is_students(freedom: float) -> None:
+    assert _student_quantile(freedom) == pytest.approx(student.ppf(0.95, freedom), rel=0.005)
+
+
+amounts = st.floats(0, 1e300, allow_subnormal=True)
+ratios = st.floats(0, 1)
+one_run = st.tuples(st.sampled_from([1.0, 2.0, 1024.0]), st.sampled_from([1.0, 8.0]), amounts, amounts, ratios, ratios)
+
+
+@given(st.lists(one_run, min_size=1, max_size=12))
+def test_forecasts_are_finite_and_in_order_whatever_was_measured(told: list[tuple[float, ...]]) -> None:
+    candidates = grid(("batch_size", [1.0, 2.0, 1024.0, 1e9]), ("gpus", [1.0, 8.0, 4096.0]))
+    measured = [dict(zip(FIELDS, rest, strict=True)) for _, _, *rest in told]
+    runs = [a_run(i, {"batch_size": told[i][0], "gpus": told[i][1]}, **one) for i, one in enumerate(measured)]
+    for name, band in demand(candidates, runs).items():
+        assert np.isfinite([band.mean, band.low, band.high]).all()
+        assert ((band.low > 0) & (band.low <= band.mean) & (band.mean <= band.high)).all()
+        assert not name.endswith("utilisation") or (band.high <= 1).all()

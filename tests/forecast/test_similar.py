@@ -1,0 +1,87 @@
+import pytest
+from made import a_run
+
+from jpo.forecast.descriptors import described, family, operations_per_sample, peak_of, table
+from jpo.forecast.similar import by_arithmetic, from_similar, likeness
+from jpo.records import Identity, Outcome
+
+RESNET = Identity("cifar10", "ResNet-18", "pytorch")
+VALUES = {"batch_size": 128.0, "epochs": 100.0, "gpus": 1.0}
+
+
+def run_of(identity, seconds, **parameters):
+    return a_run(identity=identity, parameters={**VALUES, **parameters}, outcome=Outcome(duration_seconds=seconds))
+
+
+def test_every_row_of_the_table_has_a_source_and_usable_numbers():
+    for (kind, name), row in table().items():
+        assert row["source"], (kind, name)
+        numbers = [row[column] for column in ("parameters_millions", "multiply_adds_billions", "samples", "size", "peak_tflops")]
+        assert all(float(number) > 0 for number in numbers if number), (kind, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"), [("ResNet-18", "resnet18"), ("resnet50_v2", "resnet50"), ("bert-base-uncased", "bertbase")]
+)
+def test_names_are_read_however_they_are_written(name, known):
+    row = described("model", name)
+    assert row is not None
+    assert row["name"] == known
+
+
+def test_a_longer_number_is_another_model():
+    assert described("model", "resnet1812") is None
+    assert family("resnet18") == family("ResNet-50") == "resnet"
+
+
+def test_a_gpu_is_found_among_the_words_of_its_name():
+    assert peak_of("NVIDIA Tesla V100-SXM2-16GB") == 15.7e12
+    assert peak_of("unobtainium") is None
+    assert peak_of(None) is None
+
+
+def test_small_pictures_leave_out_the_stem():
+    assert operations_per_sample(RESNET) == pytest.approx(6e9 * 1.81 * (32 / 224) ** 2 * 16)
+
+
+def test_arithmetic_holds_the_recorded_runs_it_was_made_from():
+    found = by_arithmetic(RESNET, VALUES, "t4")
+    assert found is not None
+    assert found.seconds.low < 4028 < found.seconds.high  # ../shared/traces, Pollux, 100 epochs of batch 128 on one T4
+    assert by_arithmetic(RESNET, VALUES, None) is None
+    assert by_arithmetic(Identity("cifar10", "homemade", "pytorch"), VALUES, "t4") is None
+    assert by_arithmetic(RESNET, {"gpus": 1.0}, "t4") is None
+
+
+def test_a_similar_workload_is_scaled_by_epochs_and_devices():
+    other = Identity("cifar100", "resnet18", "pytorch")
+    found = from_similar(RESNET, {**VALUES, "epochs": 200.0}, [run_of(other, 1000.0)])
+    assert found is not None
+    assert found.seconds.mean == pytest.approx(2000)
+    assert str(other) in found.words
+    faster = from_similar(RESNET, {**VALUES, "gpus": 2.0}, [run_of(other, 1000.0)])
+    assert faster is not None
+    assert faster.seconds.mean == pytest.approx(1000 / 2**0.8)
+
+
+def test_the_same_model_counts_before_its_family():
+    near, far = Identity("cifar100", "resnet18", "pytorch"), Identity("cifar100", "resnet50", "pytorch")
+    assert likeness(RESNET, near) > likeness(RESNET, far) > 0
+    found = from_similar(RESNET, VALUES, [run_of(far, 5.0), run_of(near, 1000.0)])
+    assert found is not None
+    assert found.seconds.mean == pytest.approx(1000)
+
+
+def test_what_cannot_be_converted_says_nothing():
+    stranger = Identity("cifar10", "homemade", "pytorch")  # as much data, but of unknown work per sample
+    assert from_similar(RESNET, VALUES, [run_of(stranger, 1000.0)]) is None
+    assert from_similar(RESNET, VALUES, [run_of(Identity("cifar100", "resnet18", "jax"), 1000.0, gpus=0.0)]) is None
+    assert from_similar(RESNET, VALUES, []) is None
+
+
+def test_several_workloads_that_agree_narrow_the_interval():
+    others = [run_of(Identity(name, "resnet18", "pytorch"), 1000.0) for name in ("cifar100", "svhn", "mnist")]
+    wide, narrow = from_similar(RESNET, VALUES, others[:1]), from_similar(RESNET, VALUES, [others[0], *others])
+    assert wide is not None
+    assert narrow is not None
+    assert "3 more" not in narrow.words

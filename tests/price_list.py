@@ -1,0 +1,95 @@
+"""Amazon as tests meet it: a moto server in a process of its own for EC2; it has no prices, so the Price List is a few lines."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = Callable[["Teller"], None]
+
+
+@contextmanager
+def moto_server() -> Iterator[str]:
+    """The address of a moto server, which has EC2's instance types and one spot price for all of them."""
+    command = [sys.executable, "-c", "from moto.server import main; main(['-H', '127.0.0.1', '-p', '0'])"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        try:
+            address = next(found[1] for line in process.stderr if (found := re.search(r"Running on (http://\S+)", line)))
+            drain = threading.Thread(target=process.stderr.read)
+            drain.start()
+            yield address
+        finally:
+            process.terminate()
+            drain.join()
+
+
+class Teller(BaseHTTPRequestHandler):
+    """Answers GetProducts."""
+
+    server: PriceList
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.filters = {one["Field"]: one["Value"] for one in asked["Filters"]}
+        self.server.asked.append(self.filters)
+        self.server.answer(self)
+
+    def send(self, body: object, status: int = 200) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/x-amz-json-1.1")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *arguments: object) -> None:
+        """Quiet."""
+
+
+class PriceList(ThreadingHTTPServer):
+    """Gives one answer to all; `over` is set when the test is, for an answer that hangs."""
+
+    daemon_threads = True
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(("127.0.0.1", 0), Teller)
+        self.answer, self.asked, self.over = answer, list[Mapping[str, str]](), threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+@contextmanager
+def told(answer: Answer) -> Iterator[PriceList]:
+    """A Price List as long as the context."""
+    with PriceList(answer) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.over.set()
+            server.shutdown()
+            thread.join()
+
+
+def prices(of: Mapping[str, float]) -> Answer:
+    """The on-demand prices of some instances, and the zero that stands beside each for capacity which was paid for otherwise."""
+
+    def answer(teller: Teller) -> None:
+        price = of.get(teller.filters["instanceType"])
+        teller.send({"FormatVersion": "aws_v1", "PriceList": [] if price is None else [product(0.0), product(price)]})
+
+    return answer
+
+
+def product(usd: float) -> str:
+    """An entry of the Price List as far as it is read."""
+    dimension: dict[str, Any] = {"unit": "Hrs", "pricePerUnit": {"USD": f"{usd:.10f}"}}
+    return json.dumps({"product": {}, "terms": {"OnDemand": {"A.B": {"priceDimensions": {"A.B.C": dimension}}}}})

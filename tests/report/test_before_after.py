@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from jpo.errors import UsageError
+from jpo.forecast.before_after import BeforeAfter
+from jpo.records import USD, Currency, Identity, Interval
+from jpo.report import before_after
+from jpo.report.before_after import Comparison
+from jpo.report.before_after_plot import plot
+
+LINES = (
+    BeforeAfter("duration_seconds", 100.0, 62.0, 10, 8, Interval(0.62, 0.5, 0.78), "better"),
+    BeforeAfter("cost_usd", None, 1.5, 0, 8, None, "too few"),
+    BeforeAfter("failed", 0.1, 0.0, 10, 8, Interval(-0.1, -0.35, 0.22), "no clear change"),
+)
+FOUND = Comparison(Identity("d", "m$x", "f"), 100.0, 200.0, 10, 8, 2, LINES, LINES[:1])
+NOTHING = Comparison(Identity("d", "m", "f"), None, None, 1, 0, 0, (), ())
+
+
+def lines(*found: Comparison, currency: Currency = USD) -> list[str]:
+    return [" ".join(line.split()) for line in before_after.as_tables(found, currency, width=140, colour=False).split("\n")]
+
+
+def test_the_table_says_how_much_and_how_sure() -> None:
+    text = lines(FOUND, currency=Currency("EUR", 2.0))
+    assert "duration 1 min 40 1 min 02 -38 % (-50 to -22) better -38 % (-50 to -22) better" in text
+    assert "cost unknown 3.00 EUR too few" in text
+    assert "runs that failed 10 % 0 % -10 points (-35 to +22) no clear change" in text
+    head = "first changed on 1970-01-01 00:01, last on 1970-01-01 00:03 (UTC): 10 runs before, 8 runs after it; left out, since"
+    assert any(line.startswith(head) for line in text)
+
+
+def test_without_a_change_there_is_nothing_to_compare() -> None:
+    assert "no change by JPO is on record yet: 1 run, nothing to compare" in lines(NOTHING)
+    assert "nothing on record yet; start with `jpo suggest config.ini`" in lines()
+
+
+def test_json_has_ratios_and_null_where_none_is_stated() -> None:
+    (one,) = json.loads(before_after.as_json([FOUND]))["workloads"]
+    assert one["since_first_change"][0]["change"] == {"mean": 0.62, "low": 0.5, "high": 0.78}
+    assert (one["since_first_change"][1]["change"], one["since_first_change"][1]["before"]) == (None, None)
+    assert [line["kind"] for line in one["since_first_change"]] == ["ratio", "ratio", "difference"]
+    assert len(one["since_last_change"]) == 1
+
+
+def test_csv_has_a_row_for_each_line() -> None:
+    rows = list(csv.DictReader(StringIO(before_after.as_csv([FOUND, NOTHING]))))
+    assert [(row["since"], row["quantity"], row["low"]) for row in rows] == [
+        ("first change", "duration_seconds", "0.5"),
+        ("first change", "cost_usd", ""),
+        ("first change", "failed", "-0.35"),
+        ("last change", "duration_seconds", "0.5"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg"])
+def test_the_picture_is_drawn_whatever_the_name(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("matplotlib")
+    plot(FOUND, tmp_path / name)
+    assert (tmp_path / name).read_bytes()[:5] in (b"\x89PNG\r", b"<?xml")
+
+
+def test_a_picture_of_nothing_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(UsageError, match="too few runs of d/m/f"):
+        plot(NOTHING, tmp_path / "a.png")

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from jpo.advice import advise
+from jpo.cost import Prices
+from jpo.outlook import Outlook, Wishes, look_ahead
+from jpo.records import Forecast, Identity, Outcome, Preference, Run, RunStatus
+
+NOW = {"batch_size": 32.0, "gpus": 1.0}
+MEASURED = {
+    "duration_seconds": 3600.0,
+    "val_loss": 0.5,
+    "throughput_samples_per_second": 90.0,
+    "memory_gib": 6.0,
+    "gpu_utilisation": 0.7,
+    "cpu_utilisation": 0.3,
+}
+
+
+def wishes(prices: Prices | None = None) -> Wishes:
+    return Wishes({"batch_size", "gpus"}, lambda _now, _then: True, Preference(), prices or Prices(usd_per_gpu_hour=2.0))
+
+
+def a_run(at: int, **measured: float) -> Run:
+    return Run(str(at), Identity("d", "m", "f"), NOW, RunStatus.SUCCEEDED, None, float(at), Outcome(**measured), "csv")
+
+
+def ahead(*runs: Run, prices: Prices | None = None) -> Outlook:
+    return look_ahead(NOW, runs, wishes(prices), seed=0)
+
+
+def test_every_quantity_is_expected_near_what_was_measured_and_as_the_forecast_says() -> None:
+    outlook = ahead(*(a_run(at, **MEASURED) for at in range(3)))
+    now = outlook.candidates.current
+    for quantity, came in (MEASURED | {"cost_usd": 2.0}).items():
+        expected = outlook.expected(quantity)
+        assert expected is not None
+        assert expected[now] == pytest.approx(came, rel=0.02)
+        for row in (now, 0, len(expected) - 1):
+            interval = getattr(outlook.forecast(row), quantity)
+            assert interval.mean == pytest.approx(expected[row])
+            assert interval.low <= interval.mean <= interval.high
+
+
+def test_nothing_is_expected_where_nothing_is_known() -> None:
+    outlook = ahead(a_run(0, duration_seconds=60.0), prices=Prices())
+    assert outlook.expected("duration_seconds") is not None
+    for quantity in ("cost_usd", "val_loss", "throughput_samples_per_second", "memory_gib"):
+        assert outlook.expected(quantity) is None
+    assert ahead().forecast(0) == Forecast()
+
+
+def test_a_row_without_a_price_costs_an_unknown_amount() -> None:
+    now, asked = {"gpus": 0.0, "cpus": 4.0}, {"gpus": 1.0, "cpus": 4.0}
+    run = Run("0", Identity("d", "m", "f"), now, RunStatus.SUCCEEDED, None, 0.0, Outcome(duration_seconds=3600.0), "csv")
+    outlook = look_ahead(now, [run], wishes(Prices(usd_per_cpu_hour=0.1)), seed=0, asked=[asked])
+    expected = outlook.expected("cost_usd")
+    assert expected is not None
+    assert expected[outlook.row(now)] == pytest.approx(0.4)
+    assert np.isnan(expected[outlook.row(asked)])
+
+
+def test_losses_that_came_as_nobody_forecast_widen_their_intervals_alone_and_the_reader_is_told() -> None:
+    runs = [a_run(at, duration_seconds=3600.0, val_loss=0.5 * math.exp(1.5 * (-1) ** at)) for at in range(12)]
+    outlook = ahead(*runs)
+    assert (outlook.widen, outlook.widen_loss > 1.5) == (1.0, True)
+    decision = advise(NOW, runs, wishes(), policy=None, seed=0).decision
+    assert ("JPO-W816" in decision.codes, "JPO-W616" in decision.codes) == (True, False)
+    assert any(reason.startswith("too few of the last validation losses came as forecast") for reason in decision.reasons)
