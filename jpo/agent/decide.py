@@ -89,7 +89,7 @@ def decide(
         choice = int(np.argmin(np.where(candidates.admissible, promise.expected, np.inf)))
         told = reasons.out_of_failure(choice, candidates, belief, widen)
         confidence = 1 - float(promise.p_worse_today[choice])
-        return Decision(choice, confidence, decided_by, *told, "keep" if choice == candidates.current else "try")
+        return Decision(choice, confidence, decided_by, *told, step_to(choice, choice, belief, candidates, promise))
     if explore == "off" or left < 0:
         choice = favourite = known_best(promise, belief, candidates)
     elif policy is not None and {explore, *situation.scenarios} <= set(policy.released):

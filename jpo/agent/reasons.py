@@ -33,9 +33,9 @@ def out_of_failure(choice: int, candidates: Candidates, belief: Belief, widen: f
     """Why something is tried although exploring may cost nothing now: today's values only ever failed."""
     failures = int(belief.failures[candidates.current])
     told = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
-    tried = f"{_name(choice, candidates)} is expected to fail with a chance of {_percent(float(belief.p_fail[choice]))}"
+    chance = f"{_name(choice, candidates)} fails with a chance of {_percent(float(belief.p_fail[choice]))}"
     watched, warnings = of_watch(widen)
-    return (told, tried, *watched), ("JPO-W617", *warnings)
+    return (f"{told}; {chance}", *watched), ("JPO-W617", *warnings)
 
 
 def tell(

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "trials.py"
 
 
 def answer(*options):
-    run = subprocess.run([sys.executable, str(SCRIPT), *options], capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}
+    run = subprocess.run([sys.executable, str(SCRIPT), *options], capture_output=True, text=True, check=False, env=environment)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
