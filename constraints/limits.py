@@ -145,8 +145,8 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
         time_max_seconds=seconds(sla.get("time_max"), "[sla] time_max"),
         throughput_min=_number(sla.get("throughput_min"), "[sla] throughput_min", above=0),
         memory_max_gib=_number(sla.get("memory_max_gib"), "[sla] memory_max_gib", above=0),
-        gpu_util_min=_number(sla.get("gpu_util_min"), "[sla] gpu_util_min", low=0),
-        cpu_util_min=_number(sla.get("cpu_util_min"), "[sla] cpu_util_min", low=0),
+        gpu_util_min=_number(sla.get("gpu_util_min"), "[sla] gpu_util_min", low=0, high=1),
+        cpu_util_min=_number(sla.get("cpu_util_min"), "[sla] cpu_util_min", low=0, high=1),
         val_loss_max=_number(sla.get("val_loss_max"), "[sla] val_loss_max"),
     )
     if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
@@ -283,8 +283,10 @@ def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (),
     return table
 
 
-def _number(value: object, place: str, *, low: float = -math.inf, above: float = -math.inf) -> float | None:
-    """A finite number of at least `low` and more than `above`, or its text; None stays None."""
+def _number(
+    value: object, place: str, *, low: float = -math.inf, above: float = -math.inf, high: float = math.inf
+) -> float | None:
+    """A finite number in `low`..`high` and more than `above`, or its text; None stays None."""
     if value is None:
         return None
     try:
@@ -297,4 +299,6 @@ def _number(value: object, place: str, *, low: float = -math.inf, above: float =
         raise ValueError(
             f"{place}: {value!r} is too small; write a number {f'above {above:g}' if above > low else f'of at least {low:g}'}"
         )
+    if number > high:
+        raise ValueError(f"{place}: {value!r} is too large; write a number of at most {high:g}")
     return number

@@ -249,10 +249,20 @@ def _unkept(
     if expected is None or limit is None:
         return
     (what, verb, unit), at_least = words, promise.endswith("_min")
-    if expected < limit if at_least else expected > limit:
-        wanted, allowed = (f"{number(float(f'{value:.4g}'))} {unit}".strip() for value in (expected, limit))
+    if _above(limit, expected) if at_least else _above(expected, limit):
+        wanted, allowed = _told_apart(expected, limit, unit)
         message = f"the run is expected to {verb} {wanted}; [sla] {promise} is {allowed}"
         yield Violation(what, wanted, f"{'>=' if at_least else '<='} {allowed}", rule, message, tuple(proposed))
+
+
+def _told_apart(expected: float, limit: float, unit: str) -> tuple[str, str]:
+    """Two numbers that differ as people write them, and so that they are seen to differ; seconds from an hour on in hours."""
+    scale, unit = (3600, "h") if unit == "s" and limit >= 3600 else (1, unit)
+    for digits in (4, 10):
+        wanted, allowed = (f"{number(float(f'{value / scale:.{digits}g}'))} {unit}".strip() for value in (expected, limit))
+        if wanted != allowed:
+            break
+    return wanted, allowed
 
 
 def _each(current: Values, proposed: Values, limits: Limits) -> Iterator[tuple[str, float, float, Limit]]:

@@ -17,6 +17,7 @@ The map of the package (imports go downwards only; `make check` holds it to that
     opening.py       the store which settings name; author.py: who asks, for the audit log
     advice.py        where belief and agent meet: runs in, decision out
     ahead.py         expectations from history, trials, similar workloads; tradeoff.py: points, fronts and their marks
+    promises.py      which configurations are expected to keep the SLA, and why none does
     outlook.py       what is to be expected of every configuration that could run
     undo.py          which changes are in force, and what stood there before them
     prior.py         where simulator and forecast meet: what is believed before a run and after it
@@ -31,6 +32,7 @@ The map of the package (imports go downwards only; `make check` holds it to that
     inventory/       what the machine has; GPUs that were given and stay idle
     report/          the result for people and for machines
     space.py         choices and ranges in the caller's words -> numbers; given.py: their other arguments
+    whole.py         files that appear whole or not at all
     runlog.py        what a training script imports: CSV log and metrics, standard library only
     layers.py        where settings come from; settings.py: all that can stand in jpo.toml
     records.py       the words which all of them share

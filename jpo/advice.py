@@ -7,32 +7,26 @@ advice, in every process.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.decide import decide
 from jpo.agent.policy import Policy
-from jpo.agent.prospects import prospects
+from jpo.agent.prospects import Prospects, prospects
 from jpo.agent.reasons import of_loss_watch, of_watch
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
 from jpo.agent.setback import setback
 from jpo.agent.situation import UNKNOWN, Situation, watched
 from jpo.agent.spent import relative_costs, values_found
 from jpo.cost import usd_per_hour
-from jpo.cost.sla import PROMISES
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
 from jpo.outlook import Outlook, Wishes, look_ahead, with_followers
+from jpo.promises import promised, within_sla
 from jpo.records import Belief, Candidates, Decision, Forecast, Run
-from jpo.report import numbers
 from jpo.undo import Undo
-
-if TYPE_CHECKING:
-    from jpo.records import Bools, Floats
 
 Values = Mapping[str, float]
 
@@ -55,6 +49,8 @@ class Advice:
     """What was known and believed of all candidates; None where the caller of `advise_among` has it."""
     undo: Undo | None = None
     """What is undone, if that is the advice."""
+    last: Undo | None = None
+    """How the agent's last change could be undone; None where that is not the question."""
 
 
 def advise(
@@ -107,7 +103,7 @@ def advise(
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = ahead.forecast(ahead.candidates.current), ahead.forecast(decision.choice)
     suggested = {**current, **undone.values} if undone else ahead.candidates.parameters(decision.choice)
-    return Advice(decision, current, suggested, now, then, tuple(chosen or ()), ahead, undone)
+    return Advice(decision, current, suggested, now, then, tuple(chosen or ()), ahead, undone, last)
 
 
 def advise_among(
@@ -135,8 +131,16 @@ def choose(
     policy: Policy | None,
     followed_up: Sequence[tuple[Run, Values]],
     widen: float = 1.0,
+    promise: Prospects | None = None,
 ) -> Decision:
-    """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known."""
+    """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known.
+
+    Args:
+        promise: see `decide`.
+
+    Raises:
+        NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
+    """
     rates = candidates.log_rate
     decision = decide(
         candidates,
@@ -150,15 +154,19 @@ def choose(
         widen=widen,
         situation=situation_of(candidates, belief, runs) if policy is not None and wishes.explore in policy.released else UNKNOWN,
         found=row_found(candidates, followed_up),
+        promise=promise,
     )
     if not candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
-        finding = "no configuration that was measured keeps it, and only measured ones may be used now"
-        raise NothingAdmissible("[sla]", finding, "relax it, or use explore = safe", code="JPO-E402")
+        finding = (
+            "no configuration that was measured is expected to keep what is promised, and only measured ones may be used now"
+        )
+        remedy = "relax a promise, or " + ("use explore = safe" if wishes.explore == "off" else "try other values by --set")
+        raise NothingAdmissible(f"[sla] {', '.join(wishes.promises)}", finding, remedy, code="JPO-E402")
     return decision
 
 
 def set_back(ahead: Outlook, wishes: Wishes, last: Undo, followed_up: Sequence[tuple[Run, Values]]) -> Decision | None:
-    """Undo the last change if it did harm, and the values before it may stand there and keep the SLA at least as well."""
+    """Undo the last change if it did harm, and the values before it may stand there and are expected to keep the SLA."""
     candidates, belief, now = ahead.candidates, ahead.belief, ahead.candidates.current
     today = candidates.parameters(now)
     before = {**today, **last.values}
@@ -167,10 +175,10 @@ def set_back(ahead: Outlook, wishes: Wishes, last: Undo, followed_up: Sequence[t
     if not (rows.size and movable and wishes.admissible(today, before)):
         return None
     row = int(rows[0])
-    known = [one for one in _promises(ahead, wishes) if np.isfinite(one.expected[[now, row]]).all()]
-    if any(one.kept[now] and not one.kept[row] for one in known):
+    promises = list(promised(ahead, wishes))
+    if not all(one.kept[row] for one in promises):
         return None
-    broken = [one for one in known if one.kept[row] and not one.kept[now]]
+    broken = [one for one in promises if not one.kept[now] and np.isfinite(one.expected[row])]
     told = [(one.name, one.limit, float(one.expected[row]), float(one.expected[now])) for one in broken]
     found = row_found(candidates, followed_up)
     harm = setback(row, belief, candidates, wishes.preference, broken=told, widen=ahead.widen, found=found)
@@ -194,76 +202,6 @@ def row_found(candidates: Candidates, followed_up: Sequence[tuple[Run, Values]])
     today = candidates.parameters(candidates.current)
     rows = rows_of(candidates, {**today, **values_found(followed_up, today)})
     return int(rows[0]) if rows.size else None
-
-
-def within_sla(ahead: Outlook, wishes: Wishes) -> Candidates:
-    """The candidates without those that are expected to break the SLA. What is not known breaks no promise.
-
-    Raises:
-        NothingAdmissible: nothing is left; names the promise and what comes nearest, or the promises that exclude each other.
-    """
-    allowed = ahead.candidates.admissible
-    promised = tuple(_promises(ahead, wishes))
-    for one in promised:
-        if not (allowed & one.kept).any():
-            limit, best = (numbers.written(one.name, value) for value in (one.limit, one.best(allowed)))
-            finding = f"no admissible configuration is expected to keep {limit}; the nearest expects {best}"
-            remedy = "relax it, or widen the limits in [parameters]"
-            raise NothingAdmissible(f"[sla] {one.name}", finding, remedy, code="JPO-E402")
-    keeps = np.logical_and.reduce([allowed, *(one.kept for one in promised)])
-    if not keeps.any():
-        remedy = "relax one of them, or widen the limits in [parameters]"
-        raise NothingAdmissible("[sla]", _contradiction(promised, allowed), remedy, code="JPO-E402")
-    return replace(ahead.candidates, admissible=keeps)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Promised:
-    """A promise about which something is known: what is expected at every candidate and whether it is kept there, (K,) each."""
-
-    name: str
-    limit: float
-    expected: Floats
-    kept: Bools
-
-    def best(self, rows: Bools) -> float:
-        """What comes nearest to the limit among these candidates."""
-        best = np.nanmin if PROMISES[self.name].at_most else np.nanmax
-        return float(best(self.expected[rows]))
-
-
-def _promises(ahead: Outlook, wishes: Wishes) -> Iterator[_Promised]:
-    for name, limit in wishes.promises.items():
-        expected = ahead.expected(PROMISES[name].quantity)
-        if expected is not None:
-            broken = expected > limit if PROMISES[name].at_most else expected < limit  # NaN is neither
-            yield _Promised(name, limit, expected, ~broken)
-
-
-AT_BEST = {
-    "time_max": "takes at least",
-    "cost_max": "costs at least",
-    "throughput_min": "does at most, in samples/s,",
-    "memory_max_gib": "needs at least, in GiB,",
-    "gpu_util_min": "has a GPU utilisation of at most",
-    "cpu_util_min": "has a CPU utilisation of at most",
-    "val_loss_max": "ends with a validation loss of at least",
-}
-"""What is expected of configurations that keep another promise."""
-
-
-def _contradiction(promised: Sequence[_Promised], allowed: Bools) -> str:
-    """Why promises that can be kept one by one cannot be kept together."""
-    pairs = [(one, other) for one, other in combinations(promised, 2) if not (allowed & one.kept & other.kept).any()]
-    if not pairs:
-        return f"{', '.join(one.name for one in promised)} cannot be kept together, though any two of them can"
-    one, other = pairs[0]
-    told = [
-        f"what keeps {kept.name} {AT_BEST[broken.name]} {numbers.written(broken.name, broken.best(allowed & kept.kept))}"
-        for kept, broken in ((one, other), (other, one))
-    ]
-    names = " and ".join(f"{each.name} ({numbers.written(each.name, each.limit)})" for each in (one, other))
-    return f"{names} contradict each other: {'; '.join(told)}"
 
 
 def _forecast(belief: Belief, candidates: Candidates, row: int, wishes: Wishes, widen: float) -> Forecast:

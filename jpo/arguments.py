@@ -47,6 +47,8 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not (equals and name.strip()):
             raise UsageError(option, f"{text!r} is not NAME=VALUE", f"write e.g. {option} batch_size=128", code="JPO-E305")
+        if name.strip() in found:
+            raise UsageError(option, f"{name.strip()} is given twice", "name it once", code="JPO-E305")
         found[name.strip()] = value.strip()
     return found
 
@@ -75,7 +77,7 @@ def seconds_until(option: str, text: str, now: float) -> float:
     except ValueError:
         left = _moment(option, text) - now
     if not (math.isfinite(left) and left > 0):
-        raise UsageError(option, f"{text!r} leaves no time", "write e.g. 6h, or a moment to come", code="JPO-E305")
+        raise UsageError(option, f"{text!r:.80} leaves no time", "write e.g. 6h, or a moment to come", code="JPO-E305")
     return left
 
 
@@ -99,7 +101,7 @@ def _moment(option: str, text: str) -> float:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
-        finding = f"{text!r} is neither a duration nor a moment"
+        finding = f"{text!r:.80} is neither a duration nor a moment"
         raise UsageError(option, finding, "write e.g. 6h, 45m or 2026-11-22T06:00Z", code="JPO-E305") from error
     if moment.tzinfo is None:
         raise UsageError(option, f"{text!r} has no time zone", "write e.g. 2026-11-22T06:00Z or +01:00", code="JPO-E305")

@@ -98,6 +98,7 @@ def suggest(
     prometheus = {"url": prometheus_url, "timeout": timeout, "since": since}
     flags = {"prometheus": prometheus, "agent": {"explore": explore}, "preference": prefer}
     loaded = settings(given, toml, flags)
+    lasting = loaded.settings.sla.promises
     if deadline is not None or max_cost is not None:
         loaded = settings(given, toml, {**flags, "sla": promised(deadline, max_cost, loaded, now)})
     config = config_of(given, loaded)
@@ -112,6 +113,7 @@ def suggest(
         learn=not no_learn,
         seed=seed,
         chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
+        lasting=lasting,
     )
     report = command(config, loaded, wanted)
     for file in files:

@@ -187,9 +187,13 @@ def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offl
 
 def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     """That costs are too low where a kWh has a price and runs did not measure their energy: sentence -> reason code."""
+    if prices.usd_per_kwh is None:
+        return {}
+    if all(run.outcome.energy_joules is None for run in runs):
+        return {"Cost is without energy, which has a price: no run has measured it": "JPO-W802"}
     lacking = sum(lacks_energy(run, prices) for run in runs)
-    told = f"Cost is without energy, which has a price: {lacking} of {len(runs)} runs have not measured theirs"
-    return {told: "JPO-W802"} if lacking else {}
+    told = f"Energy has a price: {lacking} of {len(runs)} runs have not measured theirs and cost what they did without it"
+    return {f"{told}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
 def ask(server: PrometheusSource | None, store: Store, identity: Identity, loaded: Loaded, *, now: float, strict: bool) -> Asked:
@@ -230,10 +234,15 @@ def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
 
 
 def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
-    """The last runs that followed a change which the agent suggested, with the values before it, oldest first."""
+    """The last runs that followed a change which the agent suggested, with the values before it, oldest first.
+
+    What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
+    """
     followers = [one for one in recorded if one.suggestion_id][-last:]
     pairs = [(one.run, store.suggestion(one.suggestion_id)) for one in followers if one.suggestion_id]
-    return tuple((run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by != "user")
+    return tuple(
+        (run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by not in ("user", "rollback")
+    )
 
 
 def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: float) -> Suggestion | None:
@@ -263,15 +272,15 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
     """How the last forecasts turned out: each held against the first run that followed its suggestion and ended well.
 
     Forecasts are of runs that end well: what failed is no miss of theirs. A cost that was not measured is the run's time at the
-    prices of today.
+    prices of today; what the run does not report of its parameters was as suggested.
     """
     first: dict[str, Run] = {}
     for one in recorded:
         if one.suggestion_id and one.run.ended_well:
             first.setdefault(one.suggestion_id, one.run)
     newest = [
-        (store.suggestion(suggestion_id).next, replace(run.outcome, cost_usd=run_cost_usd(run, prices)))
-        for suggestion_id, run in list(first.items())[-last:]
+        (made.next, replace(run.outcome, cost_usd=run_cost_usd(run.completed(made.suggested), prices)))
+        for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])
     ]
     records = []
     for quantity in (f.name for f in fields(Forecast)):

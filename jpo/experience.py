@@ -86,14 +86,14 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wish
     A run that broke promises of the SLA carries by how much, whatever it was worth otherwise.
     """
     vectors: list[Floats] = []
-    best, least = None, np.inf
+    best, least, today = None, np.inf, candidates.parameters(candidates.current)
     for run in runs:
         if run.ended_well:
             vector = reward_vector(run, reference, rate_between(candidates, run, reference))
         else:
             assert best is not None, "the reference ended well"
             vector = failed_like(np.nan_to_num(best))
-        vectors.append(np.add(vector, (0, 0, 0, 0, 0, missed(wishes.promises, run, wishes.prices))))
+        vectors.append(np.add(vector, (0, 0, 0, 0, 0, missed(wishes.promises, run.completed(today), wishes.prices))))
         worth = float(np.nan_to_num(objective(vector, wishes.preference), nan=np.inf))
         if best is None or worth < least:
             best, least = vector, worth

@@ -18,7 +18,9 @@ from jpo.options import FILE, colour_option, options, toml_option, verbose_optio
 @click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
 @options(toml_option, colour_option, verbose_option)
 def explain(suggestion_id: str | None, form: str, toml: Path | None, *, no_color: bool, verbose: bool) -> None:
-    """Why these values? Retells a suggestion, the newest one by default: evidence, alternatives, limits, what came of it.
+    """Why these values? Retells a suggestion, by default the newest.
+
+    Evidence, alternatives, limits, who decided, and what came of it.
 
     \b
     Examples:
@@ -97,7 +99,9 @@ def rollback(
     no_color: bool,
     verbose: bool,
 ) -> None:
-    """Put back the values from before suggestion ID, or before the last change still in force.
+    """Put back the values from before a suggestion.
+
+    That is suggestion ID, or the last change still in force.
 
     \b
     Examples:

@@ -179,12 +179,12 @@ def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
 
 
 def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """PROMETHEUS_URL, then JPO_SECTION__KEY (JPO_SECTION__TABLE__KEY): one layer each, so that origins name the variable."""
+    """PROMETHEUS_URL, JPO_PREFERENCE, JPO_SECTION__KEY (JPO_SECTION__TABLE__KEY): one layer each, so that origins name it."""
     if environ.get("PROMETHEUS_URL"):
         yield "environment PROMETHEUS_URL", {"prometheus": {"url": environ["PROMETHEUS_URL"]}}
     for variable, text in sorted(environ.items()):
         path = variable.removeprefix("JPO_").lower().split("__")
-        if not variable.startswith("JPO_") or len(path) < 2:
+        if not variable.startswith("JPO_") or (len(path) < 2 and path != ["preference"]):
             continue
         value: Any = text
         if text.startswith(("[", "{")) and path[-1] not in SECRETS and "headers" not in path[:-1]:

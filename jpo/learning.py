@@ -139,13 +139,13 @@ def catch_up(
         UsageError: JPO-E604, torch is not installed.
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
-    deadline = time.monotonic() + (float("inf") if rebuild else budget_seconds)
     need_torch()
     import torch
 
     from jpo.agent.checkpoint import save_checkpoint
     from jpo.agent.learn import learn
 
+    deadline = time.monotonic() + (float("inf") if rebuild else budget_seconds)  # importing torch takes seconds on a busy machine
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     saved = store.load_agent(f"agent {identity}")
     agent = _agent(saved[0] if saved and not rebuild else None, runs, wishes, seed)

@@ -6,6 +6,7 @@ Here simulator, belief and prices meet for everybody who looks ahead: `advise` c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +19,7 @@ from jpo.agent.rows import row_of, rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.forecast import predict
 from jpo.forecast.demand import Band, demand
+from jpo.forecast.power import power_watts
 from jpo.forecast.widening import one_step_ahead, widening
 from jpo.prior import Prior, believe, prior_of, thinned
 from jpo.records import Belief, Candidates, Forecast, Interval, Preference, Run
@@ -77,15 +79,15 @@ class Outlook:
 
     def forecast(self, row: int) -> Forecast:
         """What is expected of one run of a candidate, with 90 % intervals."""
-        rate = usd_per_hour(self.candidates.parameters(row), self.prices)
         demands = {name: _at(band, row) for name, band in self.demands.items()}
+        rate = self.usd_per_hour(row)
         known = predict(self.belief, row, usd_per_hour=rate, widen=self.widen, widen_loss=self.widen_loss)
         return replace(known, **demands)
 
     def expected(self, quantity: str) -> Floats | None:
         """The mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
 
-        A cost is NaN where a row has no price, and None where none has.
+        A cost is NaN where a row has no price, and None where none has; a demand is NaN as in `Band`.
         """
         belief = self.belief
         if quantity in ("duration_seconds", "cost_usd"):
@@ -98,9 +100,20 @@ class Outlook:
         return self.demands[quantity].mean if quantity in self.demands else None
 
     def _cost(self, seconds: Floats) -> Floats | None:
-        rows = (self.candidates.parameters(row) for row in range(len(self.candidates.values)))
-        rates = np.array([usd_per_hour(values, self.prices) for values in rows], dtype=np.float64)  # NaN: no price
+        known = [self.usd_per_hour(row) for row in range(len(self.candidates.values))]
+        rates = np.array(known, dtype=np.float64)  # NaN: no price
         return None if np.isnan(rates).all() else seconds / 3600 * rates
+
+    def usd_per_hour(self, row: int, prices: Prices | None = None) -> float | None:
+        """Price of an hour of a candidate, by other prices if given; with its energy, as far as runs have measured any."""
+        prices = prices or self.prices
+        watts = math.nan if prices.usd_per_kwh is None else float(self._power_watts[row])
+        power = watts if math.isfinite(watts) else None
+        return usd_per_hour(self.candidates.parameters(row), prices, power_watts=power)
+
+    @cached_property
+    def _power_watts(self) -> Floats:
+        return power_watts(self.candidates, self.runs)
 
     @cached_property
     def demands(self) -> Mapping[str, Band]:
@@ -112,8 +125,9 @@ class Outlook:
         return row_of(self.candidates, values)
 
 
-def _at(band: Band, row: int) -> Interval:
-    return Interval(float(band.mean[row]), float(band.low[row]), float(band.high[row]))
+def _at(band: Band, row: int) -> Interval | None:
+    told = Interval(float(band.mean[row]), float(band.low[row]), float(band.high[row]))
+    return told if math.isfinite(told.mean) else None
 
 
 def look_ahead(

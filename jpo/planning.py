@@ -1,4 +1,7 @@
-"""The third part of the command line: what runs would take and cost, what is promised, what resources cost. It writes nothing."""
+"""The third part of the command line: what runs would take and cost, what is promised, what resources cost.
+
+Nothing here changes config.ini or the store.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +54,10 @@ def predict(
     no_color: bool,
     verbose: bool,
 ) -> int:
-    """Time, cost, memory, utilisation and loss of configurations, with 90 % intervals, and what they rest on.
+    """What configurations would take and cost, and what that rests on.
 
-    Nothing is written, and no server is asked. Exit code 3: nothing keeps to --deadline and --max-cost.
+    Time, cost, memory, utilisation and loss with 90 % intervals. Nothing is put on record, and no server is asked.
+    Exit code 3: nothing keeps to --deadline and --max-cost.
 
     \b
     Examples:
@@ -61,8 +65,9 @@ def predict(
       jpo predict config.ini --set gpus=4 --deadline 6h
       jpo predict config.ini --trials trial-1.csv --trials trial-2.csv --fraction 0.1
     """
-    from jpo.commands.predict import Question, rendered
     from jpo.commands.predict import predict as command
+    from jpo.commands.predict import rendered
+    from jpo.question import Question
 
     loaded = settings(given, toml, {})
     config = config_of(given, loaded)

@@ -15,12 +15,12 @@ from statistics import median
 import constraints
 from constraints import Facts, Limits, names, workload_checker
 from jpo import config
-from jpo.account import Account, account_of
+from jpo.account import account_of
 from jpo.advice import Advice
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla, usd_per_hour
 from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
-from jpo.evidence import Known, limits_of, prices_in
+from jpo.evidence import Known, prices_in
 from jpo.history import AuditEvent, Json, Store
 from jpo.history.events import refused
 from jpo.inventory.batch_per_gpu import thinned_out
@@ -177,6 +177,8 @@ def suggestion_of(
     advice: Advice,
     proposal: Proposal,
     known: Known,
+    wishes: Wishes,
+    limits: Limits,
     loaded: Loaded,
     *,
     suggestion_id: str,
@@ -187,7 +189,8 @@ def suggestion_of(
 ) -> Suggestion:
     """Everything about this answer in one record; `agent` was asked, `policy` is the digest of what decided."""
     decision, edits = advice.decision, {edit.key: edit for edit in proposal.edits}
-    told = accounted(workload, advice, known, loaded, agent)
+    facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, known.runs))
+    told = account_of(advice, wishes, limits, known.followed_up, facts=facts, policy=agent)
     few = thinned_out(advice.current, proposal.executed, known.runs)
     changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
     return Suggestion(
@@ -216,15 +219,6 @@ def suggestion_of(
         would_change=told.would_change,
         undoes=advice.undo.suggestion_id if advice.undo else None,
     )
-
-
-def accounted(workload: Workload, advice: Advice, known: Known, loaded: Loaded, agent: Policy | None) -> Account:
-    """What else could have been suggested."""
-    if advice.ahead is None:
-        return Account()
-    limits, facts = limits_of(workload, loaded), Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, known.runs))
-    wishes = wishes_of(workload, limits, known.runs, loaded)
-    return account_of(advice, wishes, limits, known.followed_up, facts=facts, policy=agent)
 
 
 def telling_runs(runs: Sequence[Run], *configurations: Values) -> tuple[str, ...]:

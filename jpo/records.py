@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
@@ -220,6 +220,10 @@ class Run:
     def ended_well(self) -> bool:
         """It succeeded, and reached its target if it had one: only such a run says how long the job takes."""
         return self.status is RunStatus.SUCCEEDED and self.outcome.converged is not False
+
+    def completed(self, usual: Mapping[str, float]) -> Run:
+        """The same run; a parameter that it does not report had the usual value."""
+        return replace(self, parameters={**usual, **self.parameters})
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,6 +566,7 @@ class Belief:
         val_loss: what log_loss = 0 means, None before the first validation loss.
         effective_share: effective sample size of the particles / J, in 0..1: small means that the prior does not fit.
         knows_utilisation: False while no run has measured any: log_utilisation is then the simulator's alone.
+        loss_runs: shape (K,), how many of `runs` measured a validation loss; None: all of them.
     """
 
     weights: Floats
@@ -579,6 +584,7 @@ class Belief:
     val_loss: float | None
     effective_share: float
     knows_utilisation: bool
+    loss_runs: Ints | None = None
 
     @property
     def tried(self) -> Bools:

@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from jpo.price_table import PricesTable
 from jpo.records import NAMED_PREFERENCES, Preference
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -30,7 +31,7 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def seconds(text: object) -> object:
     """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", str(text))
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
     if not found or isinstance(text, bool):
         raise ValueError(f"{text!r} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
     return float(found[1]) * SECONDS[found[2] or "s"]
@@ -59,7 +60,6 @@ Duration = Annotated[
     BeforeValidator(seconds),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+ *[smhd]?$"}]}),
 ]
-Price = Annotated[float, Field(ge=0, le=1e6)]
 Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
@@ -112,6 +112,14 @@ class SlaTable(Table):
     cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
     val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def no_switch(cls, given: object) -> object:
+        """True would pass for 1."""
+        if isinstance(given, bool):
+            raise ValueError(f"{str(given).lower()} is no limit; write a number")
+        return given
+
     @property
     def promises(self) -> dict[str, float]:
         """What was promised, by name."""
@@ -133,49 +141,6 @@ class PreferenceTable(Table):
 
     def record(self) -> Preference:
         return Preference(self.time, self.cost, self.efficiency, self.loss)
-
-
-class PricesTable(Table):
-    """What resources cost, in USD; without prices the cost of a run is unknown.
-
-    `gpu_type` says which GPUs they are; `usd_per_gpu_hour_of` prices several types, and the chosen one counts. With a `catalogue`
-    ("aws": the one that came with JPO; else a file as `jpo prices refresh` writes it) a configuration costs what the cheapest
-    instance that holds it does, in `region`. `spot` counts spot prices: those of the catalogue, else `spot_share` of the others.
-    Energy at `usd_per_kwh` comes on top where it was measured. Amounts are shown in `currency`, of which one USD is `per_usd`.
-    """
-
-    usd_per_gpu_hour: Price | None = None
-    usd_per_cpu_hour: Price | None = None
-    usd_per_gib_hour: Price | None = None
-    usd_per_kwh: Price | None = None
-    gpu_type: str | None = None
-    usd_per_gpu_hour_of: dict[str, Price] = {}
-    catalogue: str | None = None
-    region: str | None = None
-    spot: bool = False
-    spot_share: Annotated[float, Field(gt=0, le=1)] | None = None
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "USD"
-    per_usd: Annotated[float, Field(gt=0, le=1e9)] | None = None
-
-    @model_validator(mode="after")
-    def one_price_of_each(self) -> PricesTable:
-        names = ("usd_per_gpu_hour", "usd_per_gpu_hour_of", "usd_per_cpu_hour", "usd_per_gib_hour")
-        single = [name for name in names if getattr(self, name) not in (None, {})]
-        if self.catalogue is not None and single:
-            raise ValueError(f"catalogue and {single[0]} both say what an hour costs; keep one of them")
-        if self.usd_per_gpu_hour_of and self.usd_per_gpu_hour is not None:
-            raise ValueError("usd_per_gpu_hour and usd_per_gpu_hour_of both say what a GPU costs; keep one of them")
-        if self.usd_per_gpu_hour_of and self.gpu_type is None:
-            raise ValueError(f"usd_per_gpu_hour_of needs gpu_type; write one of {', '.join(self.usd_per_gpu_hour_of)}")
-        if self.spot and self.catalogue is None and self.spot_share is None:
-            raise ValueError("spot needs a catalogue or spot_share; write e.g. spot_share = 0.4")
-        return self
-
-    @model_validator(mode="after")
-    def has_a_rate(self) -> PricesTable:
-        if (self.currency == "USD") != (self.per_usd is None):
-            raise ValueError("currency and per_usd go together; write e.g. currency = 'EUR', per_usd = 0.92")
-        return self
 
 
 class AuthTable(Table):

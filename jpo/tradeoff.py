@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.cost import check_sla, run_cost_usd
+from jpo.cost import check_sla, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
 from jpo.forecast.seen import place
@@ -83,11 +83,8 @@ def axes_of(asked: Sequence[str] | None, ahead: Outlook) -> tuple[dict[str, str]
 
 def value_of(run: Run, quantity: str, ahead: Outlook) -> float | None:
     """What a run measured; None where it did not. What it does not report of its parameters had today's value."""
-    if quantity == "cost_usd":
-        today = ahead.candidates.parameters(ahead.candidates.current)
-        return run_cost_usd(replace(run, parameters={**today, **run.parameters}), ahead.prices)
-    measured: float | None = getattr(run.outcome, quantity)
-    return measured
+    today = ahead.candidates.parameters(ahead.candidates.current)
+    return outcome_of(run.completed(today), quantity, ahead.prices)
 
 
 def trade_off(ahead: Outlook, axes: Mapping[str, str], promises: Promises) -> Tradeoff:
@@ -187,12 +184,16 @@ def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
     if len(end) < len(quantities):
         return None
     reference = [float(end[quantity]) for quantity in quantities]
-    expected, unlucky = (
-        hypervolume(np.vstack([facts, coordinates(of.guesses.values(), of.axes, unlucky=one)]), reference)
-        for one in (False, True)
-    )
+    known = hypervolume(facts, reference)
+    guesses = (coordinates(of.guesses.values(), of.axes, unlucky=one) for one in (False, True))
+    expected, unlucky = (beyond(known, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
     told = {quantity: sign(quantity) * value for quantity, value in zip(quantities, reference, strict=True)}
-    return Volumes(told, hypervolume(facts, reference), expected, unlucky)
+    return Volumes(told, known, expected, unlucky)
+
+
+def beyond(known: float, volume: float) -> float:
+    """The volume with further points, which is the known one where they only change its rounding."""
+    return known if math.isclose(known, volume, rel_tol=1e-9) else volume
 
 
 def coordinates(points: Iterable[Point], axes: Mapping[str, str], *, unlucky: bool = False) -> Floats:

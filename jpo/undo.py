@@ -11,9 +11,9 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import dropwhile, takewhile
 
-from jpo.history import Store, latest_start
-from jpo.history.audit import read_row
+from jpo.history import RecordedRun, Store, latest_start
 from jpo.records import SAME, Change, Identity, Run, Suggestion, Workload, same
 
 Values = Mapping[str, float]
@@ -59,25 +59,15 @@ class Undo:
 
 
 def on_record(store: Store, identity: Identity) -> tuple[tuple[Suggestion, ...], frozenset[str]]:
-    """A workload's suggestions as they went on record, and the ids of those that the audit log says were written.
-
-    The log's order counts: clocks differ between machines.
-    """
-    numbers: dict[object, int] = {}
-    written: set[str] = set()
-    for row in store.audit_rows():
-        if (row.dataset, row.model, row.framework) != (identity.dataset, identity.model, identity.framework):
-            continue
-        if row.kind in ("suggested", "kept", "rolled back"):
-            numbers[read_row(row).data.get("suggestion_id")] = row.number
-        elif row.kind == "written":
-            written.add(str(read_row(row).data.get("suggestion_id")))
-    suggestions = store.suggestions_of(identity)
-    return tuple(sorted(suggestions, key=lambda one: numbers.get(one.suggestion_id, 0))), frozenset(written)
+    """A workload's suggestions as they went on record, and the ids of those that the audit log says were written."""
+    return store.as_recorded(identity), store.written(identity)
 
 
 def took_effect(suggestions: Sequence[Suggestion], now: Values, written: Collection[str] = ()) -> tuple[Suggestion, ...]:
     """Those whose values reached config.ini, and those that changed nothing.
+
+    A rollback that found the old values there already may have found them in another checkout: it counts unless this file still
+    had the new ones.
 
     Args:
         suggestions: as they went on record, without the withdrawn ones.
@@ -85,8 +75,20 @@ def took_effect(suggestions: Sequence[Suggestion], now: Values, written: Collect
         written: ids of those of which it is certain.
     """
     read_next = [*(one.current for one in suggestions), now][1:]
-    pairs = zip(suggestions, read_next, strict=True)
-    return tuple(one for one, values in pairs if one.suggestion_id in written or holds(values, one.changes))
+    effective: list[Suggestion] = []
+    for one, values in zip(suggestions, read_next, strict=True):
+        found = undo(effective, one.undoes) if one.undoes and not one.changes else None
+        elsewhere = found and holds(values, found.last.values()) and not same(values, found.values)
+        if one.suggestion_id in written or (holds(values, one.changes) and not elsewhere):
+            effective.append(one)
+    return tuple(effective)
+
+
+def in_effect(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -> tuple[Suggestion, ...]:
+    """The same as far as the store knows, without a look at config.ini; what was run was there, too."""
+    suggestions, written = on_record(store, identity)
+    followed = {one.suggestion_id for one in recorded if one.suggestion_id}
+    return took_effect(suggestions, {}, written | followed)
 
 
 def holds(values: Values, changes: Collection[Change]) -> bool:
@@ -113,27 +115,33 @@ def last_in_force(effective: Sequence[Suggestion]) -> Suggestion | None:
 
 
 def undo(effective: Sequence[Suggestion], suggestion_id: str) -> Undo | None:
-    """Back to the values before this suggestion, which must be among them; None if nothing has changed since."""
-    start = next(at for at, one in enumerate(effective) if one.suggestion_id == suggestion_id)
-    undone = tuple(one for one in effective[start:] if one.changes)
+    """Back to the values before this suggestion; None if it is not among them, or nothing has changed since."""
+    since = dropwhile(lambda one: one.suggestion_id != suggestion_id, effective)
+    undone = tuple(one for one in since if one.changes)
     return Undo(suggestion_id, undone) if undone else None
 
 
 def on_probation(store: Store, workload: Workload, runs: Sequence[Run]) -> Undo | None:
     """How to undo the agent's last change, if it is still in force, was run since, and not more than PROBATION_RUNS times.
 
-    What a user has set is the user's to undo. The same step is taken back once: whoever takes it again knows what came of it.
+    What a user has set is the user's to undo, and so is what stands under another key now, where the old text may mean another
+    unit. The same step is taken back once: whoever takes it again knows what came of it.
     """
     now = workload.current
     effective = took_effect(store.suggestions_of(workload.identity, limit=LOOKED_BACK), now)
     newest = last_in_force(effective)
     found = undo(effective, newest.suggestion_id) if newest and newest.decided_by != "user" else None
-    if newest is None or found is None or not holds(now, found.last.values()):
+    if newest is None or found is None or not holds(now, found.last.values()) or renamed(workload, found):
         return None
     followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, now) for run in runs)
     then = {**now, **found.values}
     again = any(one.undoes and same(one.current, now) and same(one.suggested, then) for one in effective)
     return found if 0 < followed <= PROBATION_RUNS and not again else None
+
+
+def renamed(workload: Workload, undone: Undo) -> bool:
+    """Whether a value that would come back stood under another key."""
+    return not {change.key for change in undone.first.values()} <= {p.key for p in workload.parameters}
 
 
 def pinned(workload: Workload, store: Store, *, now: float) -> Workload:
@@ -165,21 +173,18 @@ def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[flo
             active.clear()
         elif one.pinned_until is not None and one.pinned_until > now:
             active.append(one)
-    if not active:
-        return {}
-    suggestions = store.suggestions_of(identity)
     return {
         name: (one.suggested[name], f"{PINNED_UNTIL} {day(one.pinned_until or now)} by rollback {one.suggestion_id}")
         for one in active
-        for name in restored(suggestions, one)
+        for name in restored(store, one)
     }
 
 
-def restored(suggestions: Sequence[Suggestion], rollback: Suggestion) -> set[str]:
+def restored(store: Store, rollback: Suggestion) -> set[str]:
     """Parameters that a rollback has put back, or found as they had been."""
-    ends = [at for at, one in enumerate(suggestions) if one.suggestion_id in (rollback.undoes, rollback.suggestion_id)]
-    undone = suggestions[ends[0] : ends[-1] + 1] if ends else ()  # in either order: clocks differ between machines
-    return {change.parameter for one in undone for change in one.changes} & rollback.suggested.keys()
+    since = store.as_recorded(rollback.identity, since=rollback.undoes)
+    undone = takewhile(lambda one: one.suggestion_id != rollback.suggestion_id, since)
+    return {change.parameter for one in (*undone, rollback) for change in one.changes} & rollback.suggested.keys()
 
 
 def day(unix_seconds: float) -> str:

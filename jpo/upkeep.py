@@ -87,7 +87,12 @@ def settings_group() -> None:
 @settings_group.command("check")
 @options(toml_option, verbose_option)
 def check_settings(toml: Path | None, *, verbose: bool) -> None:
-    """Are jpo.toml and the environment valid?"""
+    """Are jpo.toml and the environment valid?
+
+    \b
+    Example:
+      jpo config check
+    """
     from jpo.commands.settings import check as command
 
     put(command(settings(None, toml, {})))
@@ -96,7 +101,12 @@ def check_settings(toml: Path | None, *, verbose: bool) -> None:
 @settings_group.command("show")
 @options(toml_option, verbose_option)
 def show_settings(toml: Path | None, *, verbose: bool) -> None:
-    """Every effective setting and where it comes from; secrets are hidden."""
+    """Every effective setting and where it comes from; secrets are hidden.
+
+    \b
+    Example:
+      JPO_PROMETHEUS__TIMEOUT=30s jpo config show
+    """
     from jpo.commands.settings import show as command
 
     put(command(settings(None, toml, {})))
@@ -105,7 +115,12 @@ def show_settings(toml: Path | None, *, verbose: bool) -> None:
 @settings_group.command("schema")
 @click.option("--output", type=click.Choice(["settings", "suggestion"]), default="settings", show_default=True)
 def schema(output: str) -> None:
-    """JSON Schema of jpo.toml, or of `jpo suggest -o json`."""
+    """JSON Schema of jpo.toml, or of `jpo suggest -o json`.
+
+    \b
+    Example:
+      jpo config schema > jpo.schema.json
+    """
     from jpo.commands.settings import schema as command
 
     put(command(output))

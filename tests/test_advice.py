@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.advice import advise, row_found, within_sla
+from jpo.advice import advise, row_found
 from jpo.agent.rows import row_of
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
 from jpo.outlook import Wishes, collect
-from jpo.records import Candidates, Identity, Outcome, Preference, Run, RunStatus, same
+from jpo.records import Change, Identity, Outcome, Preference, Run, RunStatus, same
+from jpo.undo import Undo
+from tests.made import a_suggestion
 
 NOW = {"batch_size": 16.0, "learning_rate": 0.01, "cpus": 2.0}
 JOB = Identity("d", "m", "f")
@@ -76,59 +78,32 @@ def test_the_cost_that_the_sla_limits_is_the_one_that_is_forecast() -> None:
         advise(NOW, FASTER, wishes(prices=Prices(usd_per_cpu_hour=36.0), promises={"cost_max": 0.0001}), policy=None, seed=0)
 
 
-class Foreseen:
-    """An outlook in which these means are expected of three candidates; a quantity that is not named is unknown."""
-
-    def __init__(self, **expected: list[float]) -> None:
-        self.candidates = Candidates(("cpus",), np.array([[1.0], [2.0], [3.0]]), 0, np.array([True] * 3), np.zeros(3))
-        self.means = {name: np.array(values) for name, values in expected.items()}
-
-    def expected(self, quantity: str) -> np.ndarray | None:
-        return self.means.get(quantity)
-
-
-@pytest.mark.parametrize(
-    ("promise", "quantity", "means"),
-    [
-        ("time_max", "duration_seconds", [1.0, 2.0, 3.0]),
-        ("throughput_min", "throughput_samples_per_second", [3.0, 2.0, 1.0]),
-        ("memory_max_gib", "memory_gib", [2.0, 1.0, 2.1]),
-        ("gpu_util_min", "gpu_utilisation", [3.0, np.nan, 1.0]),
-        ("val_loss_max", "val_loss", [-1.0, 2.0, 2.5]),
-    ],
-)
-def test_every_promise_takes_out_what_is_expected_to_break_it_and_what_is_unknown_stays(promise, quantity, means) -> None:
-    left = within_sla(Foreseen(**{quantity: means}), wishes(promises={promise: 2.0, "cpu_util_min": 1.0}))
-    assert left.admissible.tolist() == [True, True, False]
-
-
-def test_one_promise_that_nothing_keeps_is_named_with_what_comes_nearest() -> None:
-    with pytest.raises(NothingAdmissible, match=r"\[sla\] throughput_min: .* keep 9; the nearest expects 4; relax it"):
-        within_sla(Foreseen(throughput_samples_per_second=[1.0, 4.0, 2.0]), wishes(promises={"throughput_min": 9.0}))
-
-
-def test_promises_that_exclude_each_other_are_named_with_what_each_demands() -> None:
-    ahead = Foreseen(duration_seconds=[100.0, 50.0, 20.0], cost_usd=[1.0, 2.0, 5.0], val_loss=[0.1, 0.1, 0.1])
-    with pytest.raises(NothingAdmissible) as caught:
-        within_sla(ahead, wishes(promises={"val_loss_max": 0.2, "time_max": 30.0, "cost_max": 3.0}))
-    assert str(caught.value) == (
-        "[sla]: time_max (30 s) and cost_max (3.00 USD) contradict each other: what keeps time_max costs at least 5.00 USD; "
-        "what keeps cost_max takes at least 50 s; relax one of them, or widen the limits in [parameters]"
-    )
-
-
-def test_three_promises_of_which_any_two_can_be_kept_are_named_together() -> None:
-    ahead = Foreseen(duration_seconds=[9.0, 1.0, 1.0], memory_gib=[1.0, 9.0, 1.0], val_loss=[1.0, 1.0, 9.0])
-    with pytest.raises(NothingAdmissible, match="time_max, memory_max_gib, val_loss_max cannot be kept together, though any two"):
-        within_sla(ahead, wishes(promises={"time_max": 2.0, "memory_max_gib": 2.0, "val_loss_max": 2.0}))
-
-
 def test_values_set_by_hand_change_alone_and_what_follows_them() -> None:
     advice = advise(
         NOW, FASTER, wishes(follow={"learning_rate": "batch_size:sqrt"}), policy=None, seed=0, chosen={"batch_size": 64.0}
     )
     assert advice.suggested == {"batch_size": 64.0, "learning_rate": 0.02, "cpus": 2.0}
     assert (advice.decision.decided_by, advice.decision.codes) == ("user", ())
+
+
+def test_only_what_keeps_the_sla_is_restored() -> None:
+    """Else the guard would refuse the suggestion, although others keep it."""
+    change = Change("batch_size", "training.batch_size", 16.0, 64.0, "16", "64", "", None)
+    last = Undo("s1", (a_suggestion(changes=(change,)),))
+    ran = ((16.0, 100.0), (16.0, 101.0), (32.0, 60.0), (32.0, 61.0), (64.0, 300.0), (64.0, 303.0))
+    runs = [a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(ran)]
+    now = {**NOW, "batch_size": 64.0}
+    for promises, decided_by, batch_size in ({"time_max": 200.0}, "rollback", 16), ({"time_max": 80.0}, "belief", 32):
+        advice = advise(now, runs, wishes(free=("batch_size",), promises=promises), policy=None, seed=0, last=last)
+        assert (advice.decision.decided_by, advice.suggested["batch_size"]) == (decided_by, batch_size)
+
+
+def test_when_no_measured_values_keep_the_sla_the_remedy_is_one_that_is_left() -> None:
+    """Since exploring has spent its budget, "use explore = safe" would change nothing."""
+    dear = a_run(5, 400.0, cpus=4.0)
+    asked = wishes(promises={"time_max": 30.0})
+    with pytest.raises(NothingAdmissible, match=r"^\[sla\] time_max: no .* relax a promise, or try other values by --set"):
+        advise(NOW, [*FASTER, dear], asked, policy=None, seed=0, followed_up=[(dear, NOW)])
 
 
 def test_an_untried_suggestion_comes_first_unless_the_user_decides() -> None:

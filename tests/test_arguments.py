@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.arguments import seconds_until
+from jpo.arguments import pairs, seconds_until
 from jpo.errors import UsageError
 
 NOW = 1_795_305_600.0
@@ -41,3 +41,8 @@ def test_what_leaves_no_time_or_is_no_deadline_is_refused(text: str, finding: st
     with pytest.raises(UsageError, match=finding) as caught:
         seconds_until("--deadline", text, NOW)
     assert (caught.value.code, caught.value.place) == ("JPO-E305", "--deadline")
+
+
+def test_a_name_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(UsageError, match="cpus is given twice"):
+        pairs("--vary", ["cpus=1", " cpus =2"])

@@ -181,3 +181,9 @@ def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
 
 def test_auth_as_a_word_is_told_how_it_is_written(tmp_path: Path) -> None:
     assert 'auth = { type = "bearer"' in refused(tmp_path, '[prometheus]\nauth = "bearer"\n')
+
+
+def test_the_preference_alone_comes_from_the_environment_too(tmp_path: Path) -> None:
+    found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCE": "cost"})
+    assert found.settings.preference.cost == 1.0
+    assert found.origins["preference"] == "environment JPO_PREFERENCE"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jpo.advice import advise
-from jpo.cost import Prices
+from jpo.cost import Prices, run_cost_usd
 from jpo.outlook import Outlook, Wishes, look_ahead
 from jpo.records import Forecast, Identity, Outcome, Preference, Run, RunStatus
 
@@ -71,3 +71,22 @@ def test_losses_that_came_as_nobody_forecast_widen_their_intervals_alone_and_the
     decision = advise(NOW, runs, wishes(), policy=None, seed=0).decision
     assert ("JPO-W816" in decision.codes, "JPO-W616" in decision.codes) == (True, False)
     assert any(reason.startswith("too few of the last validation losses came as forecast") for reason in decision.reasons)
+
+
+def test_a_forecast_holds_the_energy_that_runs_measured_like_their_cost_does() -> None:
+    prices = Prices(usd_per_gpu_hour=2.0, usd_per_kwh=0.5)
+    runs = [a_run(at, duration_seconds=3600.0, energy_joules=3.6e6) for at in range(3)]  # 1 kW
+    outlook = look_ahead(NOW, runs, wishes(prices), seed=0, asked=[{**NOW, "gpus": 4.0}])
+    now, four = outlook.candidates.current, outlook.row({**NOW, "gpus": 4.0})
+    assert [outlook.usd_per_hour(row) for row in (now, four)] == pytest.approx([run_cost_usd(runs[0], prices), 8.0 + 2.0])
+    cost, expected = outlook.forecast(now).cost_usd, outlook.expected("cost_usd")
+    assert cost is not None and expected is not None  # noqa: PT018
+    assert (cost.mean, expected[now]) == (pytest.approx(2.5, rel=0.02), pytest.approx(cost.mean))
+    assert outlook.usd_per_hour(now, Prices(usd_per_gpu_hour=1.0)) == 1.0
+
+
+@pytest.mark.parametrize("joules", [None, 1e308])
+def test_energy_that_nobody_knows_is_left_out_of_a_forecast(joules: float | None) -> None:
+    runs = [a_run(at, duration_seconds=3600.0, **({} if joules is None else {"energy_joules": joules})) for at in range(3)]
+    outlook = ahead(*runs, prices=Prices(usd_per_gpu_hour=2.0, usd_per_kwh=0.5))
+    assert outlook.usd_per_hour(outlook.candidates.current) == 2.0

@@ -74,3 +74,8 @@ def test_run_refuses_parameters_that_are_no_numbers_and_an_empty_id() -> None:
         Run("r", DIGITS, {"dropout": float("nan")}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
     with pytest.raises(ValueError, match="needs an id"):
         Run("", DIGITS, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
+
+
+def test_what_a_run_does_not_report_had_the_usual_value_and_the_rest_stays() -> None:
+    run = Run("r", DIGITS, {"cpus": 2.0}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
+    assert run.completed({"cpus": 8.0, "gpus": 1.0}).parameters == {"cpus": 2.0, "gpus": 1.0}

@@ -60,6 +60,9 @@ def test_the_published_schema_refuses_unknown_keys() -> None:
         ("gpu_util_min", 50),
         ("cpu_util_min", float("nan")),
         ("val_loss_max", float("inf")),
+        ("time_max", "٦h"),
+        ("cost_max", True),
+        ("val_loss_max", False),
     ],
 )
 def test_what_no_run_can_be_held_to_is_no_promise(name: str, value: object) -> None:

@@ -176,6 +176,7 @@ def test_each_rollback_takes_back_one_change_more_and_its_own_id_brings_it_again
     assert newest.suggestion_id == "s2"
 
 
+LATER = Change("learning_rate", "training.lr", 0.1, 0.2, "0.1", "0.2", "", None)
 A = a_suggestion("a", current={"batch_size": 32.0, "learning_rate": 0.1})
 HELD, OTHER = {"batch_size": 64.0, "learning_rate": 0.1}, {"batch_size": 32.0, "learning_rate": 0.1}
 
@@ -188,6 +189,14 @@ def test_a_change_of_which_nobody_said_that_it_was_written_counts_if_the_file_he
     assert took_effect([A, then], OTHER) == (A, then)
     assert took_effect([A, a_suggestion("b", status="kept", changes=(), current=OTHER)], HELD)[0].suggestion_id == "b"
     assert took_effect([], OTHER) == ()
+
+
+def test_a_rollback_that_found_the_old_values_counts_unless_this_file_has_the_new_ones() -> None:
+    found = a_suggestion("r", status="kept", changes=(), current=OTHER, suggested=OTHER, undoes="a", decided_by="rollback")
+    assert took_effect([A, found], OTHER, {"a"}) == (A, found)
+    assert took_effect([A, found], HELD, {"a"}) == (A,)
+    back = a_suggestion("b", changes=(Change("batch_size", "training.batch_size", 64, 32, "64", "32", "", None),), undoes="a")
+    assert took_effect([A, back, found], OTHER, {"a", "b"}) == (A, back, found)  # nothing was left to undo
 
 
 def test_the_order_is_the_logs_where_clocks_differ() -> None:
@@ -268,7 +277,32 @@ def test_a_pin_holds_a_parameter_only_where_it_has_the_pinned_value(checkout: Ch
     assert told_of_pins(pinned(checkout.read(), checkout.store, now=300.0)) == ()
 
 
-def test_what_a_rollback_restored_is_known_whichever_clock_was_ahead_and_whatever_is_missing() -> None:
-    back = a_suggestion("r", undoes="a", changes=())
-    assert restored([A, back], back) == restored([back, A], back) == {"batch_size"}
-    assert restored([back], back) == restored([], back) == set()
+@pytest.mark.parametrize(
+    ("ahead", "missing", "found"), [(99.0, False, {"batch_size"}), (-99.0, False, {"batch_size"}), (0, True, set())]
+)
+def test_what_a_rollback_restored_is_known_whichever_clock_was_ahead_and_whatever_is_missing(
+    ahead: float, missing: bool, found: set[str]
+) -> None:
+    store, back = open_store("sqlite://"), a_suggestion("r", 100.0 + ahead, undoes="a", changes=(), decided_by="rollback")
+    for one in (back,) if missing else (A, back, a_suggestion("later", changes=(LATER,))):
+        append(store, one)
+    assert restored(store, back) == found
+
+
+def test_pins_are_lifted_also_where_the_clock_went_back_since() -> None:
+    store = open_store("sqlite://")
+    append(store, A)
+    pin(store, "r1", 5000.0, undoes="a", suggested={"batch_size": 32.0})
+    pin(store, "r2", 400.0, undoes=None, pinned_until=None)
+    assert pins(store, DIGITS, now=500.0) == {}
+
+
+def test_a_value_whose_key_was_renamed_since_is_not_undone_by_itself(checkout: Checkout) -> None:
+    """14.9 GiB are `memory_gb = 16`; 8 under `memory_mb` would be megabytes."""
+    checkout.path.write_bytes(FILE.replace(b"memory = 64 GB", b"memory_gb = 8"))
+    checkout.suggest({"memory_gib": 16e9 / 2**30})
+    runs = [a_run(parameters=checkout.read().current)]
+    assert on_probation(checkout.store, checkout.read(), runs) is not None
+    checkout.path.write_bytes(checkout.path.read_bytes().replace(b"memory_gb = 16", b"memory_mb = 16000"))
+    assert checkout.read().current["memory_gib"] == runs[0].parameters["memory_gib"]
+    assert on_probation(checkout.store, checkout.read(), runs) is None

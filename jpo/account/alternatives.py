@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-import constraints
-from jpo.account.scene import Scene, beside, may_be_tried
+from jpo.account.scene import Scene, beside, guarded, may_be_tried
 from jpo.agent.decide import by_rule
 from jpo.cost import check_sla
 from jpo.records import Alternative
@@ -22,6 +21,13 @@ NEARLY = 0.005
 """Half a percent is told as "the same"."""
 RISKIER = 0.05
 """A chance of failing that is higher by so much is named."""
+DECIDED_OTHERWISE = {
+    "user": "you set the values by hand",
+    "waiting": "the outcome of the last suggestion comes first",
+    "rollback": "what the last change did is undone first",
+    "sac": "expected to be as good, but the agent likes it less",
+}
+"""What stands against a configuration where the belief rule did not decide."""
 
 
 def alternatives(scene: Scene) -> tuple[Alternative, ...]:
@@ -72,31 +78,35 @@ def _objections(scene: Scene, row: int) -> Iterator[str]:
         risk = f", with a chance of {percent(float(belief.p_fail[row]))} that it fails" if fails else ""
         sure = "" if scene.promise.mean[row] > scene.promise.mean[scene.choice] or fails else "less certain, and so "
         yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
-    if not belief.tried[row]:
-        yield from _too_bold(scene, row)
-    yield {
-        "user": "you set the values by hand",
-        "waiting": "the outcome of the last suggestion comes first",
-        "rollback": "what the last change did is undone first",
-        "sac": "expected to be as good, but the agent likes it less",
-    }.get(scene.advice.decision.decided_by, "as good now, but the choice is expected to gain more over the next runs")
+    yield from _too_bold(scene, row)
+    told = DECIDED_OTHERWISE.get(scene.advice.decision.decided_by)
+    yield told or _liked_less(tried=bool(belief.tried[row]), choice_tried=bool(belief.tried[scene.choice]))
 
 
 def _refusal(scene: Scene, values: Values) -> str:
-    violations = constraints.check(scene.advice.current, values, scene.limits, scene.facts).violations
-    return (
-        f"the guard refuses it, {violations[0].message} (rule {violations[0].rule})" if violations else "it changes held values"
-    )
+    violations = guarded(scene, values).violations
+    if violations:
+        return f"the guard refuses it, {violations[0].message} (rule {violations[0].rule})"
+    today, free = scene.advice.current, scene.wishes.free
+    held = [name for name, value in values.items() if name not in free and value != today[name]]
+    return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.wishes.follow)} would not follow"
+
+
+def _liked_less(*, tried: bool, choice_tried: bool) -> str:
+    """Why the belief rule prefers its choice to what is expected to be as good."""
+    if not choice_tried:
+        return "as good now, but the choice is expected to gain more over the next runs"
+    return "no better than the choice" if tried else "what it may gain is not worth a trial"
 
 
 def _too_bold(scene: Scene, row: int) -> Iterator[str]:
-    """What `explore` says against a configuration that was not run."""
-    if scene.wishes.explore == "off":
-        yield "it was not run yet, and exploring is off"
-    elif scene.left < 0:
-        yield "it was not run yet, and what exploring may cost is spent"
-    elif not may_be_tried(scene, scene.wishes.explore)[row]:
-        yield "it was not run yet, and may cost more than exploring may"
+    """What `explore` says against a configuration."""
+    new = "" if scene.belief.tried[row] else "it was not run yet, and "
+    if scene.wishes.explore == "off" or scene.left < 0:
+        spent = "exploring is off" if scene.wishes.explore == "off" else "what exploring may cost is spent"
+        yield new + spent if new else "its runs are too few to tell it from noise"
+    elif not may_be_tried(scene)[row]:
+        yield f"{new or 'it '}may cost more than exploring may"
 
 
 def trade(scene: Scene, row: int) -> str:

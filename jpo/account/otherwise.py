@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import constraints
-from jpo.account.scene import Scene, beside, may_be_tried, named
-from jpo.advice import choose, situation_of
-from jpo.agent.decide import by_policy, by_rule, known_best
+from jpo.account.scene import Scene, beside, guarded, moved, named
+from jpo.advice import choose, set_back
 from jpo.errors import NothingAdmissible
 from jpo.outlook import Wishes
-from jpo.records import NAMED_PREFERENCES, WHOLE, Belief, Preference
+from jpo.promises import within_sla
+from jpo.records import NAMED_PREFERENCES, WHOLE, Belief
 from jpo.report.numbers import duration
 
 if TYPE_CHECKING:
@@ -37,10 +36,12 @@ HELD_BY = {
     "gpu_memory_within_card": "[card] memory_gib",
 }
 """The guard's rule -> what the user wrote for it. Rules about the form of a number (whole, power of two) hold nothing back."""
+OVERRULED = ("user", "waiting", "rollback")
+"""Who decides without weighing the candidates."""
 
 
 def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
-    """Changed parameter -> (the limit at which it stands, the next value, which the guard refuses for that).
+    """Changed parameter -> (the limits at which it stands, the next value, which the guard refuses for those and nothing else).
 
     Only where the last rung up to the choice was expected to pay off: nothing is said of a step that nobody wanted.
     """
@@ -52,10 +53,18 @@ def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
             continue
         if scene.promise.mean[scene.choice] < scene.promise.mean[before] - PAYS_OFF:
             beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.wishes)
-            verdict = constraints.check(today, {**chosen, name: beyond}, scene.limits, scene.facts)
-            limit = next((HELD_BY[one.rule] for one in verdict.violations if one.rule in HELD_BY), None)
-            found |= {name: (limit, beyond)} if limit else {}
+            limits = _limits_against(scene, {**chosen, name: beyond}, name)
+            found |= {name: (limits, beyond)} if limits else {}
     return found
+
+
+def _limits_against(scene: Scene, values: Mapping[str, float], name: str) -> str:
+    """What the user wrote that keeps a parameter from this value, others following; "" where something else does, or nothing."""
+    violations = guarded(scene, moved(scene, values)).violations
+    if not all(one.rule in HELD_BY for one in violations):
+        return ""
+    of = {one.rule: "" if name in one.involves else f" of {one.parameter}" for one in violations}
+    return " and ".join(dict.fromkeys(HELD_BY[rule] + whose for rule, whose in of.items()))
 
 
 def _beyond(name: str, before: float, here: float, wishes: Wishes) -> float:
@@ -72,39 +81,36 @@ def otherwise(scene: Scene) -> Iterator[str]:
     decided_by, wishes = scene.advice.decision.decided_by, scene.wishes
     if decided_by == "sac" and scene.policy is None:
         return
-    if decided_by in ("user", "waiting", "rollback"):
-        yield f"left to itself, JPO would choose {named(scene, bolder(scene, wishes.explore))}"
+    if decided_by in OVERRULED:
+        alone = "without the rollback" if scene.advice.undo else "left to itself"
+        row = chosen_with(scene, wishes)
+        told = "find nothing that keeps [sla]" if row is None else f"choose {named(scene, row)}"
+        yield f"{alone}, JPO would {told}"
         return
     asked = {
-        f"the preference {name}": other_preference(scene, preference)
+        f"the preference {name}": replace(wishes, preference=preference)
         for name, preference in NAMED_PREFERENCES.items()
         if preference != wishes.preference and (scene.belief.knows_utilisation or not preference.efficiency)
     }
-    asked |= {f"explore = {explore}": bolder(scene, explore) for explore in EXPLORE if explore != wishes.explore}
-    for condition, row in asked.items():
+    asked |= {f"explore = {explore}": replace(wishes, explore=explore) for explore in EXPLORE if explore != wishes.explore}
+    for condition, other in asked.items():
+        row = chosen_with(scene, other)
         if row not in (None, scene.choice):
             yield f"with {condition} the choice would be {named(scene, row)}"
 
 
-def other_preference(scene: Scene, preference: Preference) -> int | None:
-    """The row that is chosen under another preference; None where nothing may be used."""
-    wishes, ahead = replace(scene.wishes, preference=preference), scene.ahead
-    belief = without_the_unlikely(scene.belief)
+def chosen_with(scene: Scene, wishes: Wishes) -> int | None:
+    """The row that `advise` chooses under these wishes, without a word of the user; None where nothing may be used."""
+    ahead, last = scene.ahead, scene.advice.last
+    same = wishes.preference == scene.wishes.preference
+    belief, promise = (scene.belief, scene.promise) if same else (without_the_unlikely(scene.belief), None)
     try:
-        return choose(scene.candidates, belief, ahead.runs, wishes, scene.policy, scene.followed_up, ahead.widen).choice
+        candidates = within_sla(ahead, wishes)
+        if last and not scene.advice.undo and (undone := set_back(ahead, wishes, last, scene.followed_up)):
+            return undone.choice
+        return choose(candidates, belief, ahead.runs, wishes, scene.policy, scene.followed_up, ahead.widen, promise).choice
     except NothingAdmissible:
         return None
-
-
-def bolder(scene: Scene, explore: Explore) -> int:
-    """The row that is chosen under another boldness: as `decide` goes on where the prospects are known."""
-    if explore == "off" or scene.left < 0:
-        return known_best(scene.promise, scene.belief, scene.candidates)
-    allowed, policy = may_be_tried(scene, explore), scene.policy
-    if policy is None or explore not in policy.released:
-        return by_rule(scene.promise, allowed)
-    situation = situation_of(scene.candidates, scene.belief, scene.ahead.runs)
-    return by_policy(policy, scene.belief, scene.candidates, scene.wishes.preference, scene.promise, allowed, situation)
 
 
 def without_the_unlikely(belief: Belief) -> Belief:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from constraints import Facts, Limits
-from jpo.advice import Advice, row_found, within_sla
+import constraints
+from constraints import Facts, Limits, Verdict
+from jpo.advice import Advice, row_found
 from jpo.agent.decide import budget_left, may_try
 from jpo.agent.policy import Policy
 from jpo.agent.prospects import Prospects, prospects
 from jpo.agent.rows import row_of_run
 from jpo.agent.spent import relative_costs
+from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
-from jpo.outlook import Outlook, Wishes
-from jpo.records import Belief, Candidates, Run
+from jpo.outlook import Outlook, Wishes, with_followers
+from jpo.promises import within_sla
+from jpo.records import Belief, Candidates, Run, same
 
 if TYPE_CHECKING:
-    from jpo.agent.decide import Explore
     from jpo.records import Bools
 
 Values = Mapping[str, float]
@@ -78,24 +78,38 @@ def scene_of(
 
 
 def beside(scene: Scene, name: str) -> dict[str, int]:
-    """The rows that differ from the choice in one parameter alone: at its next "larger" and "smaller" value, where they are."""
+    """The rows that differ from the choice in one parameter alone, and in what follows it: at its next "larger" and "smaller"
+    value, where they are."""
     if name not in scene.wishes.free:
         return {}
-    column, values = scene.candidates.names.index(name), scene.candidates.values
-    away = values[:, column] - values[scene.choice, column]
-    alone = np.isclose(np.delete(values, column, axis=1), np.delete(values[scene.choice], column), rtol=1e-6, atol=0).all(axis=1)
-    sides = {"larger": np.where(alone & (away > 0), away, np.inf), "smaller": np.where(alone & (away < 0), -away, np.inf)}
-    return {side: int(np.argmin(far)) for side, far in sides.items() if np.isfinite(far).any()}
+    here, column = scene.candidates.parameters(scene.choice), scene.candidates.values[:, scene.candidates.names.index(name)]
+    beyond: dict[str, list[int]] = {"larger": [], "smaller": []}
+    for row, value in enumerate(column):
+        if value != here[name] and same(scene.candidates.parameters(row), moved(scene, {**here, name: float(value)})):
+            beyond["larger" if value > here[name] else "smaller"].append(row)
+    return {side: min(rows, key=lambda row: abs(column[row] - here[name])) for side, rows in beyond.items() if rows}
 
 
-def may_be_tried(scene: Scene, explore: Explore) -> Bools:
-    """The rows that may be run next under this boldness, see `may_try`."""
+def moved(scene: Scene, values: Values) -> dict[str, float]:
+    """A configuration, what follows others set as they demand."""
+    steered = {name: value for name, value in values.items() if name not in scene.wishes.follow}
+    return with_followers(steered, scene.advice.current, scene.wishes)
+
+
+def guarded(scene: Scene, values: Values) -> Verdict:
+    """The guard's word on a configuration, without forecasts: those are weighed by the preference and by [sla]."""
+    facts = replace(scene.facts, usd_per_hour_next=usd_per_hour(values, scene.wishes.prices))
+    return constraints.check(scene.advice.current, values, scene.limits, facts)
+
+
+def may_be_tried(scene: Scene) -> Bools:
+    """The rows that may be run next, see `may_try`."""
     return may_try(
         scene.promise,
         scene.belief,
         scene.candidates,
         scene.wishes.preference,
-        explore=explore,
+        explore=scene.wishes.explore,
         confidence=scene.wishes.confidence,
         left=max(scene.left, 0.0),
         widen=scene.ahead.widen,

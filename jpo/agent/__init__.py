@@ -12,6 +12,7 @@ In the order of the story:
     state.py          all of it as WIDTH numbers per candidate, which the networks read
     policy.py         actor and critics in numpy: all that a suggestion needs
     decide.py         the answer: one candidate, or keep; reasons.py: why
+    setback.py        whether the last change did harm and is to be undone
     reward.py         what a run was worth
     replay_buffer.py, networks.py, sac.py, learn.py, checkpoint.py    learning (torch, imported only when called for)
     sealed.py         files that notice damage: policies and checkpoints

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     Explore = Literal["off", "safe", "on"]
 
+_NONE = 1e-9
+"""Where a parameter is 0, as GPUs may be: far from any other value."""
 BUDGET_RUNS = 20
 BUDGET = 1.0
 """Over the last 20 runs exploring may cost one reference run in total (5 %) more than always keeping; then only what is known."""
@@ -52,6 +54,7 @@ def decide(
     widen: float = 1.0,
     situation: Situation = UNKNOWN,
     found: int | None = None,
+    promise: Prospects | None = None,
 ) -> Decision:
     """Choose the next configuration.
 
@@ -65,13 +68,15 @@ def decide(
         widen: the calibration watch's factor, at least 1: by how much the belief was too sure of itself.
         situation: what else is known of the runs to come.
         found: row of the values that were there before the agent's first change; None = today's.
+        promise: the prospects of these arguments, where they are known already.
 
     Returns:
         An admissible row; today's while nothing is known.
     """
     if belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", *reasons.without_evidence(runs_finished))
-    promise = within_horizon(prospects(belief, candidates, preference, widen=widen, found=found), situation.runs_left)
+    promise = promise or prospects(belief, candidates, preference, widen=widen, found=found)
+    promise = within_horizon(promise, situation.runs_left)
     left = budget_left(recent)
     allowed = may_try(
         promise,
@@ -86,7 +91,7 @@ def decide(
     )
     decided_by: Literal["sac", "belief"] = "belief"
     if explore != "off" and in_failure(promise, belief, candidates):
-        choice = int(np.argmin(np.where(candidates.admissible, promise.expected, np.inf)))
+        choice = way_back(promise, belief, candidates)
         told = reasons.out_of_failure(choice, candidates, belief, widen)
         confidence = 1 - float(promise.p_worse_today[choice])
         return Decision(choice, confidence, decided_by, *told, step_to(choice, choice, belief, candidates, promise))
@@ -158,6 +163,19 @@ def in_failure(promise: Prospects, belief: Belief, candidates: Candidates) -> bo
     """
     now = candidates.current
     return bool(belief.failures[now] > 0 and belief.runs[now] == 0 and promise.incumbent == now)
+
+
+def way_back(promise: Prospects, belief: Belief, candidates: Candidates) -> int:
+    """The admissible row nearest to the best that ended well, by the ratios of its values; of equally near ones the best.
+
+    What only ever failed comes last, so that each night something else is tried. To take what is expected to cost least instead
+    went on failing for 4 to 7 nights: of host memory, the simulated jobs know nothing.
+    """
+    logs = np.log(np.maximum(candidates.values, _NONE))
+    goal = int(np.argmin(np.where(belief.runs > 0, promise.expected, np.inf)))
+    apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)
+    only_failed = (belief.failures > 0) & (belief.runs == 0)
+    return int(np.lexsort((promise.expected, apart, only_failed, ~candidates.admissible))[0])
 
 
 def by_rule(promise: Prospects, allowed: Bools) -> int:

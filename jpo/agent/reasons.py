@@ -30,10 +30,12 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def out_of_failure(choice: int, candidates: Candidates, belief: Belief, widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Why something is tried although exploring may cost nothing now: today's values only ever failed."""
+    """Why something is tried whatever exploring may cost: today's values only ever failed."""
     failures = int(belief.failures[candidates.current])
     told = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
-    chance = f"{_name(choice, candidates)} fails with a chance of {_percent(float(belief.p_fail[choice]))}"
+    chance = (
+        f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {_percent(float(belief.p_fail[choice]))}"
+    )
     watched, warnings = of_watch(widen)
     return (f"{told}; {chance}", *watched), ("JPO-W617", *warnings)
 

@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import constraints
+from constraints import Facts
 from jpo.checkup.case import Case
+from jpo.cost import usd_per_hour
 from jpo.errors import EditError, NothingAdmissible, UsageError
-from jpo.evidence import limits_in, limits_of
+from jpo.evidence import limits_in, limits_of, prices_in
 from jpo.layers import Loaded
+from jpo.records import Workload
 from jpo.report.doctor_text import Line
 from jpo.report.numbers import plain
 
@@ -63,11 +66,22 @@ def config_ini(case: Case) -> Iterator[Line]:
 
 def limits(case: Case) -> Iterator[Line]:
     """Whether today's values keep to them."""
-    verdict = constraints.check(case.workload.current, case.workload.current, limits_of(case.workload, case.loaded))
+    yield Line("limits", "ok", f"today's values keep all {rules_kept(case.workload, case.loaded)} rules")
+
+
+def rules_kept(workload: Workload, loaded: Loaded) -> int:
+    """How many rules of the guard there are, all of which today's values keep.
+
+    Raises:
+        NothingAdmissible: JPO-E403, one of them is broken.
+    """
+    today, limits = workload.current, limits_of(workload, loaded)
+    rate = usd_per_hour(today, prices_in(loaded)) if limits.prices.catalogue else None
+    verdict = constraints.check(today, today, limits, Facts(usd_per_hour_next=rate))
     if broken := [violation.message for violation in (*verdict.violations, *verdict.notices)]:
         remedy = "change the value, or the limit in jpo.toml"
-        raise NothingAdmissible(str(case.config), "; ".join(broken), remedy, code="JPO-E403")
-    yield Line("limits", "ok", f"today's values keep all {verdict.rules} rules")
+        raise NothingAdmissible(str(workload.path), "; ".join(broken), remedy, code="JPO-E403")
+    return verdict.rules
 
 
 def writable(case: Case) -> Iterator[Line]:

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jpo.cost import Prices, run_cost_usd
+from jpo.cost import Prices, outcome_of
 from jpo.errors import UsageError
 from jpo.evidence import currency_in, prices_in, workload_of
 from jpo.forecast.before_after import BeforeAfter, compare, compare_shares
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.audit import read_row
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.records import Identity, Run, RunStatus
@@ -23,6 +22,7 @@ from jpo.report import before_after as report
 from jpo.report.before_after import Comparison
 from jpo.report.before_after_plot import plot
 from jpo.report.fleet_plot import can_plot
+from jpo.undo import in_effect
 
 MORE_IS_BETTER = {
     "duration_seconds": False,
@@ -40,14 +40,23 @@ MOST = 500
 SEED = 0
 
 
+Values = Mapping[str, float]
+
+
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """When JPO changed a workload, and the suggestions since: ids made since the first and since the last change."""
+    """When JPO changed a workload, and the suggestions since.
+
+    Attributes:
+        found: the values before the first change.
+        since_first, since_last: the values of the suggestions made since the first and since the last change, by id.
+    """
 
     first: float
     last: float
-    since_first: frozenset[str]
-    since_last: frozenset[str]
+    found: Values
+    since_first: Mapping[str, Values]
+    since_last: Mapping[str, Values]
 
 
 def before_after(
@@ -81,34 +90,35 @@ def workloads(store: Store) -> list[Identity]:
 
 def comparison(store: Store, identity: Identity, prices: Prices) -> Comparison:
     """One workload."""
-    recorded, changed = store.recorded_runs(identity), changes(store, identity)
+    recorded = store.recorded_runs(identity)
+    changed = changes(store, identity, recorded)
     if changed is None:
         return Comparison(identity, None, None, len(recorded), 0, 0, (), ())
     after = followers(recorded, changed.since_first)
     others = [one.run for one in recorded if one.suggestion_id not in changed.since_first]
-    before = [run for run in others if latest_start(run) < changed.first]
+    before = [run.completed(changed.found) for run in others if latest_start(run) < changed.first]
     lines = compared(before, after, prices)
     newest = followers(recorded, changed.since_last)
-    since_last = compared(before, newest, prices) if changed.since_last != changed.since_first else []
+    since_last = compared(before, newest, prices) if changed.since_last.keys() != changed.since_first.keys() else []
     left_out = len(others) - len(before)
     return Comparison(identity, changed.first, changed.last, len(before), len(after), left_out, lines, since_last)
 
 
-def changes(store: Store, identity: Identity) -> Changed | None:
-    """When JPO changed config.ini, as the audit log says; None before the first change."""
-    mine = (identity.dataset, identity.model, identity.framework)
-    rows = (row for row in store.audit_rows() if row.kind == "written" and (row.dataset, row.model, row.framework) == mine)
-    written: Mapping[str, float] = {str(one.data.get("suggestion_id")): one.at for one in map(read_row, rows)}
-    made = store.suggestions_of(identity)
-    at = [number for number, one in enumerate(made) if one.suggestion_id in written]
+def changes(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -> Changed | None:
+    """When JPO changed config.ini; None before the first change."""
+    made = in_effect(store, identity, recorded)
+    at = [number for number, one in enumerate(made) if one.changes]
     if not at:
         return None
-    ids, first, last = [one.suggestion_id for one in made], at[0], at[-1]
-    return Changed(written[ids[first]], written[ids[last]], frozenset(ids[first:]), frozenset(ids[last:]))
+    first, last = made[at[0]], made[at[-1]]
+    since_first, since_last = ({one.suggestion_id: one.suggested for one in made[since:]} for since in (at[0], at[-1]))
+    return Changed(first.created_at, last.created_at, first.current, since_first, since_last)
 
 
-def followers(recorded: Sequence[RecordedRun], ids: frozenset[str]) -> list[Run]:
-    return [one.run for one in recorded if one.suggestion_id in ids]
+def followers(recorded: Sequence[RecordedRun], suggested: Mapping[str, Values]) -> list[Run]:
+    """The runs that followed; what they do not report of their parameters was as suggested."""
+    pairs = [(one.run, suggested.get(one.suggestion_id or "")) for one in recorded]
+    return [run.completed(values) for run, values in pairs if values is not None]
 
 
 def compared(before: Sequence[Run], after: Sequence[Run], prices: Prices) -> list[BeforeAfter]:
@@ -117,16 +127,11 @@ def compared(before: Sequence[Run], after: Sequence[Run], prices: Prices) -> lis
     lines = []
     for quantity, more_is_better in MORE_IS_BETTER.items():
         measured = [
-            [value for run in side if run.ended_well and (value := of(run, quantity, prices)) is not None] for side in sides
+            [value for run in side if run.ended_well and (value := outcome_of(run, quantity, prices)) is not None]
+            for side in sides
         ]
         loss_known = quantity == "train_loss" and any(run.outcome.val_loss is not None for side in sides for run in side)
         if quantity in ("duration_seconds", "cost_usd") or (any(measured) and not loss_known):
             lines.append(compare(quantity, *measured, more_is_better=more_is_better, seed=SEED))
     ended = [[not run.ended_well for run in side if run.status is not RunStatus.STOPPED] for side in sides]
     return [*lines, compare_shares("failed", *ended)]
-
-
-def of(run: Run, quantity: str, prices: Prices) -> float | None:
-    """What was measured of a run; a cost also from its time and prices."""
-    value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else getattr(run.outcome, quantity)
-    return value

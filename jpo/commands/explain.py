@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from jpo.opening import store_of
 from jpo.records import Run, Suggestion
 from jpo.report import Report, explanation, explanation_json
 from jpo.report.explanation import Explanation
+from jpo.undo import in_effect
 
 
 def explain(suggestion_id: str | None, loaded: Loaded, *, form: str, width: int, colour: bool) -> str:
@@ -36,16 +37,17 @@ def explained(store: Store, suggestion: Suggestion, loaded: Loaded) -> Explanati
     """All that the store knows of a suggestion."""
     prices, events = prices_in(loaded), told_of(store, suggestion.suggestion_id)
     identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
+    recorded = store.recorded_runs(identity, limit=LEDGER_RUNS)
     named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
-    track = past_forecasts(store, store.recorded_runs(identity, limit=LEDGER_RUNS), prices)
+    track = past_forecasts(store, recorded, prices)
     path = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
     written = any(event.kind == "written" for event in events)
     return Explanation(
         Report(suggestion, Path(path), written, track, currency=currency_in(loaded)),
-        evidence=tuple(priced(run, prices) for run in named),
-        followers=tuple(priced(run, prices) for run in followers),
+        evidence=tuple(priced(run, suggestion.current, prices) for run in named),
+        followers=tuple(priced(run, suggestion.suggested, prices) for run in followers),
         coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
-        standing=standing(suggestion, events, store.suggestions_of(identity), followers),
+        standing=standing(suggestion, events, in_effect(store, identity, recorded), followers),
     )
 
 
@@ -63,20 +65,20 @@ def told_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
     return [record for record in found if record.data.get("suggestion_id") == suggestion_id]
 
 
-def priced(run: Run, prices: Prices) -> Run:
-    """The run with its cost, as far as it is known."""
-    return replace(run, outcome=replace(run.outcome, cost_usd=run_cost_usd(run, prices)))
+def priced(run: Run, usual: Mapping[str, float], prices: Prices) -> Run:
+    """The run with its cost, as far as it is known; what it does not report of its parameters had the usual values."""
+    return replace(run, outcome=replace(run.outcome, cost_usd=run_cost_usd(run.completed(usual), prices)))
 
 
 def standing(
-    suggestion: Suggestion, events: Sequence[AuditRecord], made: Sequence[Suggestion], followers: Sequence[Run]
+    suggestion: Suggestion, events: Sequence[AuditRecord], effective: Sequence[Suggestion], followers: Sequence[Run]
 ) -> tuple[str, ...]:
     """What became of it: written or why not, undone, superseded, and by how many runs it was followed.
 
     Args:
-        made: all suggestions of the workload that were not withdrawn, oldest first.
+        effective: the suggestions of the workload that reached config.ini, as they went on record.
     """
-    return (*_written(suggestion, events), *_since(suggestion, made), _followed(followers))
+    return (*_written(suggestion, events), *_since(suggestion, effective), _followed(followers))
 
 
 def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]:
@@ -90,17 +92,17 @@ def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]
     return ["nothing was to be written: today's values were kept" if kept else "that it was written is not on record"]
 
 
-def _since(suggestion: Suggestion, made: Sequence[Suggestion]) -> list[str]:
-    """What later suggestions did to this one. Undone first: the values of one that was superseded may have come back since."""
-    ids = [one.suggestion_id for one in made]
+def _since(suggestion: Suggestion, effective: Sequence[Suggestion]) -> list[str]:
+    """What later suggestions did to this one. A rollback supersedes nothing: it brings back what had been superseded."""
+    ids = [one.suggestion_id for one in effective]
     if suggestion.suggestion_id not in ids or suggestion.status == "kept":
         return []
-    undone = undone_by(made)
+    undone = undone_by(effective)
     if suggestion.suggestion_id in undone:
         return [f"undone by rollback {undone[suggestion.suggestion_id]}"]
-    later = made[ids.index(suggestion.suggestion_id) + 1 :]
-    newer = [one.suggestion_id for one in later if one.status == "changed" and one.suggestion_id not in undone]
-    return [f"superseded by suggestion {newer[-1]}" if newer else "no later change of JPO is on record"]
+    later = effective[ids.index(suggestion.suggestion_id) + 1 :]
+    newer = [one.suggestion_id for one in later if one.changes and not one.undoes and one.suggestion_id not in undone]
+    return [f"superseded by suggestion {newer[-1]}" if newer else "no later change of JPO is in force"]
 
 
 def undone_by(made: Sequence[Suggestion]) -> dict[str, str]:

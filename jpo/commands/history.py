@@ -27,6 +27,8 @@ from jpo.report.spreadsheet import csv_line
 
 MOST_ROWS = 1000
 """Runs, and suggestions, in tables where nobody said how many: laying out 100,000 takes a minute, and nobody reads them."""
+NOT_FOLDED = ("run", "ended (UTC)", "status", "duration")
+"""Columns that stay whole in a narrow terminal."""
 WIDENED = "JPO-W616"
 
 
@@ -171,9 +173,12 @@ def as_tables(seen: Seen, width: int, colour: bool) -> str:
         console.print(f"Workload {printable(str(identity))}\n", style="bold")
         ran = [known for known in seen.runs if known.run.identity == identity]
         made = [one for one in seen.suggestions if one.identity == identity]
-        for table in (_runs(ran, forecasts), _suggestions(made)):
+        differing = [name for name in PARAMETERS if len({known.run.parameters.get(name) for known in ran}) > 1]
+        for table in (_runs(ran, differing, forecasts), _suggestions(made)):
             if table.row_count:
                 console.print(table, "")
+        if same := _same(ran, differing):
+            console.print(same, "", sep="\n")
         for line in lines_of(ledger):
             console.print(line, "")
     if not seen.runs and not seen.suggestions:
@@ -190,8 +195,14 @@ def lines_of(ledger: Ledger) -> list[str]:
     return [" ".join(filter(None, (terminal.ledger(ledger.track, ledger.coverage), failed, said)))]
 
 
-def _runs(runs: Sequence[RecordedRun], forecasts: Mapping[str, Forecast]) -> Table:
-    names = [name for name in PARAMETERS if any(name in known.run.parameters for known in runs)]
+def _same(runs: Sequence[RecordedRun], differing: Sequence[str]) -> str:
+    """The parameters in which runs do not differ, which need no column."""
+    shared = {name: value for name, value in runs[-1].run.parameters.items() if name not in differing} if runs else {}
+    told = [f"{SHORT[name]} {numbers.plain(shared[name])}" for name in PARAMETERS if name in shared]
+    return f"The same in all runs above: {', '.join(told)}." if told else ""
+
+
+def _runs(runs: Sequence[RecordedRun], names: Sequence[str], forecasts: Mapping[str, Forecast]) -> Table:
     met = {known.run.run_id: against(known, forecasts) for known in runs}
     compared = ["forecast"] if any(met.values()) else []
     table = _table(
@@ -236,7 +247,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name in ("run", "status", "duration"))
+        table.add_column(name, overflow="fold", no_wrap=name in NOT_FOLDED)
     return table
 
 

@@ -12,6 +12,7 @@ from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.practice import Track
 from jpo.proposal import wishes_of
+from jpo.whole import whole
 
 
 def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
@@ -73,7 +74,5 @@ def pretrain(path: Path, *, jobs: int | None, seed: int, track: Track) -> str:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file so that a reader finds the old one or the new one."""
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_bytes(data)
-    beside.replace(path)
+    with whole(path) as new:
+        new.write(data)

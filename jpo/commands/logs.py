@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from fnmatch import fnmatch
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -57,7 +56,8 @@ def logs(
     runs = [one.run for one in found]
     if file:
         extended.write(file, extended.as_csv(judged(runs, loaded), tuple(PROMISES)))
-    told = figures(runs, partial(run_cost_usd, prices=prices_in(loaded)))
+    prices, usual = prices_in(loaded), usual_values(runs)
+    told = figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices))
     rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
     if form == "json":
         return log_tables.as_json(told, rest)
@@ -84,14 +84,22 @@ def judged(runs: Sequence[Run], loaded: Loaded) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
     prices = prices_in(loaded)
     promises = loaded.settings.sla.promises
-    followed, suggested = suggestions(loaded)
+    (followed, suggested), usual = suggestions(loaded), usual_values(runs)
     by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
         for run, (rewards, reward) in zip(own, rewards_of(own, loaded), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
-            verdicts = {check.name: check.verdict for check in check_run(promises, run, prices)}
+            verdicts = {check.name: check.verdict for check in check_run(promises, run.completed(usual[identity]), prices)}
             yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
+
+
+def usual_values(runs: Sequence[Run]) -> dict[Identity, dict[str, float]]:
+    """The values which runs, oldest first, are taken to have had where they do not say: those that their workload told first."""
+    usual: dict[Identity, dict[str, float]] = {}
+    for run in reversed(runs):
+        usual.setdefault(run.identity, {}).update(run.parameters)
+    return usual
 
 
 def suggestions(loaded: Loaded) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Mapping[str, float]]]:
@@ -111,9 +119,7 @@ def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, floa
 
     preference = loaded.settings.preference.record()
     known = learnable(runs)
-    today: dict[str, float] = {}
-    for run in reversed(known):  # what a run did not report had the reference's value, else the first that was reported
-        today |= run.parameters
+    today = usual_values(known).get(runs[0].identity, {})
     nothing: dict[str, float] = {}
     before = [(nothing, None)] * (len(runs) - len(known))
     if not today:

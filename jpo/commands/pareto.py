@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo import learning
-from jpo.advice import advise, choose, within_sla
+from jpo.advice import advise, choose
 from jpo.agent.policy import Policy
 from jpo.cost import usd_of_text
 from jpo.errors import NothingAdmissible, UsageError
@@ -19,6 +19,7 @@ from jpo.evidence import Known, currency_in, gather, limits_of, waiting_for, wor
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.outlook import Outlook, Wishes, look_ahead
+from jpo.promises import within_sla
 from jpo.proposal import wishes_of
 from jpo.records import Currency, Preference, Workload
 from jpo.report import front_json, front_text

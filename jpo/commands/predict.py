@@ -6,53 +6,39 @@ budget" come from the rows of --vary, else from all that the limits allow.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import constraints
 from constraints import Facts, Limits
-from jpo.ahead import Grounds, cost, disagree, expectations, read_trials
+from jpo.ahead import Grounds, cost, disagree, expectations
 from jpo.cost import Comparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
 from jpo.errors import UsageError
 from jpo.evidence import currency_in, gather, limits_of, workload_of
 from jpo.forecast.trials import Trial
 from jpo.layers import Loaded
 from jpo.opening import store_of
-from jpo.outlook import Wishes, look_ahead, with_followers
+from jpo.outlook import Outlook, Wishes, look_ahead
 from jpo.proposal import gpu_memory_gib_now, wishes_of
-from jpo.records import WHOLE, Run, Workload, same
+from jpo.question import Question, asked_for, can_be_scaled
+from jpo.records import Run, Workload, same
 from jpo.report import prediction_json, prediction_text
 from jpo.report.prediction import Answer, Expected, Option, Prediction, Row
 from jpo.report.what_if import Bounds, mean_of
+from jpo.trial_logs import read_trials
+from jpo.undo import pinned, told_of_pins
 
 Values = Mapping[str, float]
 
-MOST_ROWS = 200
-LARGEST = 1e12
-"""No parameter of a training job is larger."""
 MOST_OPTIONS = 3
-DISAGREE = "history and trials disagree; the narrower interval counts, but for a job with a target of its own the history does"
+DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
 ONE_SHARE = (
     "trials on one share of the data cannot tell training from an evaluation that uses all of it; log a row before each "
     "evaluation, or add a trial on another share, e.g. 5 % beside 20 %"
 )
 HAS_TARGET = "the job stops at a target of its own: from trials, times are those of all epochs"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What the command line asked for; see `jpo predict --help`."""
-
-    chosen: Mapping[str, float] = field(default_factory=dict)
-    varied: Mapping[str, str] = field(default_factory=dict)
-    spot: bool = False
-    trials: Sequence[Path] = ()
-    fraction: float | None = None
-    deadline_seconds: float | None = None
-    max_cost: str | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,12 +60,11 @@ def predict(path: Path, loaded: Loaded, question: Question, *, seed: int, now: f
     """
     workload, currency = workload_of(path, loaded, now=now), currency_in(loaded)
     budget = None if question.max_cost is None else usd_of_text(question.max_cost, currency, option="--max-cost")
-    if question.fraction is not None and not 0 < question.fraction <= 1:
-        raise UsageError("--fraction", f"{question.fraction:g} is not a share of the data", "write e.g. 0.1", code="JPO-E823")
-    trials = read_trials(question.trials, workload.identity, question.fraction)
+    trials = read_trials(question.trials, workload.identity, question.fraction, now=now)
     if trials:
         can_be_scaled(workload)
     with store_of(loaded, read_only=True) as store:
+        workload = pinned(workload, store, now=now)
         known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
     runs = [run for run in known.runs if run.run_id not in {one.run_id for one in trials}]  # a log of a trial may lie among them
     limits = limits_of(workload, loaded)
@@ -92,18 +77,9 @@ def predict(path: Path, loaded: Loaded, question: Question, *, seed: int, now: f
     answer = None
     if question.deadline_seconds is not None or budget is not None:
         rows, answer = answered(rows, question, Bounds(question.deadline_seconds, budget, currency), scene)
-    more = warnings(rows, trials)
+    more = warnings(rows, trials) | dict.fromkeys(told_of_pins(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
     return Prediction(path, workload.identity, len(runs), tuple(rows), notes, codes, answer, currency)
-
-
-def can_be_scaled(workload: Workload) -> None:
-    """Trials are carried over to today's values, which must be those of a training job."""
-    if "epochs" not in workload.current:
-        finding = "has no epochs, so how long a full run is beside a trial is unknown"
-        raise UsageError(str(workload.path), finding, "name their key in [parameters] epochs", code="JPO-E822")
-    for name, value in workload.current.items():
-        possible(str(workload.path), name, value, workload)
 
 
 def warnings(rows: Sequence[Row], trials: Sequence[Trial]) -> dict[str, str]:
@@ -126,43 +102,6 @@ def rendered(prediction: Prediction, form: str, *, width: int, colour: bool) -> 
     return prediction_text.render(prediction, width=width, colour=colour)
 
 
-def asked_for(question: Question, workload: Workload, wishes: Wishes) -> list[Values]:
-    """Today's configuration, then one for each combination of --set and --vary, with what follows from them."""
-    today = workload.current
-    chosen = {name: possible("--set", name, value, workload) for name, value in question.chosen.items()}
-    varied = {name: several(name, text, workload) for name, text in question.varied.items()}
-    both = chosen.keys() & varied.keys()
-    if both:
-        raise UsageError("--vary", f"{min(both)} is set by --set, too", "name it once", code="JPO-E823")
-    if math.prod(map(len, varied.values())) > MOST_ROWS:
-        finding = f"makes {math.prod(map(len, varied.values()))} rows, more than {MOST_ROWS}"
-        raise UsageError("--vary", finding, "vary fewer values at once", code="JPO-E823")
-    combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
-    rows = [today, *(with_followers({**chosen, **one}, today, wishes) for one in combinations if chosen or one)]
-    return list({tuple(sorted(row.items())): row for row in rows}.values())
-
-
-def several(name: str, text: str, workload: Workload) -> list[float]:
-    """The values of --vary, each once."""
-    try:
-        values = [float(one) for one in text.split(",")]
-    except ValueError as error:
-        finding = f"{name} = {text!r:.80} is not a list of numbers"
-        raise UsageError("--vary", finding, f"write e.g. --vary {name}=1,2,4", code="JPO-E823") from error
-    return list(dict.fromkeys(possible("--vary", name, value, workload) for value in values))
-
-
-def possible(option: str, name: str, value: float, workload: Workload) -> float:
-    """A value that a training job could have; whether the limits allow it is another question."""
-    if name not in workload.current:
-        finding = f"{workload.path} has no parameter {name}"
-        raise UsageError(option, finding, f"it has {', '.join(workload.current)}", code="JPO-E823")
-    if not (0 < value <= LARGEST or (value == 0 and name == "gpus")) or (name in WHOLE and not value.is_integer()):
-        kind = "whole number above 0" if name in WHOLE else "number above 0"
-        raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}=32", code="JPO-E823")
-    return value
-
-
 def table(asked: Sequence[Values], scene: Scene, *, spot: bool) -> list[Row]:
     """A row for each configuration; with `spot` two, on demand and on spot prices."""
     ways = (False, True) if spot else (None,)
@@ -174,7 +113,7 @@ def row_of(values: Values, expected: Sequence[Expected], scene: Scene, spot: boo
     """One configuration with the word of the limits and of [sla]."""
     prices = scene.wishes.prices if spot is None else replace(scene.wishes.prices, spot=spot)
     if spot is not None:
-        expected = [priced(one, values, prices) for one in expected]
+        expected = [priced(one, values, scene.grounds.ahead, prices) for one in expected]
     memory = gpu_memory_gib_now(scene.workload, scene.runs)
     facts = Facts(gpu_memory_gib_now=memory, usd_per_hour_next=usd_per_hour(values, prices))
     today = scene.workload.current
@@ -190,9 +129,9 @@ def row_of(values: Values, expected: Sequence[Expected], scene: Scene, spot: boo
     )
 
 
-def priced(one: Expected, values: Values, prices: Prices) -> Expected:
+def priced(one: Expected, values: Values, ahead: Outlook, prices: Prices) -> Expected:
     """The same expectation on other prices."""
-    return replace(one, forecast=replace(one.forecast, cost_usd=cost(one.forecast.duration_seconds, values, prices)))
+    return replace(one, forecast=replace(one.forecast, cost_usd=cost(one.forecast.duration_seconds, values, ahead, prices)))
 
 
 def answered(rows: list[Row], question: Question, bounds: Bounds, scene: Scene) -> tuple[list[Row], Answer]:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from jpo.cost import Instance, Prices, read_catalogue, usd_per_hour
 from jpo.cost.aws import SPOT_DAYS, read_offers
-from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, of_type
+from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, select
 from jpo.cost.price import RESOURCES, cheapest
 from jpo.errors import UsageError
-from jpo.evidence import currency_in, prices_in, workload_of
+from jpo.evidence import catalogue_in, currency_in, prices_in, workload_of
 from jpo.layers import Loaded
 from jpo.records import Workload
 from jpo.report.price_text import Hourly, Listed, Priced, PriceReport, as_json, as_text
 from jpo.report.printable import printable
 from jpo.settings import seconds
+from jpo.whole import whole
 
 MOST_SECONDS = 3600.0
+LONGEST_HEAD = 1000
+KEYS = dict(zip(RESOURCES, ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour"), strict=True))
+"""Parameter -> the key of [prices] that prices it."""
 OLD_DAYS = 365
 """Clouds change their prices about once a year; older ones are told as such."""
 
@@ -48,9 +49,10 @@ def report_of(workload: Workload | None, prices: Prices, loaded: Loaded, *, gpu_
     table = loaded.settings.prices
     paid = {name: workload.current[name] for name in RESOURCES if workload and name in workload.current}
     name = table.catalogue or ("aws" if gpu_type else None)  # who asks for a type wants to see instances
-    listed = prices.instances or (read_catalogue(SHIPPED[name]) if name else ())
-    if gpu_type and listed:
-        listed = tuple(one for one in of_type(listed, gpu_type, place="--gpu-type") if one.gpus)
+    listed = prices.instances
+    if gpu_type:
+        every = catalogue_in(loaded) or read_catalogue(SHIPPED["aws"])
+        listed = tuple(one for one in select(every, region=table.region, gpu_type=gpu_type, place="--gpu-type") if one.gpus)
     return PriceReport(
         prices=list(named(loaded)),
         workload=str(workload.identity) if workload else None,
@@ -70,7 +72,7 @@ def report_of(workload: Workload | None, prices: Prices, loaded: Loaded, *, gpu_
 def named(loaded: Loaded) -> Iterator[Priced]:
     """The prices in jpo.toml, each with its origin."""
     table = loaded.settings.prices
-    for name in ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour", "usd_per_kwh"):
+    for name in (*KEYS.values(), "usd_per_kwh"):
         if (usd := getattr(table, name)) is not None:
             yield Priced(name, usd, loaded.origins[f"prices.{name}"])
     for gpu, usd in table.usd_per_gpu_hour_of.items():
@@ -102,29 +104,39 @@ def notes(
     workload: Workload | None, paid: Mapping[str, float], prices: Prices, listed: Sequence[Instance], today: date
 ) -> Iterator[tuple[str, str]]:
     """(reason code, sentence) of what must be known to read the prices right."""
-    unpriced = not prices.instances and not prices.by_parameter()
-    if unpriced:
-        remedy = 'write [prices] usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour, or catalogue = "aws"'
+    if not prices.instances and not prices.by_parameter():
+        remedy = f'write [prices] {", ".join(KEYS.values())}, or catalogue = "aws"'
         yield "JPO-W803", f"No price is known, so the cost of runs is unknown: {remedy}"
-    elif workload and usd_per_hour(paid, replace(prices, spot=False)) is None:
-        if prices.instances:
-            yield "JPO-W804", f"No instance of the catalogue holds what {workload.identity} asks for: its cost is unknown"
-        else:
-            yield (
-                "JPO-W803",
-                f"What {workload.identity} uses has no price, so its cost is unknown: write [prices] usd_per_gpu_hour",
-            )
+    elif workload and usd_per_hour(paid, prices) is None:
+        code, why = unpriced(paid, prices)
+        yield code, f"The cost of {workload.identity} is unknown: {why}"
     types = {one.gpu_type for one in prices.instances if one.gpus}
     if paid.get("gpus", 0.0) > 0 and len(types) > 1:
         yield "JPO-W805", f"The cheapest GPU counts, whichever it is: write [prices] gpu_type, one of {', '.join(sorted(types))}"
     if prices.usd_per_kwh is not None:
-        yield "JPO-W802", "An hour is priced without energy; it comes on top where a run has measured it"
+        yield "JPO-W802", "An hour is priced here without energy; it comes on top as far as runs have measured it"
     oldest = min((one.date for one in listed), default=today)
     if (today - oldest).days > OLD_DAYS:
         yield (
             "JPO-W801",
             f"Prices of the catalogue were read on {oldest}, more than a year ago: `jpo prices refresh` reads today's",
         )
+
+
+def unpriced(paid: Mapping[str, float], prices: Prices) -> tuple[str, str]:
+    """(reason code, why, and what to do about it) where an hour of a configuration has no price though some prices are known."""
+    used = [name for name in RESOURCES if paid.get(name, 0.0) > 0]
+    if not used:
+        return "JPO-W803", "config.ini names no GPUs, CPUs or memory that it uses"
+    if usd_per_hour(paid, replace(prices, spot=False)) is not None:
+        return (
+            "JPO-W803",
+            "no spot price of it is known; write [prices] spot_share, or read a catalogue with `jpo prices refresh`",
+        )
+    if prices.instances:
+        return "JPO-W804", "no instance of the catalogue holds what it asks for"
+    lacking = [KEYS[name] for name in used if name not in prices.by_parameter()]
+    return "JPO-W803", f"what it uses has no price; write [prices] {lacking[0] if 'gpus' in used else ' or '.join(lacking)}"
 
 
 def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> str:
@@ -141,7 +153,8 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
         raise UsageError("--families", finding, "write e.g. --families g5,p4d", code="JPO-E808")
     refuse_other_files(file)
     offers = read_offers(region, wanted, seconds=limit_of(timeout), now=now)
-    replace_file(file, as_csv(offers.instances))
+    with whole(file) as new:
+        new.write(as_csv(offers.instances).encode())
     spot = sum(one.usd_per_hour_spot is not None for one in offers.instances)
     lines = [f"{file}: {len(offers.instances)} instances of {region}, {spot} with a spot price (median of {SPOT_DAYS:g} days)"]
     if offers.unpriced:
@@ -162,28 +175,14 @@ def limit_of(timeout: str) -> float:
 
 def refuse_other_files(file: Path) -> None:
     """A file that is no catalogue is not replaced by one."""
-    try:
-        begins = file.read_text("utf-8-sig", errors="replace").partition("\n")[0].split(",") if file.exists() else None
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be read ({error.strerror})", "name another file", code="JPO-E808") from error
-    if begins is not None and sorted(name.strip() for name in begins) != sorted(COLUMNS):
-        raise UsageError(str(file), "exists and is no catalogue", "name another file, or remove it", code="JPO-E808")
-
-
-def replace_file(file: Path, text: str) -> None:
-    """Write a file so that a reader finds the old one or the new one; a link stays one."""
-    target = Path(os.path.realpath(file))
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    if not file.exists():
+        return
+    begins = ""
+    if file.is_file():  # a pipe or a device might never end
         try:
-            with open(handle, "w", encoding="utf-8", newline="") as new:  # noqa: PTH123 - it is a descriptor
-                new.write(text)
-                new.flush()
-                os.fsync(handle)
-                os.fchmod(handle, target.stat().st_mode & 0o777 if target.exists() else 0o644)
-            Path(name).replace(target)
-        finally:
-            with suppress(FileNotFoundError):
-                Path(name).unlink()
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
+            with file.open(encoding="utf-8-sig", errors="replace") as there:
+                begins = there.readline(LONGEST_HEAD)
+        except OSError as error:
+            raise UsageError(str(file), f"cannot be read ({error.strerror})", "name another file", code="JPO-E808") from error
+    if sorted(name.strip() for name in begins.split(",")) != sorted(COLUMNS):
+        raise UsageError(str(file), "exists and is no catalogue", "name another file, or remove it", code="JPO-E808")

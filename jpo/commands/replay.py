@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jpo.advisor import Advisor
-from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
 from jpo.evidence import gather, prices_in, workload_of
 from jpo.layers import Loaded
@@ -129,15 +129,14 @@ def own_runs(path: Path, loaded: Loaded, *, now: float) -> OwnRuns:
 
 
 def _usd(run: Run, current: Mapping[str, float], prices: Prices) -> float | None:
-    """What was reported, else hours times the price; None if neither is known, or it was free: then nothing can be compared."""
-    rate, seconds = usd_per_hour({**current, **run.parameters}, prices), run.outcome.duration_seconds
-    return run.outcome.cost_usd or (rate * seconds / 3600 if rate and seconds else None)
+    """What a run cost; None if that is unknown, or it was free: then nothing can be compared."""
+    return run_cost_usd(run.completed(current), prices) or None
 
 
 def _relative(run: Run, current: Mapping[str, float], prices: Prices) -> float | None:
     """Without prices: hours times the relative weight of what was allotted."""
     seconds = run.outcome.duration_seconds
-    return None if seconds is None else math.exp(log_rate({**current, **run.parameters}, prices)) * seconds / 3600
+    return None if seconds is None else math.exp(log_rate(run.completed(current).parameters, prices)) * seconds / 3600
 
 
 def refuse_twins(traces: Sequence[Trace]) -> None:

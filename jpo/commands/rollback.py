@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Facts, Limits, names
+from jpo import learning
 from jpo.advice import Advice
 from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
@@ -18,7 +19,7 @@ from jpo.history import Store
 from jpo.history.events import account
 from jpo.layers import Loaded
 from jpo.opening import store_of
-from jpo.outlook import look_ahead
+from jpo.outlook import Wishes, look_ahead
 from jpo.proposal import checked, diff_of, edits_of, refuse, suggestion_of, wishes_of, write
 from jpo.records import Decision, Parameter, Run, Suggestion, Workload
 from jpo.report import Report, numbers
@@ -53,21 +54,30 @@ def rollback(path: Path, loaded: Loaded, options: Options) -> Report:
         NothingAdmissible: JPO-E401, the guard or the team's checker refuses.
     """
     workload = workload_of(path, loaded, now=options.now)
-    limits = in_one_step(limits_of(workload, loaded))
+    limits = limits_of(workload, loaded)
     with store_of(loaded, read_only=options.dry_run) as store:
         undone = None if options.unpin else what_to_undo(store, workload, options.before)
         known = gather(store, workload.identity, loaded, now=options.now, offline=True, strict=False)
         told = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
-        advice = advice_of(workload, undone, known, limits, loaded, told)
+        wishes = wishes_of(workload, limits, known.runs, loaded)
+        advice = advice_of(workload, undone, known, wishes, told)
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
         facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None)
-        proposal = checked(workload, edits, limits, facts, loaded)
-        suggestion = replace(
-            suggestion_of(
-                workload, advice, proposal, known, loaded, suggestion_id=options.suggestion_id, now=options.now, seed=0
-            ),
-            pinned_until=pinned_until(options),
+        proposal = checked(workload, edits, in_one_step(limits), facts, loaded)
+        suggestion = suggestion_of(
+            workload,
+            advice,
+            proposal,
+            known,
+            wishes,
+            limits,
+            loaded,
+            suggestion_id=options.suggestion_id,
+            now=options.now,
+            seed=0,
+            agent=learning.policy_in(store, workload.identity, wishes.explore),
         )
+        suggestion = replace(suggestion, pinned_until=pinned_until(options))
         if not proposal.guard.approved:
             refuse(store, workload, proposal.executed, proposal.guard, now=options.now, about=account(suggestion))
         store.append(suggestion, config=str(path), source_digest=workload.digest)
@@ -180,12 +190,9 @@ def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
     return {f"{keys} may be changed by `jpo suggest` again": "JPO-I847"}
 
 
-def advice_of(
-    workload: Workload, undone: Undo | None, known: Known, limits: Limits, loaded: Loaded, told: dict[str, str]
-) -> Advice:
+def advice_of(workload: Workload, undone: Undo | None, known: Known, wishes: Wishes, told: dict[str, str]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
     values = {**workload.current, **(undone.values if undone else {})}
-    wishes = wishes_of(workload, limits, known.runs, loaded)
     ahead = look_ahead(workload.current, known.runs, wishes, seed=0, others=known.others, asked=[values])
     row, now = ahead.row(values), ahead.candidates.current
     codes = tuple(dict.fromkeys(told.values()))

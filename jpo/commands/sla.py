@@ -57,8 +57,8 @@ def check(
         raise UsageError("--csv", "and a RUN exclude each other", "check them one after the other", code="JPO-E812")
     with store_of(loaded, read_only=True) as store:
         known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
-        checked = wanted(store, known, workload.identity, run_id, logs, now=now)
-    runs = {run.run_id: run for run in (*known.runs, *checked)}
+        checked = [run.completed(workload.current) for run in wanted(store, known, workload.identity, run_id, logs, now=now)]
+    runs = {run.run_id: run.completed(workload.current) for run in (*known.runs, *checked)}
     account = compliance([check_run(promises, run, prices) for run in runs.values()])
     held = [(run, check_run(promises, run, prices)) for run in checked]
     notes = [*known.evidence.notes, *unknown_cost(held), *(gpus_now(environ) if "gpu_util_min" in promises else ())]
@@ -176,7 +176,7 @@ def suggest(config: Path, loaded: Loaded, *, share: float, form: str, now: float
     with store_of(loaded, read_only=True) as store:
         known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
     runs, basis = baseline(known.runs, workload)
-    found = list(thresholds(runs, prices_in(loaded), share=share))
+    found = list(thresholds([run.completed(workload.current) for run in runs], prices_in(loaded), share=share))
     if form == "json":
         document = {
             "schema_version": SCHEMA_VERSION,

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from jpo import __version__
 from jpo.errors import StoreError, UsageError
 from jpo.history.archive import read_lines
 from jpo.layers import Loaded
 from jpo.opening import store_of
+from jpo.whole import whole
 
 AT_ONCE = 500
 """Lines that are written at once."""
+OWNERS = 0o600
+"""A store is its owner's alone, and so is a copy of it."""
 
 WORDS = {
     "suggestions": ("suggestion", "suggestions"),
@@ -47,9 +49,9 @@ def export(loaded: Loaded, file: Path, *, tell: Callable[[str], None]) -> None:
                 tell(piece)
             return
         refuse_what_is_no_place(file, loaded)
-        with whole(file) as write:
+        with whole(file, mode=OWNERS) as new, packed_like(file, new) as stream:
             for piece in pieces:
-                write(piece.encode())
+                stream.write(piece.encode())
     tell(f"exported to {file} ({in_kb(file.stat().st_size)})\n")
 
 
@@ -90,29 +92,9 @@ def refuse_what_is_no_place(file: Path, loaded: Loaded) -> None:
         raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
 
 
-@contextmanager
-def whole(file: Path) -> Iterator[Callable[[bytes], object]]:
-    """How to write to the file, packed if its name ends in .gz; a reader finds the old file or the new one, whole and on disk.
-
-    A store is its owner's alone, and so is a copy of it.
-    """
-    try:
-        with (
-            ExitStack() as on_failure,
-            tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as beside,
-        ):
-            on_failure.callback(Path(beside.name).unlink, missing_ok=True)
-            if file.suffix == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=beside, mtime=0) as packed:
-                    yield packed.write
-            else:
-                yield beside.write
-            beside.flush()
-            os.fsync(beside.fileno())
-            Path(beside.name).replace(file)
-            on_failure.pop_all()
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
+def packed_like(file: Path, new: BinaryIO) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:
+    """What to write to: the new file, or what packs for it if the name ends in .gz."""
+    return gzip.GzipFile(filename="", mode="wb", fileobj=new, mtime=0) if file.suffix == ".gz" else nullcontext(new)
 
 
 def _pieces(lines: Iterator[str]) -> Iterator[str]:

@@ -40,6 +40,8 @@ class Options:
     learn: bool = True
     seed: int = 0
     chosen: Mapping[str, float] = field(default_factory=dict)
+    lasting: Mapping[str, float] | None = None
+    """What [sla] promises where --deadline and --max-cost say otherwise for this once; None: as the settings."""
 
 
 def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
@@ -55,7 +57,8 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
         known = look(store, workload, loaded, options)
         wishes = wishes_of(workload, limits, known.runs, loaded)
         if options.learn and not options.dry_run:
-            known = learning.learn_if_possible(store, workload.identity, known, wishes, loaded, seed=seed, now=now)
+            lasting = wishes if options.lasting is None else replace(wishes, promises=options.lasting)  # else it began anew
+            known = learning.learn_if_possible(store, workload.identity, known, lasting, loaded, seed=seed, now=now)
         policy = learning.policy_in(store, workload.identity, wishes.explore)
         advice = advised(store, workload, known, wishes, policy, chosen, options)
         proposal = propose(workload, advice, limits, known.runs, loaded)
@@ -64,6 +67,8 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
             advice,
             proposal,
             known,
+            wishes,
+            limits,
             loaded,
             suggestion_id=options.suggestion_id,
             now=now,

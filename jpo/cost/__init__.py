@@ -1,9 +1,18 @@
-"""What a configuration costs per hour and a run in total, and whether that keeps the SLA."""
+"""What a configuration costs per hour and a run in total, and whether that keeps the SLA.
+
+    price.py         prices of single resources, spot, energy: an hour, a run
+    catalogue.py     whole instances with their prices, as data; data/: those that came with JPO; aws.py: those of today
+    amount.py        "20EUR" -> USD
+    comparison.py    two configurations side by side: the price of a saved hour
+    sla.py           promises held against forecasts and runs; thresholds.py: what runs like the last ones would keep
+
+Amounts are USD; what is not stated or measured has no price, and is never free.
+"""
 
 from jpo.cost.amount import usd_of_text
 from jpo.cost.catalogue import Instance, read_catalogue
 from jpo.cost.comparison import Comparison, compare
-from jpo.cost.price import Prices, lacks_energy, log_rate, mean_power_watts, run_cost_usd, usd_per_hour
+from jpo.cost.price import Prices, lacks_energy, log_rate, outcome_of, run_cost_usd, usd_per_hour
 from jpo.cost.sla import check_sla
 
 __all__ = [
@@ -14,7 +23,7 @@ __all__ = [
     "compare",
     "lacks_energy",
     "log_rate",
-    "mean_power_watts",
+    "outcome_of",
     "read_catalogue",
     "run_cost_usd",
     "usd_of_text",

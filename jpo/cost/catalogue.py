@@ -20,6 +20,8 @@ from jpo.errors import UsageError
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
 """Catalogues that came with JPO, by the name which jpo.toml gives them."""
+MOST = 1e6
+"""Of dollars an hour, CPUs or GiB: a machine with more is a slip of the pen."""
 MAX_BYTES = 8 << 20
 """All instances of all regions of one cloud are about 2 MB; more is something else."""
 
@@ -140,6 +142,8 @@ def _told(names: Sequence[str]) -> str:
 
 def _text(file: Path) -> str:
     try:
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise UsageError(str(file), "is no file that ends", "name another one", code="JPO-E802")  # a pipe, a device
         if file.is_file() and file.stat().st_size > MAX_BYTES:
             raise UsageError(str(file), "is too large for a catalogue", "name another file", code="JPO-E802")
         return file.read_text("utf-8-sig")
@@ -159,9 +163,9 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
             value = float(cells[name])
         except ValueError:
             value = math.nan
-        if not (math.isfinite(value) and value >= 0) or (whole and value % 1):
+        if not 0 <= value <= MOST or (whole and value % 1):
             kind = "whole number" if whole else "number"
-            raise _refused(place, line, f"{name} = {cells[name]!r:.40} is not a {kind} of at least 0", "mend the line")
+            raise _refused(place, line, f"{name} = {cells[name]!r:.40} is not a {kind} in 0..{MOST:g}", "mend the line")
         return value
 
     texts = {name: cells[name].strip() for name in ("instance", "family", "gpu_type", "region", "source")}

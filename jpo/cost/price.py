@@ -7,7 +7,7 @@ measured. What has no price is unknown (None), never 0; a price that is stated a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jpo.cost.catalogue import Instance
@@ -118,25 +118,28 @@ def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
 
 
 def run_cost_usd(run: Run, prices: Prices) -> float | None:
-    """What a run cost: as measured, else its hours times the price of its parameters, and its energy; None: unknown."""
+    """What a run cost: as measured, else its hours times the price of its parameters, and its energy; None: unknown.
+
+    Whoever knows the workload's usual values completes the run first: a GPU that it does not report counts as none.
+    """
     if run.outcome.cost_usd is not None:
         return run.outcome.cost_usd
     rate, seconds = usd_per_hour(run.parameters, prices), run.outcome.duration_seconds
     if rate is None or seconds is None:
         return None
-    return rate * seconds / 3600 + (energy_usd(run.outcome.energy_joules, prices) or 0.0)
+    total = seconds / 3600 * rate + (energy_usd(run.outcome.energy_joules, prices) or 0.0)
+    return total if math.isfinite(total) else None  # a time beyond all measure
+
+
+def outcome_of(run: Run, quantity: str, prices: Prices) -> float | None:
+    """What came of a run, by the name of a field of Outcome; None: not measured. Its cost is `run_cost_usd`."""
+    value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else getattr(run.outcome, quantity)
+    return value
 
 
 def lacks_energy(run: Run, prices: Prices) -> bool:
     """Whether the cost of a run is without its energy, although that has a price: it was not measured."""
     return prices.usd_per_kwh is not None and run.outcome.cost_usd is None and run.outcome.energy_joules is None
-
-
-def mean_power_watts(runs: Iterable[Run]) -> float | None:
-    """Mean electric power of runs whose energy and duration were measured; None without any."""
-    measured = [(run.outcome.energy_joules, run.outcome.duration_seconds) for run in runs]
-    known = [(joules, seconds) for joules, seconds in measured if joules is not None and seconds]
-    return sum(joules for joules, _ in known) / sum(seconds for _, seconds in known) if known else None
 
 
 def price_of_type(prices: Mapping[str, float], gpu_type: str, *, place: str) -> float:

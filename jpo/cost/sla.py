@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from jpo.cost.price import Prices, run_cost_usd
+from jpo.cost.price import Prices, outcome_of
 from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck
 
 MOST_MISSED = 1.0
 """A promise counts as missed by this at most, as a natural log: beyond e times the limit, worse is equally to be avoided."""
+ROUNDING = 1e-9
+"""Relative, as in the guard: a forecast is a mean of logs, of equal runs not to the last digit what each of them took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,12 @@ class Promise:
     at_most: bool
     only_grows: bool = False
 
+    def edge(self, limit: float) -> float:
+        """The furthest value that keeps it: what lies beyond the limit by rounding alone breaks nothing."""
+        return limit + (ROUNDING if self.at_most else -ROUNDING) * abs(limit)
+
     def keeps(self, value: float, limit: float) -> bool:
-        return value <= limit if self.at_most else value >= limit
+        return value <= self.edge(limit) if self.at_most else value >= self.edge(limit)
 
 
 PROMISES: Mapping[str, Promise] = {
@@ -60,9 +66,7 @@ def check_run(promises: Mapping[str, float], run: Run, prices: Prices) -> tuple[
 
 def measured(name: str, run: Run, prices: Prices) -> float | None:
     """What a promise is held against: the run's own value, or the cost that its time and prices make; None: not known."""
-    quantity = PROMISES[name].quantity
-    value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else getattr(run.outcome, quantity)
-    return value
+    return outcome_of(run, PROMISES[name].quantity, prices)
 
 
 def missed(promises: Mapping[str, float], run: Run, prices: Prices) -> float:

@@ -68,7 +68,8 @@ def threshold(name: str, values: Sequence[float], share: float) -> Threshold:
     bound = next_run_bound(values, share, at_most=PROMISES[name].at_most)
     limit = None if bound is None else rounded(name, bound)
     if limit is None or (limit <= 0 and name != "val_loss_max"):
-        return Threshold(name, None, len(values), min(values), max(values), "the runs differ too much")
+        why_not = "the runs differ too much" if any(values) else "the runs measured nothing but 0"
+        return Threshold(name, None, len(values), min(values), max(values), why_not)
     return Threshold(name, limit, len(values), min(values), max(values))
 
 

@@ -25,6 +25,12 @@ RESAMPLES = 2000
 """Twice as many moved the bounds by less than 1 % of the ratio."""
 CONFIDENCE = 0.9
 
+ROUNDING = 1e-9
+"""Relative: means of equal values differ by so much and less."""
+LARGEST_LOG = 700.0
+"""e to this is still a number."""
+
+Kind = Literal["ratio", "difference"]
 Word = Literal["better", "worse", "no clear change", "too few"]
 
 
@@ -33,14 +39,15 @@ class BeforeAfter:
     """One quantity before and after.
 
     Attributes:
-        before, after: geometric means, or shares of runs; None without a run that measured it.
+        kind: what `change` is; a ratio is of geometric means, a difference of arithmetic ones or of shares of runs.
+        before, after: means, or shares of runs; None without a run that measured it.
         runs_before, runs_after: how many did.
-        change: after / before for a mean, after - before for a share, with a 90 % interval; None where a side has fewer than
-            FEWEST runs.
+        change: after / before or after - before, with a 90 % interval; None where a side has fewer than FEWEST runs.
         word: better or worse if the interval leaves out "no change" (1 for a ratio, 0 for a difference).
     """
 
     quantity: str
+    kind: Kind
     before: float | None
     after: float | None
     runs_before: int
@@ -50,19 +57,26 @@ class BeforeAfter:
 
 
 def compare(quantity: str, before: Sequence[float], after: Sequence[float], *, more_is_better: bool, seed: int) -> BeforeAfter:
-    """Compare positive values of two groups of runs by the ratio of their geometric means.
+    """Compare values of two groups of runs by the ratio of their geometric means; by the difference of their means if one is not
+    above 0, as an idle GPU's utilisation or a log-likelihood.
 
-    What is not a finite number above 0 does not count: it has no ratio. The interval is the percentile bootstrap's on the log
-    ratio, each side resampled by itself, stretched for small groups (a bootstrap knows no t distribution).
+    What is not finite does not count. The interval is the percentile bootstrap's of the difference, for a ratio that of the logs,
+    each side resampled by itself, stretched for small groups (a bootstrap knows no t distribution).
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; the stretch: Hesterberg, "What Teachers
     Should Know About the Bootstrap", The American Statistician 2015, section 5 (expanded percentile interval).
     """
-    earlier, later = _logs(before), _logs(after)
-    mean_before, mean_after = (float(np.exp(logs.mean())) if logs.size else None for logs in (earlier, later))
-    change = _ratio(earlier, later, seed) if min(earlier.size, later.size) >= FEWEST else None
-    word = _word(change, 1.0, more_is_better=more_is_better)
-    return BeforeAfter(quantity, mean_before, mean_after, earlier.size, later.size, change, word)
+    sides = [np.array([value for value in side if math.isfinite(value)], dtype=np.float64) for side in (before, after)]
+    kind: Kind = "ratio" if all((side > 0).all() for side in sides) else "difference"
+    earlier, later = (np.log(side) if kind == "ratio" else side for side in sides)
+    mean_before, mean_after = (float(side.mean()) if side.size else None for side in (earlier, later))
+    change = _difference(earlier, later, seed) if min(earlier.size, later.size) >= FEWEST else None
+    size = 1.0 if kind == "ratio" else max(abs(mean_before or 0.0), abs(mean_after or 0.0))
+    word = _word(change, ROUNDING * size, more_is_better=more_is_better)
+    if kind == "ratio":
+        mean_before, mean_after = (None if mean is None else math.exp(mean) for mean in (mean_before, mean_after))
+        change = change and Interval(*(_exp(log) for log in (change.mean, change.low, change.high)))
+    return BeforeAfter(quantity, kind, mean_before, mean_after, earlier.size, later.size, change, word)
 
 
 def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool]) -> BeforeAfter:
@@ -78,22 +92,22 @@ def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool])
         difference = two.mean - one.mean
         low = difference - math.hypot(two.mean - two.low, one.high - one.mean)
         change = Interval(difference, low, difference + math.hypot(two.high - two.mean, one.mean - one.low))
-    word = _word(change, 0.0, more_is_better=False)
-    return BeforeAfter(quantity, share_before, share_after, len(before), len(after), change, word)
+    word = _word(change, ROUNDING, more_is_better=False)
+    return BeforeAfter(quantity, "difference", share_before, share_after, len(before), len(after), change, word)
 
 
-def _logs(values: Sequence[float]) -> Floats:
-    return np.log(np.array([value for value in values if math.isfinite(value) and value > 0], dtype=np.float64))
+def _exp(log: float) -> float:
+    return math.exp(min(max(log, -LARGEST_LOG), LARGEST_LOG))
 
 
-def _ratio(before: Floats, after: Floats, seed: int) -> Interval:
-    """Ratio of geometric means with its bootstrap interval."""
+def _difference(before: Floats, after: Floats, seed: int) -> Interval:
+    """Difference of means with its bootstrap interval."""
     rng = np.random.default_rng(seed)
-    drawn = [logs[rng.integers(0, logs.size, (RESAMPLES, logs.size))].mean(axis=1) for logs in (before, after)]
+    drawn = [side[rng.integers(0, side.size, (RESAMPLES, side.size))].mean(axis=1) for side in (before, after)]
     mean, tail = float(after.mean() - before.mean()), (1 - CONFIDENCE) / 2
     low, high = (float(bound) for bound in np.quantile(drawn[1] - drawn[0], (tail, 1 - tail)))
     stretch = _stretch(before, after)
-    return Interval(math.exp(mean), math.exp(mean - stretch * (mean - low)), math.exp(mean + stretch * (high - mean)))
+    return Interval(mean, mean - stretch * (mean - low), mean + stretch * (high - mean))
 
 
 def _stretch(before: Floats, after: Floats) -> float:
@@ -101,11 +115,11 @@ def _stretch(before: Floats, after: Floats) -> float:
 
     The degrees of freedom are Welch's, which are at least those of the smaller group.
     """
-    of_means = [float(logs.var(ddof=1)) / logs.size for logs in (before, after)]
-    of_resamples = [float(logs.var()) / logs.size for logs in (before, after)]
+    of_means = [float(side.var(ddof=1)) / side.size for side in (before, after)]
+    of_resamples = [float(side.var()) / side.size for side in (before, after)]
     if sum(of_resamples) <= 0:
         return 1.0
-    freedom = sum(of_means) ** 2 / sum(one**2 / (logs.size - 1) for one, logs in zip(of_means, (before, after), strict=True))
+    freedom = sum(of_means) ** 2 / sum(one**2 / (side.size - 1) for one, side in zip(of_means, (before, after), strict=True))
     return _t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
 
 
@@ -124,9 +138,9 @@ def _t_quantile(freedom: float) -> float:
     return z + sum(term / freedom**power for power, term in enumerate(terms, start=1))
 
 
-def _word(change: Interval | None, unchanged: float, *, more_is_better: bool) -> Word:
-    if change is None:
+def _word(difference: Interval | None, rounding: float, *, more_is_better: bool) -> Word:
+    if difference is None:
         return "too few"
-    if change.low <= unchanged <= change.high:
+    if difference.low <= rounding and difference.high >= -rounding:
         return "no clear change"
-    return "better" if (change.low > unchanged) == more_is_better else "worse"
+    return "better" if (difference.low > 0) == more_is_better else "worse"

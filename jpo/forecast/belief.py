@@ -92,6 +92,7 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run], recalle
         val_loss=float(np.exp(weights @ losses.level)) if loss.seen.rows.size else None,
         effective_share=share,
         knows_utilisation=bool(utilisation.seen.rows.size),
+        loss_runs=_counts([one.row for one in well if (one.run.outcome.val_loss or 0) > 0], len(candidates.values)),
     )
 
 

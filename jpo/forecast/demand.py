@@ -19,7 +19,7 @@ from jpo.forecast.seen import Placed, Seen, measured, place
 from jpo.records import Candidates, Run, RunStatus
 
 if TYPE_CHECKING:
-    from jpo.records import Floats
+    from jpo.records import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,17 @@ _NOISE_RUNS = 4.0
 _VAGUE = 10.0
 """Prior sd of the level, in ln: anything."""
 _EDGE = 0.005
-"""Nearer to 0 or 1 a ratio is not told from them: its log odds would know no bounds."""
+"""Ratios are squeezed by this at either end, or the log odds of 0 and 1 would know no bounds."""
 _MOST = 300.0
 """Largest natural log of a forecast: it stays finite."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Band:
-    """A quantity at every candidate: its mean (of logs, as for durations) and the bounds of its 90 % interval, each (K,)."""
+    """A quantity at every candidate: its mean (of logs, as for durations) and the bounds of its 90 % interval, each (K,).
+
+    NaN where no run with GPUs, or for candidates without any none without, measured it.
+    """
 
     mean: Floats
     low: Floats
@@ -92,21 +95,38 @@ def demand(candidates: Candidates, runs: Sequence[Run]) -> dict[str, Band]:
     tails by an unknown noise: Gelman et al., "Bayesian Data Analysis", section 14.2.
     """
     placed = [one for one in place(candidates, runs) if one.run.status is RunStatus.SUCCEEDED]
-    points = _points(candidates)
-    bands = {name: _band(name, quantity, placed, points) for name, quantity in _QUANTITIES.items()}
-    return {name: band for name, band in bands.items() if band is not None}
+    points, equipped = _points(candidates), _equipped(candidates)
+    bands = {name: np.full((3, len(equipped)), np.nan) for name in _QUANTITIES}
+    for rows in (equipped, ~equipped):
+        alike = [one for one in placed if rows[one.row]]
+        for name, quantity in _QUANTITIES.items():
+            found = _band(name, quantity, alike, points, len(equipped))
+            if found is not None:
+                bands[name][:, rows] = found[:, rows]
+    return {name: Band(*band) for name, band in bands.items() if not np.isnan(band).all()}
+
+
+def _equipped(candidates: Candidates) -> Bools:
+    """Which candidates have GPUs, (K,): those without work so differently that neither says anything of the other."""
+    if "gpus" not in candidates.names:
+        return np.ones(len(candidates.values), dtype=np.bool_)
+    return np.asarray(candidates.values[:, candidates.names.index("gpus")] > 0)
 
 
 def _points(candidates: Candidates) -> dict[str, Floats]:
     """Doublings by which the candidates differ, each (K,)."""
     columns = zip(candidates.names, candidates.values.T, strict=True)
-    doublings = {name: np.log2(np.where(column > 0, column, 1.0)) for name, column in columns}  # no GPU counts as one
+    doublings = {name: np.log2(np.where(column > 0, column, 1.0)) for name, column in columns}
     if "batch_size" in doublings:
         doublings[_BATCH] = doublings["batch_size"] - doublings.get("gpus", 0.0)
     return doublings
 
 
-def _band(name: str, quantity: _Quantity, placed: Sequence[Placed], points: Mapping[str, Floats]) -> Band | None:
+def _band(
+    name: str, quantity: _Quantity, placed: Sequence[Placed], points: Mapping[str, Floats], candidates: int
+) -> Floats | None:
+    """Mean, low and high at every candidate, (3, K); None where nothing was measured."""
+
     def value(one: Placed) -> float | None:
         number: float | None = getattr(one.run.outcome, name)
         return _odds(number) if quantity.ratio and number is not None else number
@@ -115,14 +135,13 @@ def _band(name: str, quantity: _Quantity, placed: Sequence[Placed], points: Mapp
     if not seen.rows.size:
         return None
     known = {parameter: slope for parameter, slope in quantity.slopes.items() if parameter in points}
-    doublings = np.stack([points[parameter] for parameter in known] or [0 * next(iter(points.values()))], axis=1)  # (K, F)
-    slopes = np.array(list(known.values()) or [(0.0, 0.0)])  # (F, 2)
-    reach = np.array([_REACH_OF_CPUS if parameter == "cpus" else _REACH for parameter in known] or [_REACH])
+    doublings = np.array([points[parameter] for parameter in known]).reshape(len(known), candidates).T  # (K, F), F may be 0
+    slopes = np.array(list(known.values())).reshape(len(known), 2)  # (F, 2)
+    reach = np.array([_REACH_OF_CPUS if parameter == "cpus" else _REACH for parameter in known])
     noise, freedom = _noise([(one.row, number) for one in placed if (number := value(one))], quantity.noise)
     mean, deviation = _predict(seen, doublings, slopes, reach, quantity.misfit, noise)
     half = _student_quantile(freedom) * deviation
-    mean, low, high = (_back(logs, quantity.ratio) for logs in (mean, mean - half, mean + half))
-    return Band(mean, low, high)
+    return _back(np.stack((mean, mean - half, mean + half)), quantity.ratio)
 
 
 def _predict(seen: Seen, doublings: Floats, slopes: Floats, reach: Floats, misfit: float, noise: float) -> tuple[Floats, Floats]:
@@ -167,11 +186,11 @@ def _student_quantile(freedom: float) -> float:
 
 
 def _odds(ratio: float) -> float:
-    within = min(max(ratio, _EDGE), 1 - _EDGE)
+    within = _EDGE + (1 - 2 * _EDGE) * ratio
     return within / (1 - within)
 
 
 def _back(logs: Floats, ratio: bool) -> Floats:
-    """From logs to the quantity, from log odds to the ratio."""
+    """From logs to the quantity, from log odds to the ratio that was squeezed."""
     within = np.clip(logs, -_MOST, _MOST)
-    return np.asarray(1 / (1 + np.exp(-within)) if ratio else np.exp(within))
+    return np.asarray(np.clip((1 / (1 + np.exp(-within)) - _EDGE) / (1 - 2 * _EDGE), 0, 1) if ratio else np.exp(within))

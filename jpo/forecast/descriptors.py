@@ -15,6 +15,7 @@ from jpo.records import Identity
 FILE = Path(__file__).with_name("descriptors.csv")
 SMALL_PICTURE, USUAL_PICTURE, NO_STEM = 64, 224, 16.0
 """Networks made for 224 pixels leave out two reductions where pictures have 64 or fewer: 4 x 4 times the work of mere scaling."""
+SIZES = frozenset(("tiny", "mini", "small", "medium", "base", "large", "xl", "huge"))
 TRAINING = 6.0
 """Operations of a training step per forward multiply-add: 2 each, and the backward pass takes twice the forward one."""
 
@@ -30,7 +31,7 @@ def table() -> dict[tuple[str, str], Row]:
 
 def plain_name(name: str) -> str:
     """ResNet-18 and resnet_18 are the same name."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return re.sub(r"[\W_]", "", name.lower()) or name
 
 
 def family(name: str) -> str:
@@ -39,13 +40,17 @@ def family(name: str) -> str:
 
 
 def described(kind: str, name: str) -> Row | None:
-    """The row of this name: the whole of it, one of its words, or the longest beginning that no further digit follows."""
-    words = [plain_name(name), *map(plain_name, re.split(r"[^A-Za-z0-9]+", name))]
-    exact = next((table()[kind, word] for word in words if (kind, word) in table()), None)
-    if exact:
-        return exact
-    begins = [known for of, known in table() if of == kind and re.match(rf"{known}(?!\d)", words[0]) and len(known) > 3]
-    return table()[kind, max(begins, key=len)] if begins and kind == "model" else None
+    """The row of this name: the whole of it, one of its words, or of a model the longest beginning that no further digit follows.
+
+    A word for a size that the row does not have makes it another model: gpt2-xl is no gpt2.
+    """
+    words = [plain_name(name), *map(plain_name, re.split(r"[\W_]+", name))]
+    begins = [
+        known for of, known in table() if of == kind == "model" and re.match(rf"{known}(?!\d)", words[0]) and len(known) > 3
+    ]
+    found = [*(word for word in words if (kind, word) in table()), *sorted(begins, key=len, reverse=True)]
+    sizes = SIZES.intersection(words)
+    return next((table()[kind, one] for one in found if all(size in one for size in sizes)), None)
 
 
 def samples_of(dataset: str) -> float | None:

@@ -12,7 +12,7 @@ from jpo.forecast.misfit import LOSS, TIME_TAU, Misfit
 from jpo.records import Belief, Forecast, Interval
 
 if TYPE_CHECKING:
-    from jpo.records import Floats
+    from jpo.records import Floats, Ints
 
 _INFLATION = 1.2
 """Intervals are widened by this: on recorded jobs the belief was slightly too sure of itself."""
@@ -49,27 +49,29 @@ def predict(
     """
     duration = cost = loss = None
     if belief.duration_seconds is not None:
-        duration = _interval(
-            belief, belief.log_time, row, belief.duration_seconds, Misfit(TIME_TAU, belief.noise), widen, coverage
-        )
+        misfit = Misfit(TIME_TAU, belief.noise)
+        duration = _interval(belief, belief.log_time, belief.runs, row, belief.duration_seconds, misfit, widen, coverage)
         if usd_per_hour is not None:
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
-        loss = _interval(belief, belief.log_loss, row, belief.val_loss, LOSS, widen_loss, coverage)
+        runs = belief.runs if belief.loss_runs is None else belief.loss_runs
+        loss = _interval(belief, belief.log_loss, runs, row, belief.val_loss, LOSS, widen_loss, coverage)
     return Forecast(duration, cost, loss)
 
 
-def _interval(belief: Belief, logs: Floats, row: int, level: float, misfit: Misfit, widen: float, coverage: float) -> Interval:
+def _interval(
+    belief: Belief, logs: Floats, measured: Ints, row: int, level: float, misfit: Misfit, widen: float, coverage: float
+) -> Interval:
     """Spread over the particles as seen from the candidates that were run, plus the noise of one run and of what is known so far,
-    plus the misfit where nothing was run: there nobody knows it.
+    plus the misfit where nothing was measured: there nobody knows it.
 
     Seen from today's configuration the spread of its own duration would vanish, even if it has never been run.
     """
-    counts = belief.runs if belief.runs.any() else np.ones_like(belief.runs)
+    counts = measured if measured.any() else np.ones_like(measured)
     seen = logs @ (counts / counts.sum())  # (J,)
     centred = logs[:, row] - seen + belief.weights @ seen
-    runs = belief.runs[row] if belief.runs[row] else counts.sum()
-    sigma = math.hypot(misfit.noise * math.sqrt(1 + 1 / runs), 0.0 if belief.runs[row] else _UNSEEN * misfit.tau)
+    runs = measured[row] if measured[row] else counts.sum()
+    sigma = math.hypot(misfit.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * misfit.tau)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
     low, middle, high = _weighted_quantiles(
         points, np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)

@@ -38,8 +38,12 @@ LEAST_SHARE, SHARE_ERROR = 0.005, 0.1
 NOT_CUT = 0.35
 """Share of jobs whose evaluation uses all validation data even in a trial on part of the data. Assumed; two trials on different
 parts tell it."""
+SHORTEST_EPOCH, LONGEST_EPOCH, MOST_SAMPLES = 1e-6, 1e8, 1e15
+"""In seconds, and samples of all epochs together: what lies beyond was not measured."""
 START_ERROR = 0.5
+"""Standard deviation of ln of what a run takes beside its epochs. Assumed."""
 KEPT = 500
+"""Particles that quantiles are taken from."""
 _NODES = np.array([NormalDist().inv_cdf((i + 0.5) / 9) for i in range(9)])
 """The middle of nine equally likely parts of the normal distribution."""
 
@@ -93,19 +97,23 @@ def trial_of(
         rows: by column, as they were written: time, epoch, and samples and val_loss where measured.
 
     Raises:
-        ValueError: fewer than two rows with rising time and epoch, so that start-up and epochs cannot be told apart.
+        ValueError: fewer than two rows with time and epoch, those that do not rise, or epochs that no job has.
     """
     timed = [row for row in rows if {"time", "epoch"} <= row.keys() and math.isfinite(row["epoch"])]
     whole = {row["epoch"]: row for row in timed if row["epoch"].is_integer()}  # the last row of an epoch ends it
     marks = list(whole.values()) if len(whole) > 1 else list({row["epoch"]: row for row in timed}.values())
+    if len(marks) < 2:
+        raise ValueError("has fewer than two rows with a time and an epoch, so that nothing tells epochs from start-up")
     steps = [(b["time"] - a["time"], b["epoch"] - a["epoch"]) for a, b in pairwise(marks)]
-    if not steps or not all(seconds > 0 and epochs > 0 for seconds, epochs in steps):
-        raise ValueError(f"{len(marks)} rows with a time and an epoch that rise; two are needed to tell epochs from start-up")
+    if not all(seconds > 0 and epochs > 0 for seconds, epochs in steps):
+        raise ValueError("has rows whose time or epoch does not rise: its clock was set, or it is of several runs")
     seconds, error, warm = steady([seconds / epochs for seconds, epochs in steps])
+    if not SHORTEST_EPOCH <= seconds <= LONGEST_EPOCH:
+        raise ValueError(f"has epochs of {seconds:g} s; its times or its epochs are something else")
     first, last = marks[0], marks[-1]
     before = max(0.0, first["time"] - started_at - seconds * first["epoch"]) if started_at is not None else 0.0
     after = max(0.0, ended_at - timed[-1]["time"]) if ended_at is not None else 0.0
-    counted = [row["samples"] / row["epoch"] for row in marks if 0 < row.get("samples", 0.0) < math.inf and row["epoch"] > 0]
+    counted = [row["samples"] / row["epoch"] for row in marks if 0 < row.get("samples", 0.0) < MOST_SAMPLES and row["epoch"] > 0]
     samples = counted[-1] if counted else None
     return Trial(
         run_id=run_id,

@@ -37,7 +37,8 @@ from jpo.records import COURSES, Finished, Identity, Run, Series, Suggestion
 _OF_IDENTITY = "dataset = :dataset AND model = :model AND framework = :framework"
 _THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
 _THE_SOURCE = f"{_OF_IDENTITY} AND source = :source"
-_AUDIT_ROWS = f"SELECT {', '.join(AuditRow._fields)} FROM audit ORDER BY number"
+_AUDIT = f"SELECT {', '.join(AuditRow._fields)} FROM audit"
+_AUDIT_ROWS = f"{_AUDIT} ORDER BY number"
 _ALL = 2**63 - 1
 """As a limit: none."""
 
@@ -180,11 +181,22 @@ class SqlStore:
         with readable(self._database.place):
             return tuple(map(read_suggestion, rows))
 
+    def as_recorded(self, identity: Identity, *, since: str | None = None) -> tuple[Suggestion, ...]:
+        start = "AND number >= (SELECT number FROM suggestions WHERE suggestion_id = :since)" if since else ""
+        return self._recorded(identity, start, {"since": since} if since else {})
+
+    def written(self, identity: Identity) -> frozenset[str]:
+        rows = self._database.rows(f"{_AUDIT} WHERE kind = 'written' AND {_OF_IDENTITY}", identity_columns(identity))
+        return frozenset(str(read_row(_audit_row(row)).data.get("suggestion_id")) for row in rows)
+
     def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
+        rollback = {"rollback": '%"decided_by":"rollback"%'}  # canonical JSON has one form
+        return self._recorded(identity, "AND document LIKE :rollback", rollback)
+
+    def _recorded(self, identity: Identity, condition: str, values: Mapping[str, object]) -> tuple[Suggestion, ...]:
         rows = self._database.rows(
-            f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND document LIKE :rollback AND {_OF_IDENTITY}
-                ORDER BY created_at, number""",
-            {**identity_columns(identity), "rollback": '%"decided_by":"rollback"%'},  # canonical JSON has one form
+            f"SELECT * FROM suggestions WHERE withdrawn = 0 AND {_OF_IDENTITY} {condition} ORDER BY number",
+            {**identity_columns(identity), **values},
         )
         with readable(self._database.place):
             return tuple(map(read_suggestion, rows))
@@ -244,7 +256,7 @@ class SqlStore:
 
     def _newest_audit(self, limit: int | None) -> list[AuditRow]:
         rows = self._database.rows(f"{_AUDIT_ROWS} DESC LIMIT :limit", {"limit": _ALL if limit is None else limit})
-        return [AuditRow(*(row[name] for name in AuditRow._fields)) for row in rows]
+        return [_audit_row(row) for row in rows]
 
     def audit_rows(self) -> Iterator[AuditRow]:
         return map(AuditRow._make, self._database.each(_AUDIT_ROWS))
@@ -275,6 +287,10 @@ class SqlStore:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _audit_row(row: Row) -> AuditRow:
+    return AuditRow(*(row[name] for name in AuditRow._fields))
 
 
 def _run_key(run: Run) -> dict[str, object]:

@@ -90,8 +90,18 @@ class Store(Protocol):
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         """Suggestions of one workload or (None) of all, in the order in which they were made."""
 
+    def as_recorded(self, identity: Identity, *, since: str | None = None) -> tuple[Suggestion, ...]:
+        """Suggestions of one workload in the order in which they went on record, whatever the clocks said.
+
+        Args:
+            since: from the one with this id on; none if it is not on record.
+        """
+
+    def written(self, identity: Identity) -> frozenset[str]:
+        """Ids of the suggestions of a workload of which the audit log says that they were written."""
+
     def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
-        """Those of a workload's suggestions by which it was rolled back, in the order in which they were made."""
+        """Those of a workload's suggestions by which it was rolled back, in the order in which they went on record."""
 
     def newest_change(self, identity: Identity) -> Suggestion | None:
         """The newest suggestion of a workload that changed something and was not withdrawn; None without any."""

@@ -19,7 +19,9 @@ MIB_PER_GIB = 1024.0
 DEVICES = ("nvidia*", "dxg", "kfd")
 """Below /dev: without one of these (NVIDIA, NVIDIA within WSL, AMD) no process can reach a GPU."""
 NO_GPU = "No devices were found"
-MIG = re.compile(r"\s+MIG (?P<profile>\d+g\.(?P<gib>\d+)gb\S*)\s.*\(UUID: (?P<uuid>MIG-[^)]+)\)")
+INFOROM = 14
+"""Exit code beside a whole answer: some card's record of itself is damaged, and the card works."""
+MIG = re.compile(r"\s+MIG (?P<profile>(?:\d+c\.)?\d+g\.(?P<gib>\d+)gb\S*)\s.*\(UUID: (?P<uuid>MIG-[^)]+)\)")
 CARD = re.compile(r"GPU \d+: .*\(UUID: (?P<uuid>GPU-[^)]+)\)")
 BRANDS = re.compile(r"\b(nvidia|tesla|geforce|quadro|grid)\b")
 FORM = re.compile(r"[\s-]+(sxm\w*|pcie|nvl|hbm\w*|\d+gb)\b.*")
@@ -86,10 +88,10 @@ def visible(gpus: Sequence[Gpu], wanted: str) -> Iterator[Gpu]:
     """
     shown: list[Gpu] = []
     for word in (one.strip() for one in wanted.split(",")):
-        if word.isascii() and word.isdigit():
-            named = [*gpus[int(word) : int(word) + 1]]
+        if word.startswith(("GPU-", "MIG-")):
+            named = [gpu for gpu in gpus if gpu.uuid.startswith(word)]
         else:
-            named = [gpu for gpu in gpus if word.startswith(("GPU-", "MIG-")) and gpu.uuid.startswith(word)]
+            named = [gpu for number, gpu in enumerate(gpus) if word == str(number)]
         if len(named) != 1 or named[0] in shown:
             return
         shown += named
@@ -103,9 +105,16 @@ def type_of(name: str) -> str:
 
 
 def _told_by(program: str, timeout_seconds: float) -> Iterator[Gpu]:
-    """All GPUs of the machine in the order of nvidia-smi; in place of a partitioned one its slices."""
+    """All GPUs of the machine in the order of nvidia-smi; in place of a partitioned one its slices.
+
+    Raises:
+        ValueError: it fails, does not answer in time, or answers something else; OSError: it cannot be started.
+    """
     query = [program, f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader,nounits"]
-    gpus = [gpu for line in _answer(query, timeout_seconds).splitlines() if (gpu := _card(line))]
+    told = _answer(query, timeout_seconds)
+    gpus = [gpu for line in told.splitlines() if (gpu := _card(line))]
+    if not gpus and NO_GPU not in told:
+        raise ValueError(f"no card in its answer, {_excerpt(told)}")
     untold = any(gpu.utilisation is None for gpu in gpus)  # so it is of partitioned cards, and of some old ones
     slices = _slices(_answer([program, "-L"], timeout_seconds)) if untold else {}
     for gpu in gpus:
@@ -172,6 +181,10 @@ def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
         process.stdout.close()
         raise ValueError(f"no answer within {timeout_seconds:g} s") from None
     text = output.decode("utf-8", "replace").strip("\n")
-    if process.returncode and NO_GPU not in text:
-        raise ValueError(f"exit code {process.returncode}, {' '.join(text.split())[:200] or 'and not a word'}")
+    if process.returncode not in (0, INFOROM) and NO_GPU not in text:
+        raise ValueError(f"exit code {process.returncode}, {_excerpt(text)}")
     return text
+
+
+def _excerpt(text: str) -> str:
+    return " ".join(text[:1000].split())[:200] or "and not a word"

@@ -14,13 +14,15 @@ from itertools import pairwise
 from jpo.records import Run, RunStatus, Series, same
 
 IDLE = 0.05
-"""Mean utilisation below which GPUs count as idle: less than 3 minutes of work in an hour; monitoring alone makes 1 % at most."""
+"""Mean utilisation below which GPUs count as idle: less than 3 minutes of work in an hour."""
 UNTOUCHED_GIB = 0.1
 """What a process takes of a GPU by merely starting to use it (its CUDA context) is 0.2 GiB and more."""
 BUSY_CPU = 0.85
 """Mean share of the allotted CPUs: with waits for disk and stragglers, loaders that are at their limit come no closer to 1."""
 ONE_CORE = (0.8, 1.25)
 """Cores that one process keeps busy which does everything itself; helpers and the driver take a little beside it."""
+MONITORED = 0.01
+"""Mean utilisation that monitoring alone makes at most; above it some process computed."""
 AT_WORK = 0.4
 """A sample of utilisation (0..1) in which the GPUs work: far above what copies to and fro alone make."""
 WAVES = 3
@@ -97,7 +99,7 @@ def some_are_idle(seen: Seen) -> Idle | None:
 def never_touched(seen: Seen) -> Idle | None:
     """No process took memory of a GPU: the framework saw none, or used none."""
     memory, cpu = seen.run.outcome.gpu_memory_gib, seen.run.outcome.cpu_utilisation
-    if memory is None or memory >= UNTOUCHED_GIB:
+    if memory is None or memory >= UNTOUCHED_GIB or seen.utilisation > MONITORED:
         return None
     told, numbers = f"never touched: at most {memory:.2g} GiB of one was in use", {"gpu_memory_gib": memory}
     if cpu is not None and cpu >= BUSY_CPU:

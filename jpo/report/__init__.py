@@ -1,12 +1,21 @@
-"""The result for people and for machines: one Report, three ways to write it.
+"""Results for people and for machines.
 
-    report.py      Report: a suggestion and what became of it
-    terminal.py    tables for a terminal
-    markdown.py    a note for a job summary or a merge request
-    as_json.py     the published JSON document and its schema
-    numbers.py     numbers as people read them: 3 h 52, 21 %, 0.0316
+    report.py        Report: a suggestion and what became of it
+                     terminal.py, markdown.py (for a job summary or a merge request), as_json.py (the published document)
+    explanation.py   the same retold in full; explanation_json.py
+    prediction.py    what configurations would take; what_if.py: the answer to a question; prediction_text.py, prediction_json.py
+    front.py         the trade-off front; front_text.py, front_json.py, front_plot.py
+    before_after.py  before JPO and after; before_after_plot.py
+    fleet.py         a simulated fleet; fleet_text.py, fleet_json.py, fleet_plot.py
+    log_figures.py   what many runs say; log_tables.py, extended.py (as CSV, with rewards)
+    sla.py, price_text.py, doctor_text.py, audit_words.py    promises, prices, surroundings, the audit log
+    live.py          a long wait on stderr
 
-Each `render(report, ...) -> str` is pure; nothing here decides or stores anything.
+    numbers.py       numbers as people read them: 3 h 52, 21 %, 0.0316
+    printable.py     names from elsewhere; spreadsheet.py, run_rows.py: rows of CSV files
+    page.py          what text is printed on
+
+All of it is told what to write: nothing here decides or stores anything.
 """
 
 from jpo.report.report import Report

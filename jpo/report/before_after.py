@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 from typing import Any, Protocol
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +14,7 @@ from rich.text import Text
 from jpo.records import Currency, Identity, Interval
 from jpo.report import numbers
 from jpo.report.explanation import time_of
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 from jpo.report.spreadsheet import csv_line
 
@@ -31,7 +30,7 @@ LABELS = {
     "failed": "runs that failed",
 }
 SHARES = frozenset({"failed"})
-"""Quantities that are shares of runs: their change is a difference, not a ratio."""
+"""Quantities that are shares of runs."""
 COLOURS = {"better": "green", "worse": "red", "no clear change": "dim", "too few": "dim"}
 HEAD = (
     *("dataset", "model", "framework", "since", "quantity", "before", "after", "runs_before", "runs_after"),
@@ -44,6 +43,8 @@ class Line(Protocol):
 
     @property
     def quantity(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
     @property
     def before(self) -> float | None: ...
     @property
@@ -81,10 +82,7 @@ class Comparison:
 
 def as_tables(found: Sequence[Comparison], currency: Currency, *, width: int, colour: bool) -> str:
     """A table per workload."""
-    text = StringIO()
-    console = Console(
-        file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False, emoji=False
-    )
+    console = blank_page(width, colour=colour)
     for one in found:
         console.print(Text(f"Workload {printable(str(one.identity))}", style="bold"), Text(printable(heading(one))), sep="\n")
         if one.lines:
@@ -92,7 +90,7 @@ def as_tables(found: Sequence[Comparison], currency: Currency, *, width: int, co
         console.print()
     if not found:
         console.print("nothing on record yet; start with `jpo suggest config.ini`")
-    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+    return text_of(console)
 
 
 def heading(one: Comparison) -> str:
@@ -119,8 +117,13 @@ def _table(one: Comparison, currency: Currency) -> Table:
         since = newest.get(line.quantity)
         more = (change(since), _word(since)) if since else ()
         before, after = (value(line.quantity, number, currency) for number in (line.before, line.after))
-        table.add_row(LABELS[line.quantity], before, after, change(line), _word(line), *more)
+        table.add_row(label(line), before, after, change(line), _word(line), *more)
     return table
+
+
+def label(line: Line) -> str:
+    """The quantity's name, and what its mean is where it is not the geometric one."""
+    return LABELS[line.quantity] + (" (arithmetic)" if line.kind == "difference" and line.quantity not in SHARES else "")
 
 
 def _word(line: Line) -> Text:
@@ -135,12 +138,21 @@ def value(quantity: str, number: float | None, currency: Currency) -> str:
 
 
 def change(line: Line) -> str:
-    """-38 % (-50 % to -22 %); of a share in points. Empty where no interval is stated."""
+    """-38 % (-50 to -22); of a share in points, of another difference in the quantity's unit. Empty without an interval."""
     if line.change is None:
         return ""
+    ends = line.change.mean, line.change.low, line.change.high
+    if line.kind == "difference" and line.quantity not in SHARES:
+        mean, low, high = (f"{end:+.3g}" for end in ends)
+        return f"{mean} ({low} to {high})"
     unit, base = (" points", 0.0) if line.quantity in SHARES else (" %", 1.0)
-    mean, low, high = (f"{100 * (one - base):+.0f}" for one in (line.change.mean, line.change.low, line.change.high))
-    return f"{mean}{unit} ({low} to {high})".replace("-0 ", "0 ").replace("+0 ", "0 ")
+    mean, low, high = (hundredths(end - base) for end in ends)
+    return f"{mean}{unit} ({low} to {high})"
+
+
+def hundredths(share: float) -> str:
+    """-38, +5 or 0."""
+    return f"{100 * share:+.0f}" if round(100 * share) else "0"
 
 
 def as_json(found: Sequence[Comparison]) -> str:
@@ -158,12 +170,8 @@ def as_json(found: Sequence[Comparison]) -> str:
 
 
 def _document(line: Line) -> dict[str, Any]:
-    told = {name: getattr(line, name) for name in ("quantity", "before", "after", "runs_before", "runs_after", "word")}
-    return {**told, "kind": _kind(line), "change": asdict(line.change) if line.change else None}
-
-
-def _kind(line: Line) -> str:
-    return "difference" if line.quantity in SHARES else "ratio"
+    told = {name: getattr(line, name) for name in ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word")}
+    return {**told, "change": asdict(line.change) if line.change else None}
 
 
 def as_csv(found: Sequence[Comparison]) -> str:
@@ -177,7 +185,7 @@ def as_csv(found: Sequence[Comparison]) -> str:
                         *(one.identity.dataset, one.identity.model, one.identity.framework, since),
                         *(line.quantity, line.before, line.after, line.runs_before, line.runs_after),
                         *((line.change.mean, line.change.low, line.change.high) if line.change else (None, None, None)),
-                        *(_kind(line), line.word),
+                        *(line.kind, line.word),
                     ]
                 )
                 for line in lines

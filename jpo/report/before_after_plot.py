@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.report.before_after import LABELS, SHARES, Comparison
+from jpo.report.before_after import LABELS, Comparison, hundredths
 from jpo.report.printable import printable
 
 TINTS = {"better": "#2a7f3b", "worse": "#b3261e", "no clear change": "#777777"}
@@ -20,7 +20,7 @@ def plot(one: Comparison, file: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    lines = [(line, line.change) for line in one.lines if line.change and line.quantity not in SHARES][::-1]
+    lines = [(line, line.change) for line in one.lines if line.change and line.kind == "ratio"][::-1]
     if not lines:
         finding = f"too few runs of {one.identity} before and after a change for any interval"
         raise UsageError("--plot", finding, "run the job some more times, or leave --plot out", code="JPO-E852")
@@ -32,13 +32,14 @@ def plot(one: Comparison, file: Path) -> None:
         axes.plot([change.low, change.high], [height, height], color=tint, linewidth=5, alpha=0.35, solid_capstyle="butt")
         axes.plot([change.mean], [height], "o", color=tint)
         axes.annotate(
-            f"{100 * (change.mean - 1):+.0f} %, {line.word}",
+            f"{hundredths(change.mean - 1)} %, {line.word}",
             (change.high, height),
             (6, 0),
             textcoords="offset points",
             va="center",
             fontsize=8,
             color=tint,
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},  # readable over the line at 1
         )
     axes.set_xscale("log")
     low, high = (edge(bound for _, change in lines for bound in (change.low, change.high, 1.0)) for edge in (min, max))

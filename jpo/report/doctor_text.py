@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from itertools import groupby
 from typing import Literal
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 
 COLOURS = {"problem": "bold red", "warning": "yellow", "unknown": "dim", "ok": "green"}
@@ -43,15 +42,12 @@ class Line:
 
 def render(lines: Sequence[Line], *, width: int, colour: bool) -> str:
     """A block per topic and a line that sums up, `width` columns wide."""
-    text = StringIO()
-    console = Console(
-        file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False, emoji=False
-    )
+    console = blank_page(width, colour=colour)
     room = max(len(line.name) for line in lines)
     for topic, those in groupby(lines, key=lambda line: line.topic):
         console.print(Text(topic, style="bold"), table(list(those), room), "", sep="\n")
     console.print(Text(summary(lines), style="bold"))
-    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+    return text_of(console)
 
 
 def table(lines: Sequence[Line], room: int) -> Table:

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
-from io import StringIO
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from jpo.records import PARAMETERS, Forecast, Interval, Run, RunStatus
 from jpo.report import markdown, numbers, terminal
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 from jpo.report.report import Report
 from jpo.report.run_rows import SHORT
@@ -25,6 +24,8 @@ Row = tuple[str, ...]
 
 BROUGHT = tuple(terminal.LABELS[name] for name in terminal.ALWAYS)
 BELIEF_RULE = "belief rule"
+MOST_FOLLOWERS = 5
+"""Newest runs that are held against the forecast one by one; JSON has all."""
 DIGEST = 12
 """Characters of a policy's digest that tell it from others."""
 
@@ -77,7 +78,7 @@ def came_of_it(told: Explanation) -> Section:
     """What was expected beside what each run that followed brought."""
     expected = told.report.suggestion.next
     rows: list[Row] = []
-    for run in told.followers:
+    for run in told.followers[-MOST_FOLLOWERS:]:
         where = ended(run)
         for name in (f.name for f in fields(Forecast)):
             interval, actual = getattr(expected, name), getattr(run.outcome, name)
@@ -87,7 +88,10 @@ def came_of_it(told: Explanation) -> Section:
                 where = ""
         if where:
             rows.append((where, "nothing to compare", "", "", ""))
-    return Section("What was expected, and what came", (), ("run", "", "expected (90 % interval)", "measured", ""), tuple(rows))
+    many = len(told.followers)
+    lines = (f"the newest {MOST_FOLLOWERS} of {many} runs; -o json has all",) if many > MOST_FOLLOWERS else ()
+    head = ("run", "", "expected (90 % interval)", "measured", "")
+    return Section("What was expected, and what came", lines, head, tuple(rows))
 
 
 def ended(run: Run) -> str:
@@ -148,13 +152,7 @@ def runs(title: str, some: Sequence[Run], told: Explanation) -> Section:
         )
         for run in some
     )
-    head = (
-        "run",
-        "ended (UTC)",
-        "status",
-        *(SHORT[name] for name in tuned),
-        *(terminal.LABELS[name] for name in terminal.ALWAYS),
-    )
+    head = ("run", "ended (UTC)", "status", *(SHORT[name] for name in tuned), *BROUGHT)
     return Section(title, (), head, rows)
 
 
@@ -205,10 +203,7 @@ def _amount(told: Explanation, name: str, interval: Interval) -> str:
 
 def as_text(told: Explanation, *, width: int, colour: bool) -> str:
     """The report and its sections for a terminal."""
-    text = StringIO()
-    console = Console(
-        file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False, emoji=False
-    )
+    console = blank_page(width, colour=colour)
     for section in sections(told):
         console.print(Text(section.title, style="bold"))
         for line in section.lines:
@@ -216,7 +211,7 @@ def as_text(told: Explanation, *, width: int, colour: bool) -> str:
         if section.rows:
             console.print(Padding(_table(section), (0, 0, 0, 2)))
         console.print()
-    below = "\n".join(line.rstrip() for line in text.getvalue().split("\n")).rstrip("\n")
+    below = text_of(console).rstrip("\n")
     head = terminal.render(replace(told.report, track=()), width=width, colour=colour)  # the track record has a section
     return f"{head}\n{below}\n"
 
@@ -237,6 +232,7 @@ def as_markdown(told: Explanation) -> str:
         lines += [f"#### {section.title}", ""]
         lines += [f"- {markdown.escape(line)}" for line in section.lines]
         if section.rows:
+            lines += [""] if section.lines else []  # a table right below a list would be its last item
             lines += [_line(section.head), _line(["---"] * len(section.head)), *map(_line, section.rows)]
         lines.append("")
     return "\n".join(lines)

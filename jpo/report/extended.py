@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from jpo.errors import UsageError
 from jpo.records import PARAMETERS, Run
 from jpo.report.run_rows import HEAD, row_of
 from jpo.report.spreadsheet import csv_line
+from jpo.whole import whole
 
 REWARDS = ("time", "cost", "efficiency", "loss")
 
@@ -75,28 +74,13 @@ def write(path: Path, text: str) -> None:
     Raises:
         UsageError: JPO-E132, another file stands there; JPO-E307, it cannot be written.
     """
-    target = Path(os.path.realpath(path))
     try:
-        replaces = ours(target, text.partition("\n")[0].split(","))
-        handle, name = tempfile.mkstemp(prefix=".jpo-logs-", dir=target.parent)
-        temporary = Path(name)
-        try:
-            with open(handle, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - it is a descriptor
-                file.write(text)
-                file.flush()
-                os.fchmod(handle, stat.S_IMODE(target.stat().st_mode) if replaces else 0o666 & ~_umask())
-                os.fsync(handle)
-            if replaces:
-                temporary.replace(target)
-            else:
-                os.link(temporary, target)  # fails if somebody made one meanwhile; a rename would replace it
-        finally:
-            with suppress(FileNotFoundError):
-                temporary.unlink()
+        with whole(path, over=ours(path, text.partition("\n")[0].split(","))) as new:
+            new.write(text.encode())
     except FileExistsError as error:
         raise _not_ours(path) from error
     except OSError as error:
-        raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
+        raise UsageError(str(path), f"cannot be read ({error.strerror})", "name another one", code="JPO-E307") from error
 
 
 def ours(path: Path, names: Iterable[str]) -> bool:
@@ -115,12 +99,6 @@ def ours(path: Path, names: Iterable[str]) -> bool:
         if not stat.S_ISREG(os.fstat(handle).st_mode) or file.read(len(head)) != head:
             raise _not_ours(path)
     return True
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _not_ours(path: Path) -> UsageError:

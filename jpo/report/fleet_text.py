@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
-from rich.console import Console
 from rich.table import Table
 
 from jpo.report import fleet as numbers_of
 from jpo.report.fleet import CLEARLY, Fleet, Lane, Totals
+from jpo.report.page import blank_page, text_of
 
 NARROWEST = 100
 HEADS = {
@@ -23,15 +21,12 @@ HEADS = {
 
 def render(fleet: Fleet, *, width: int = 120, colour: bool = False) -> str:
     """The tables and what must be known to read them."""
-    text = StringIO()
-    console = Console(
-        file=text, width=max(width, NARROWEST), force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False
-    )
+    console = blank_page(max(width, NARROWEST), colour=colour, markup=True)
     console.print(headline(fleet), "", style="bold")
     console.print(per_workload(fleet), "", over_all(fleet), "")
     for line in notes(fleet):
         console.print(line)
-    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+    return text_of(console)
 
 
 def headline(fleet: Fleet) -> str:

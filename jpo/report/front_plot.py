@@ -27,6 +27,8 @@ OFFSETS = ((7, 6), (7, -12), (-7, 6), (-7, -12), (12, -3), (-12, -3), (9, 18), (
 """Where a label may stand beside its point, in 1/72 inch, the best place first."""
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.5", "shrinkA": 0.0, "shrinkB": 4.0}
 """The line from a label to its point."""
+GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
+"""What makes a label readable over bars and lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def plot(front: Front, file: Path) -> None:
 
     x, *others = (axis_of(front, quantity) for quantity in front.quantities)
     with rc_context({"svg.hashsalt": "jpo", "text.parse_math": False}):  # names are shown as they are
-        figure = Figure(figsize=(2.6 + 5.2 * len(others), 5.4), layout="constrained")
+        figure = Figure(figsize=(2.6 + 5.2 * len(others), 5.4), dpi=150, layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(1, len(others), squeeze=False)[0]
         for axes, y in zip(panels, others, strict=True):
@@ -58,11 +60,12 @@ def plot(front: Front, file: Path) -> None:
         told = panels[0].get_legend_handles_labels()
         figure.legend(*told, loc="outside lower center", ncols=3, frameon=False, fontsize=8, markerscale=0.7)
         figure.suptitle(f"{printable(str(front.workload))}: runs, and predictions with 90 % intervals", fontsize=10)
-        figure.draw_without_rendering()  # from now on it is known where everything is
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # everything stays where it is now, and labels fit there
         for axes, y in zip(panels, others, strict=True):
             write_labels(axes, front, x, y)
         try:
-            figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix.lower() == ".svg" else None)
+            figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None)
         except OSError as error:
             finding = f"cannot be written ({error.strerror})"
             raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error
@@ -173,13 +176,12 @@ def write_labels(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
         for offset in OFFSETS:
             side = "left" if offset[0] > 0 else "right"
             written = axes.annotate(
-                text, place, offset, textcoords="offset points", ha=side, fontsize=7, color="0.25", arrowprops=LEADER
+                text, place, offset, textcoords="offset points", ha=side, fontsize=7, color="0.25", arrowprops=LEADER, bbox=GROUND
             )
-            written.set_in_layout(False)  # it must not move what it was placed by
             written.get_window_extent()  # moves it to its place
-            box = Text.get_window_extent(written)  # without the line to its point
+            box = Text.get_window_extent(written).padded(3)  # without the line to its point
             inside = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
             if inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box.padded(3))
+                taken.append(box)
                 break
             written.remove()

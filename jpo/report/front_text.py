@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from io import StringIO
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from jpo.report import numbers
 from jpo.report.front import LABELS, Front, Point, difference, maximised, shown, unit_of
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 from jpo.report.run_rows import SHORT
 
@@ -22,17 +21,7 @@ MOST_DOMINATED = 12
 
 def render(front: Front, *, width: int = 120, colour: bool = False) -> str:
     """The tables and what must be known to read them."""
-    text = StringIO()
-    console = Console(
-        file=text,
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-    )
+    console = blank_page(width, colour=colour)
     axes = ", ".join(LABELS[quantity] + (" (more is better)" if maximised(quantity) else "") for quantity in front.quantities)
     console.print(Text.assemble("Workload ", (printable(str(front.workload)), "bold"), f"   trade-off of {axes}"), "", sep="\n")
     measured, predicted = front.of_kind(measured=True), front.of_kind(measured=False)
@@ -49,14 +38,14 @@ def render(front: Front, *, width: int = 120, colour: bool = False) -> str:
         console.print(Text(line))
     for note in front.notes:
         console.print(Text(printable(f"Note: {note}"), style="yellow"))
-    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+    return text_of(console)
 
 
 def without_most_dominated(points: Sequence[Point]) -> tuple[list[Point], int]:
     """All that lie on the front or are marked, and the first few of the others; how many that leaves out."""
     others = [point for point in points if not (point.on_front or point.marks)]
-    hidden = others[MOST_DOMINATED:]
-    return [point for point in points if point not in hidden], len(hidden)
+    first = others[:MOST_DOMINATED]
+    return [point for point in points if point.on_front or point.marks or point in first], len(others) - len(first)
 
 
 def differing(points: Sequence[Point]) -> list[str]:
@@ -76,7 +65,7 @@ def table(points: Sequence[Point], names: Sequence[str], front: Front) -> Table:
     for point in points:
         cells = [*(numbers.plain(point.parameters[name]) for name in names), *([str(point.runs)] if measured else [])]
         cells += [value(point, quantity, front) for quantity in front.quantities]
-        found.add_row(*cells, Text(place(point), style="green" if point.on_expected_front else ""), remarks(point))
+        found.add_row(*cells, Text(place(point, front), style="green" if point.on_expected_front else ""), remarks(point))
     return found
 
 
@@ -94,11 +83,18 @@ def value(point: Point, quantity: str, front: Front) -> str:
     return f"{told} ({low} to {high})"
 
 
-def place(point: Point) -> str:
-    """Where a point lies, in words."""
+def place(point: Point, front: Front) -> str:
+    """Where a point lies, in words; empty where a value is unknown."""
+    if not whole(point, front):
+        return ""
     if point.runs and point.on_front and not point.on_expected_front:
         return "yes; a prediction beats it"
     return "yes" if point.on_expected_front else "no"
+
+
+def whole(point: Point, front: Front) -> bool:
+    """Whether every objective is known of it."""
+    return set(front.quantities) <= set(point.values)
 
 
 def remarks(point: Point) -> Text:
@@ -106,10 +102,9 @@ def remarks(point: Point) -> Text:
     against = [f"breaks {', '.join(point.breaks)}"] if point.breaks else []
     if point.p_fail is not None and point.p_fail >= 0.05:
         against.append(f"fails with {numbers.percent(point.p_fail)}")
+    plain = [mark for mark in point.marks if not mark.startswith("prefer ")]
     wanted = [mark.removeprefix("prefer ") for mark in point.marks if mark.startswith("prefer ")]
-    marks = ", ".join(
-        [*(mark for mark in point.marks if not mark.startswith("prefer ")), *([f"prefer {'/'.join(wanted)}"] if wanted else [])]
-    )
+    marks = "; ".join([*([", ".join(plain)] if plain else []), *([f"prefer {', '.join(wanted)}"] if wanted else [])])
     return Text.assemble((marks, "bold"), "; " if marks and against else "", ("; ".join(against), "yellow"))
 
 
@@ -135,9 +130,13 @@ def of_reference(front: Front) -> list[str]:
 
 def added(volume: float, to: float) -> str:
     """How much more, in per cent of what was there."""
+    if volume == to:
+        return "nothing"
     if not to:
-        return "all of it" if volume else "nothing"
+        return "all of it"
     more = 100 * (volume / to - 1)
+    if more < 0.1:
+        return "less than 0.1 %"
     return f"{more:.0f} %" if more >= 10 else f"{more:.2g} %"
 
 
@@ -149,10 +148,11 @@ def sentences(front: Front, names: Sequence[str]) -> list[str]:
         told.append(f"The same in all: {', '.join(same)}.")
     if front.suggested is not None:
         told.append(f"`jpo suggest` would choose: {difference(front.suggested, front.today)}; {front.because}.")
-        if any("suggested" in point.marks and point.values and not point.on_expected_front for point in front.points):
+        chosen = [point for point in front.points if "suggested" in point.marks and whole(point, front)]
+        if any(not point.on_expected_front for point in chosen):
             told.append("It lies behind this front: a suggestion also weighs what has no axis here, and how sure a forecast is.")
     else:
         told.append(f"`jpo suggest` would find nothing: {front.because}.")
     if front.left_out:
-        told.append("Not shown: " + "; ".join(f"{count} {reason}" for reason, count in front.left_out.items()) + ".")
+        told.append("Not shown: " + "; ".join(f"{reason} ({count})" for reason, count in front.left_out.items()) + ".")
     return [printable(line) for line in told]

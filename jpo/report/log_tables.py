@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from jpo.records import PARAMETERS, USD, Currency
 from jpo.report import numbers
 from jpo.report.log_figures import GOALS, QUANTITIES, Configuration, Figures, Spread
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 from jpo.report.run_rows import SHORT
 from jpo.report.spreadsheet import csv_line
@@ -85,8 +84,7 @@ def as_text(
     found: Sequence[Figures], unusable: Sequence[NotUsable], *, width: int, colour: bool, currency: Currency = USD
 ) -> str:
     """Two tables per workload, then what could not be used."""
-    text = StringIO()
-    console = Console(file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False)
+    console = blank_page(width, colour=colour, markup=True)
     for one in found:
         endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in one.by_status.items())
         told = f"{one.runs} run{'' if one.runs == 1 else 's'}: {endings}"
@@ -96,7 +94,7 @@ def as_text(
                 console.print(table, "")
     for line in complaints(unusable):
         console.print(line, markup=False, soft_wrap=True)
-    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+    return text_of(console)
 
 
 def quantities(one: Figures, currency: Currency) -> Table:

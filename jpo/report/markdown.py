@@ -6,6 +6,7 @@ import re
 
 from jpo.records import USD, Currency, Suggestion
 from jpo.report import numbers, terminal
+from jpo.report.printable import printable
 from jpo.report.report import Report
 
 
@@ -50,7 +51,7 @@ def forecasts(suggestion: Suggestion, currency: Currency = USD) -> list[str]:
 
 def escape(text: str) -> str:
     """Text that Markdown and HTML leave as it is, on one line."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", " ".join(printable(text).split()))
 
 
 def code(text: str) -> str:

@@ -21,9 +21,9 @@ def duration(seconds: float) -> str:
 
 
 def money(amount_usd: float, currency: Currency = USD) -> str:
-    """7.10 USD, or what that is in another currency; below a cent, two significant digits: 0.000068 USD."""
+    """7.10 USD, or what that is in another currency; never fewer than two significant digits: 0.034 USD."""
     amount = amount_usd * currency.per_usd
-    digits = 2 if abs(amount) >= 0.01 or amount == 0 else 1 - math.floor(math.log10(abs(amount)))
+    digits = 2 if abs(amount) >= 0.1 or amount == 0 else 1 - math.floor(math.log10(abs(amount)))
     return f"{amount:.{digits}f} {currency.code}"
 
 

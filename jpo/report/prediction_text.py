@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import StringIO
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from jpo.records import USD, Currency, Interval
 from jpo.report import numbers
+from jpo.report.page import blank_page, text_of
 from jpo.report.prediction import Answer, Expected, Prediction, Row
 from jpo.report.printable import printable
 from jpo.report.run_rows import SHORT
@@ -29,17 +28,7 @@ COLOURS = {"SLA ok": "green", "SLA at risk": "yellow", "SLA broken": "red", "not
 
 def render(prediction: Prediction, *, width: int = 120, colour: bool = False) -> str:
     """The tables, the answer and what must be known to read them."""
-    text = StringIO()
-    console = Console(
-        file=text,
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-    )
+    console = blank_page(width, colour=colour)
     told = f"{prediction.runs} finished run{'' if prediction.runs == 1 else 's'}"
     console.print(Text.assemble("Workload ", (printable(str(prediction.identity)), "bold"), f"   {told}\n"))
     rows = prediction.rows
@@ -54,7 +43,7 @@ def render(prediction: Prediction, *, width: int = 120, colour: bool = False) ->
     if prediction.answer:
         for part in answered(prediction.answer, prediction):
             console.print(part)
-    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+    return text_of(console)
 
 
 def label(row: Row) -> str:

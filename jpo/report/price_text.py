@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from jpo.records import USD, Currency
 from jpo.report.numbers import UNKNOWN, money, plain
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 
 PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_gib_hour": "GiB hour", "usd_per_kwh": "kWh"}
@@ -112,8 +111,7 @@ def as_json(report: PriceReport) -> str:
 
 def as_text(report: PriceReport, *, width: int, colour: bool) -> str:
     """Prices, today's hour, notes, instances; `width` columns wide."""
-    text = StringIO()
-    console = Console(file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, legacy_windows=False)
+    console = blank_page(width, colour=colour)
     if report.prices:
         console.print(prices_table(report), "")
     if report.catalogue:
@@ -125,7 +123,7 @@ def as_text(report: PriceReport, *, width: int, colour: bool) -> str:
         console.print(Text(printable(f"{sentence} [{code}]")), "", soft_wrap=True)
     if report.instances:
         console.print(instances_table(report))
-    return "\n".join(line.rstrip() for line in text.getvalue().rstrip("\n").split("\n")) + "\n"
+    return text_of(console).rstrip("\n") + "\n"
 
 
 def prices_table(report: PriceReport) -> Table:

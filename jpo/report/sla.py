@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from jpo.records import USD, Currency, Interval, SlaCheck
 from jpo.report import numbers
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 
 WORDS = {"ok": ("met", "green"), "broken": ("violated", "red"), "unknown": ("unknown", "dim"), "at risk": ("at risk", "yellow")}
@@ -115,10 +115,7 @@ def _table(*names: str) -> Table:
 
 
 def _laid_out(parts: Iterable[RenderableType], width: int, colour: bool) -> str:
-    text = StringIO()
-    console = Console(
-        file=text, width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False, emoji=False
-    )
+    console = blank_page(width, colour=colour)
     for part in parts:
         console.print(part)
-    return "\n".join(line.rstrip() for line in text.getvalue().split("\n"))
+    return text_of(console)

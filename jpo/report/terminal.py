@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import StringIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from jpo.records import PARAMETERS, USD, Change, Currency, Interval, SlaCheck, Suggestion, TrackRecord, same
 from jpo.report import numbers
+from jpo.report.page import blank_page, text_of
 from jpo.report.printable import printable
 from jpo.report.report import Report
 
@@ -43,19 +43,9 @@ COLOURS = {"ok": "green", "at risk": "yellow", "broken": "red", "unknown": "dim"
 
 def render(report: Report, *, width: int = 120, colour: bool = False) -> str:
     """The report as lines of text, `width` columns wide."""
-    console = Console(
-        file=StringIO(),
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        highlight=False,
-        markup=False,  # names are shown as they are
-        emoji=False,
-        legacy_windows=False,
-    )
+    console = blank_page(width, colour=colour)
     console.print(Group(*_parts(report)))
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.split("\n"))
+    return text_of(console)
 
 
 def _parts(report: Report) -> list[RenderableType]:

@@ -23,6 +23,8 @@ others at a site (names.py). A job that cannot be scraped writes a CSV log with 
 from __future__ import annotations
 
 RUN_INFO = "jpo_run_info"
+DATA_FRACTION = "data_fraction"
+"""Label of RUN_INFO, and head line of logs, of a trial: the share of the data that it trained on."""
 SAMPLES = "jpo_samples_total"
 TRAIN_LOSS = "jpo_train_loss"
 VAL_LOSS = "jpo_val_loss"

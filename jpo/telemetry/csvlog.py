@@ -32,6 +32,7 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, Run
+from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.loglines import Log, unreadable
 from jpo.telemetry.measured import Measured, Values, to_run
 
@@ -55,10 +56,6 @@ def read_log(path: Path, *, now: float | None = None) -> Run:
 
 def run_of(log: Log, *, now: float | None = None) -> Run:
     """The finished run that these lines tell of; arguments and errors as in `read_log`."""
-    fraction = log.number("data_fraction")
-    if fraction is not None and fraction < 1:
-        finding, remedy = f"is a trial on {100 * fraction:g} % of the data, not a run", "name it to `jpo predict --trials`"
-        raise TelemetryError(str(log.path), finding, remedy, code="JPO-E112")
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
@@ -69,7 +66,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     measured = Measured(
         run_id=log.run_id,
         identity=log.identity,
-        parameters={name: log.head[name] for name in PARAMETERS if log.head.get(name)},
+        parameters={name: log.head[name] for name in (*PARAMETERS, DATA_FRACTION) if log.head.get(name)},
         started_at=log.number("start"),
         ended_at=ended_at,
         closed=log.closed,
@@ -87,7 +84,8 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     try:
         return to_run(measured, "csv")
     except ValueError as error:
-        raise TelemetryError(str(log.path), str(error), "correct the script that writes the log", code="JPO-E112") from error
+        remedy = "correct the script that writes the log; trials are for `jpo predict --trials`"
+        raise TelemetryError(str(log.path), str(error), remedy, code="JPO-E112") from error
 
 
 def parsed(path: Path) -> Log:

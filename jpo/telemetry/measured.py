@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from jpo.records import PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus
+from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
 
@@ -59,7 +60,7 @@ class Measured:
     """Everything that is known of an ended run, as its source gave it.
 
     Attributes:
-        parameters: the run's configuration as text, by parameter name.
+        parameters: the run's configuration as text, by parameter name; of a trial also DATA_FRACTION.
         closed: the job itself said that it ended; False when it only fell silent.
         status: the job's own word for how it ended, or None.
         seen_to_end: how the cluster saw its process end, or None: what is left where the job says nothing.
@@ -85,6 +86,9 @@ def to_run(measured: Measured, source: str) -> Run:
     start, end = measured.started_at, measured.ended_at
     if not math.isfinite(end) or (start is not None and not start <= end):
         raise ValueError(f"it ends before it starts, or has no time ({start} to {end})")
+    share = measured.parameters.get(DATA_FRACTION)
+    if share is not None and _number(DATA_FRACTION, share) != 1:
+        raise ValueError(f"it is a trial on a part of the data ({share}), no run")
     parameters = {name: _number(name, text) for name, text in measured.parameters.items() if name in PARAMETERS}
     return Run(
         run_id=measured.run_id,

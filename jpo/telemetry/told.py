@@ -42,7 +42,7 @@ def descriptions(look: Look, run_ids: Sequence[str]) -> dict[str, Described]:
         if kind == "ending":
             run.endings.add(labels.get("status", ""))
             continue
-        run.configurations.add(tuple((name, labels[name]) for name in PARAMETERS if name in labels))
+        run.configurations.add(tuple((name, labels[name]) for name in (*PARAMETERS, contract.DATA_FRACTION) if name in labels))
         if "pod" in labels:
             run.pods[pod_of(labels)] = labels.get("container")
     return told

@@ -7,14 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from made import a_suggestion
 
 import constraints
 from constraints import Limits
 from jpo.account import Account, account_of
 from jpo.advice import Advice, advise
 from jpo.cost import Prices
+from jpo.errors import NothingAdmissible
 from jpo.outlook import Wishes
-from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Run, RunStatus
+from jpo.records import NAMED_PREFERENCES, Change, Identity, Outcome, Run, RunStatus
+from jpo.undo import Undo
 
 NOW = {"batch_size": 64.0, "gpus": 2.0, "cpus": 8.0}
 LIMITS = Limits()
@@ -176,3 +179,112 @@ def test_nothing_that_may_change_means_no_alternatives() -> None:
     found = account(lambda: wishes(free=[]))
     assert all(one.parameters["cpus"] == NOW["cpus"] for one in found.alternatives)
     assert not any(one.startswith("with ") for one in found.would_change)
+
+
+PROMISED = {"time_max": 350.0}
+
+
+def test_what_another_boldness_refuses_it_does_not_choose() -> None:
+    """Today breaks the promise and nothing measured keeps it: with exploring off there would be no answer at all."""
+    slow = runs((64, 2, 400), (64, 2, 404))
+    strict = wishes(promises=PROMISED)
+    with pytest.raises(NothingAdmissible):
+        advise(NOW, slow, replace(strict, explore="off"), policy=None, seed=0)
+    found = account_of(advise(NOW, slow, strict, policy=None, seed=0), strict, LIMITS)
+    assert not any(one.startswith("with explore = off") for one in found.would_change)
+
+
+def test_where_nothing_keeps_the_sla_jpo_alone_would_not_choose_todays_values() -> None:
+    out_of_reach = wishes(promises={"time_max": 1.0})
+    advice = advise(NOW, SEEN, out_of_reach, policy=None, seed=0, chosen={"batch_size": 32.0})
+    assert "left to itself, JPO would find nothing that keeps [sla]" in account_of(advice, out_of_reach, LIMITS).would_change
+
+
+def test_out_of_failure_every_boldness_but_off_leads_the_same_way() -> None:
+    """Today only failed, and what ended well is held: the way out does not depend on how bold one is."""
+    at_four = replace(runs((64, 4, 100.0))[0], run_id="well", parameters={**NOW, "cpus": 2.0}, ended_at=1.0, started_at=0.0)
+    failed = replace(runs((64, 2, 100.0))[0], run_id="bad", status=RunStatus.FAILED, ended_at=2.0)
+    advice = advise(NOW, [at_four, failed], wishes(explore="on"), policy=None, seed=0)
+    assert "JPO-W617" in advice.decision.codes
+    assert not any(one.startswith("with explore = safe") for one in account_of(advice, wishes(explore="on"), LIMITS).would_change)
+
+
+def test_another_preference_that_would_undo_the_last_change_says_so() -> None:
+    """Four GPUs are faster and much dearer: who prefers money goes back, whatever else looks promising."""
+    since = runs((64, 2, 400), (64, 2, 402), (64, 2, 399), (64, 4, 380), (64, 4, 381))
+    now, timely = {**NOW, "gpus": 4.0}, wishes(preference=NAMED_PREFERENCES["time"])
+    change = Change("gpus", "resources.gpus", 2.0, 4.0, "2", "4", "faster", 0.9)
+    last = Undo("s", (a_suggestion("s", current=NOW, suggested=now, changes=(change,)),))
+    advice = advise(now, since, timely, policy=None, seed=0, last=last)
+    thrifty = advise(now, since, replace(timely, preference=NAMED_PREFERENCES["cost"]), policy=None, seed=0, last=last)
+    assert (advice.undo, thrifty.suggested) == (None, NOW)
+    assert "with the preference cost the choice would be gpus 2" in account_of(advice, timely, LIMITS).would_change
+
+
+STEEP = runs((64, 2, 400), (64, 2, 404), (128, 2, 200), (128, 2, 202), (256, 2, 100), (256, 2, 101))
+
+
+def capped(limits: Limits, **changes: object) -> Account:
+    allowed = wishes(
+        free=["batch_size"], admissible=lambda today, proposed: constraints.approves(today, proposed, limits), **changes
+    )
+    return account_of(advise(NOW, STEEP, allowed, policy=None, seed=0), allowed, limits)
+
+
+def test_of_two_limits_both_are_named() -> None:
+    limits = constraints.limits_from({"parameters": {"batch_size": {"max": 256}}})
+    assert capped(limits).capped_by == {"batch_size": "max and max_change"}
+
+
+def test_a_step_that_could_not_be_tried_without_the_limit_either_is_not_held_back_by_it() -> None:
+    """As far again from 384 is 768, which is no multiple of 512 anyway."""
+    limits = constraints.limits_from({"parameters": {"batch_size": {"max": 384}}})
+    steep = [replace(run, parameters={**run.parameters, "batch_size": run.parameters["batch_size"] * 1.5}) for run in STEEP]
+    now = {**NOW, "batch_size": 96.0}
+    allowed = wishes(free=["batch_size"], admissible=lambda today, there: constraints.approves(today, there, limits))
+    advice = advise(now, steep, allowed, policy=None, seed=0)
+    assert account_of(advice, allowed, limits).capped_by == {"batch_size": "max and max_change"}
+    odd = constraints.limits_from({"parameters": {"batch_size": {"max": 384, "multiple_of": 512}}})
+    assert account_of(advice, allowed, odd).capped_by == {}
+
+
+def test_what_follows_may_be_what_stands_at_a_limit() -> None:
+    now = {**NOW, "learning_rate": 0.05}
+    limits = constraints.limits_from({"parameters": {"batch_size": {"max_change": 16}, "learning_rate": {"max": 0.1}}})
+    following = wishes(
+        free=["batch_size", "learning_rate"],
+        follow={"learning_rate": "batch_size:sqrt"},
+        admissible=lambda today, proposed: constraints.approves(today, proposed, limits),
+    )
+    rates = (0.05, 0.05, 0.071, 0.071, 0.1, 0.1)
+    steep = [replace(run, parameters={**run.parameters, "learning_rate": rate}) for run, rate in zip(STEEP, rates, strict=True)]
+    found = account_of(advise(now, steep, following, policy=None, seed=0), following, limits)
+    assert found.capped_by == {"batch_size": "max of learning_rate"}
+
+
+def test_a_quota_in_money_by_a_catalogue_is_named() -> None:
+    """The guard reads no catalogue: it is told the price of each configuration, here too."""
+    limits = constraints.limits_from({"prices": {"catalogue": "mine"}, "quota": {"usd_per_hour": 5.0}})
+    rented = wishes(
+        prices=Prices(2.0, 0.04),
+        admissible=lambda today, there: there["gpus"] <= 2 and constraints.approves(today, there, LIMITS),
+    )
+    fast = runs((64, 2, 400), (64, 2, 404), (64, 4, 50))
+    found = account_of(advise(NOW, fast, rented, policy=None, seed=0), rented, limits)
+    assert any("the quota is 5 USD per hour" in one.why_not for one in found.alternatives if one.parameters["gpus"] == 4)
+
+
+def test_what_is_held_or_follows_is_named_where_it_stands_against_a_configuration() -> None:
+    elsewhere = [replace(SEEN[2], parameters={**NOW, "cpus": 4.0}, outcome=Outcome(duration_seconds=200.0))]
+    found = account_of(advise(NOW, [*SEEN[:2], *elsewhere], wishes(), policy=None, seed=0), wishes(), LIMITS)
+    assert any(one.why_not.endswith(": cpus may not change") for one in found.alternatives)
+
+
+def test_what_was_measured_and_too_rarely_is_not_told_to_gain_less() -> None:
+    """One run looks better by less than noise: exploring is off, so today's stays, and nothing is tried that could gain more."""
+    hardly = runs((64, 2, 400), (64, 2, 404), (128, 2, 396))
+    off = wishes(explore="off", preference=NAMED_PREFERENCES["time"])
+    found = account_of(advise(NOW, hardly, off, policy=None, seed=0), off, LIMITS)
+    told = [one.why_not for one in found.alternatives if one.parameters == {**NOW, "batch_size": 128.0}]
+    assert told
+    assert told[0].endswith("its runs are too few to tell it from noise")

@@ -172,6 +172,15 @@ def test_values_that_only_ever_failed_are_left_even_if_nothing_good_is_within_on
     assert ask(out_of_reach, believed, explore="off").choice == 0
 
 
+def test_out_of_failure_leads_towards_what_ended_well_whatever_is_expected_of_the_rest(grid, belief):
+    """1024 ended well and is out of reach; 256 is half way, although 16 and 64 look faster and as safe."""
+    reach = grid((64, 16, 256, 1024), admissible=[True, True, True, False])
+    believed = belief([[0, HALF, 0.5, 0]], runs=(0, 0, 0, 2), failures=(1, 0, 0, 0), p_fail=(0.9, 0.3, 0.4, 0))
+    assert ask(reach, believed).choice == 2
+    failed_there_too = replace(believed, failures=np.array((1, 0, 1, 0)))
+    assert ask(reach, failed_there_too).choice == 1  # nothing else is left
+
+
 def test_where_today_may_not_stay_and_all_else_is_risky_the_least_risk_is_taken(grid, belief):
     risky = belief([[0, 2, HALF]] * 2 + [[0, 2, 2]] * 2, runs=(0, 0, 0))
     found = ask(grid(admissible=[False, True, True]), risky)

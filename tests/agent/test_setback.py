@@ -17,8 +17,8 @@ def test_what_took_longer_by_more_than_noise_is_a_setback(grid, belief):
         harm = setback(1, belief([[0, -worse]], runs=(1, 4), failures=(0, 0)), grid((64, 16)), TIME)
         assert (harm and harm[1]) == found
     assert harm is not None
-    assert harm[0].startswith("since then the outcome is 11 % worse under your preference, more than noise explains; ")
-    assert harm[0].endswith("was run 4 times and is expected to take 10 % less time and cost 10 % less")
+    assert harm[0].startswith("since then the outcome is 14 % worse under your preference, more than noise explains; ")
+    assert harm[0].endswith("was run 4 times and is expected to take 12 % less time and cost 12 % less")
 
 
 def test_a_watch_that_found_the_belief_too_sure_asks_for_more(grid, belief):

@@ -71,6 +71,18 @@ def test_a_suggestion_whose_writing_is_not_on_record_is_no_change(project: Proje
     assert compared(project)["first_change"] is None
 
 
+def test_a_change_that_was_run_counts_though_the_process_was_killed_before_it_was_on_record(project: Project) -> None:
+    """Else its runs would be those from before."""
+    project.jpo("observe")
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
+        suggested = {"batch_size": 64.0, "learning_rate": 0.01}
+        store.append(a_suggestion(created_at=time.time(), suggested=suggested), config="config.ini", source_digest="ab" * 32)
+    project.log_now(64, 41.0)
+    project.jpo("observe")
+    one = compared(project)
+    assert (one["before"], one["after"], one["left_out"]) == (7, 1, 0)
+
+
 def test_without_prices_the_cost_is_unknown(changed: Project) -> None:
     toml = changed.folder / "jpo.toml"
     toml.write_text(toml.read_text().partition("[prices]")[0])

@@ -47,3 +47,11 @@ def test_what_goes_badly_together_is_told_and_not_forbidden(empty: Project, reso
 def test_a_job_without_gpus_gets_no_remark(empty: Project) -> None:
     code, told = checked(empty, "cpus = 1")
     assert (code, "GPU" in told) == (0, False)
+
+
+@pytest.mark.parametrize("command", [("check", "config.ini"), ("doctor",)])
+def test_a_quota_on_the_price_counts_by_a_catalogue_too(empty: Project, command: tuple[str, ...]) -> None:
+    toml = empty.folder / "jpo.toml"
+    toml.write_text(toml.read_text().replace("usd_per_cpu_hour = 0.04", 'catalogue = "aws"') + "[quota]\nusd_per_hour = 0.01\n")
+    answer = empty.jpo(*command)
+    assert (answer.code, "USD per hour; the quota is 0.01" in answer.out + answer.err) == (3, True)

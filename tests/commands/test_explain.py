@@ -25,7 +25,7 @@ def test_it_says_what_else_there_was_and_what_came_of_it(project: Project) -> No
     for told in (
         "Where it stands now",
         "written into config.ini",
-        "no later change of JPO is on record",
+        "no later change of JPO is in force",
         "followed by 1 run",
         "run-now: succeeded",
         "What else there was",
@@ -66,6 +66,24 @@ def test_a_later_change_supersedes_it(project: Project) -> None:
     project.jpo(*SUGGEST, "--set", "batch_size=64")
     second = json.loads(project.jpo("explain", "-o", "json").out)["suggestion"]["suggestion_id"]
     assert f"superseded by suggestion {second}" in project.jpo("explain", first).out
+
+
+def test_what_a_rollback_brought_back_is_in_force_again(project: Project) -> None:
+    project.jpo(*SUGGEST, "--set", "batch_size=32")
+    first = json.loads(project.jpo("explain", "-o", "json").out)["suggestion"]["suggestion_id"]
+    project.jpo(*SUGGEST, "--set", "batch_size=64")
+    project.jpo("rollback")
+    assert "batch_size = 32 " in project.config.read_text()
+    assert "no later change of JPO is in force" in project.jpo("explain", first).out
+
+
+def test_what_never_reached_the_file_supersedes_nothing(project: Project) -> None:
+    project.jpo(*SUGGEST, "--set", "batch_size=32")
+    first = json.loads(project.jpo("explain", "-o", "json").out)["suggestion"]
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:  # killed before it was written
+        store.append(a_suggestion(created_at=first["created_at"] + 1), config="config.ini", source_digest="ab" * 32)
+    assert "superseded" not in project.jpo("explain", first["suggestion_id"]).out
+    assert "no later change" not in project.jpo("explain", "s1").out
 
 
 def test_a_rollback_undoes_the_one_it_names_and_all_since_unless_it_was_undone_itself() -> None:

@@ -10,6 +10,7 @@ import pytest
 from made import a_run, a_suggestion
 
 from jpo.commands import history
+from jpo.cost import Prices
 from jpo.history import open_store
 from jpo.records import Finished, Forecast, Identity, Interval, Outcome, Run, RunStatus
 
@@ -83,6 +84,16 @@ def test_a_run_that_followed_a_suggestion_stands_beside_its_forecast(project: Pr
     assert any("run-good" in line and " % outside" in line for line in out.splitlines())
     assert not any("run-bad" in line and "side" in line for line in out.splitlines())
     assert "1 of 2 runs that followed a suggestion did not end well." in " ".join(out.split())
+
+
+def test_a_narrow_terminal_breaks_no_time_in_two_and_what_never_differs_has_no_column(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db", read_only=True) as store:
+        text = history.as_tables(history.look(store, Prices(), None, ledgers=True), 80, colour=False)
+    assert "run-0   11-14 22:15 succeeded 16" in text
+    assert "The same in all runs above: lr 0.01, epochs 40, cpus 2." in text
+    assert "epochs" not in text.partition("run-0")[0]
 
 
 def test_a_widened_interval_is_told(empty: Project) -> None:

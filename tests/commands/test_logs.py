@@ -163,7 +163,7 @@ def test_repeated_it_replaces_its_own_table(project):
     (project.folder / "all.csv").chmod(0o640)
     assert "run-7" in table(project)
     assert (project.folder / "all.csv").stat().st_mode & 0o777 == 0o640
-    assert not [path.name for path in project.folder.iterdir() if path.name.startswith(".jpo-logs")]
+    assert not [path.name for path in project.folder.iterdir() if path.name.startswith(".jpo-new-")]
 
 
 def test_workloads_whose_names_look_alike_stay_apart(project):

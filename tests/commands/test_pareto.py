@@ -85,6 +85,12 @@ def test_a_reference_that_nothing_reaches_has_no_volume(project: Project) -> Non
     assert "measured front up to it: 0 s × USD" in project.jpo("pareto", "config.ini", "--reference", "time=1s").out
 
 
+def test_predictions_at_their_worst_take_nothing_away(project: Project) -> None:
+    told = front(project)["hypervolume"]
+    assert told["unlucky"] == told["measured"] < told["expected"], "not even by rounding"
+    assert "at the worse ends of their intervals nothing" in " ".join(project.jpo("pareto", "config.ini").out.split())
+
+
 def test_amounts_are_read_and_shown_in_the_currency(project: Project) -> None:
     toml = project.folder / "jpo.toml"
     toml.write_text(toml.read_text().replace("[prices]", '[prices]\ncurrency = "EUR"\nper_usd = 0.5'))
@@ -119,6 +125,13 @@ def test_what_nobody_measured_makes_no_front(project: Project) -> None:
     document = front(project, "--objectives", "time,efficiency")
     assert document["left_out"]["runs without CPU busy"] == 7
     assert [point for point in document["points"] if point["kind"] == "measured"] == []
+
+
+def test_nothing_lies_behind_a_front_that_is_not_there(project: Project) -> None:
+    out = project.jpo("pareto", "config.ini", "--objectives", "time,efficiency").out
+    assert "there is no front yet" in out
+    assert "It lies behind" not in out
+    assert " no " not in next(line for line in out.splitlines() if "today" in line)
 
 
 def test_an_sla_that_nothing_keeps_leaves_the_front_and_no_suggestion(project: Project) -> None:

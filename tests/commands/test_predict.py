@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -187,6 +188,8 @@ def test_a_budget_without_prices_is_no_question(project, predict):
         (["--set", "cpus=1", "--vary", "cpus=2"], "JPO-E823"),
         (["--fraction", "nan"], "JPO-E823"),
         (["--fraction", "0"], "JPO-E823"),
+        (["--fraction", "0.1"], "JPO-E823"),
+        (["--vary", "cpus=1", "--vary", "cpus=2"], "JPO-E305"),
         (["--deadline", "2020-01-01T00:00Z"], "JPO-E305"),
         (["--max-cost", "-3"], "JPO-E803"),
         (["missing.ini"], "JPO-E201"),
@@ -194,6 +197,42 @@ def test_a_budget_without_prices_is_no_question(project, predict):
 )
 def test_what_cannot_be_asked_is_refused(project, predict, words, code):
     assert predict(*words)[::2] == (2, code)
+
+
+def test_what_a_rollback_has_pinned_is_no_answer(project, predict):
+    words = ("--vary", "batch_size=16,64", "--deadline", "60s", "-o", "json")
+    assert project.jpo("suggest", "config.ini").code == 0
+    assert project.jpo("rollback", "--pin", "14").code == 0
+    code, out, _ = predict(*words)
+    assert (code, json.loads(out)["answer"]["met"]) == (3, False)
+    assert "pinned until" in rows(out)[1]["why_not"][0]
+    assert "JPO-I846" in json.loads(out)["reason_codes"]
+    assert project.jpo("rollback", "--unpin").code == 0
+    assert predict(*words)[0] == 0
+
+
+def test_what_config_ini_pins_is_no_answer(project, predict):
+    project.config.write_text(project.config.read_text().replace("# from the tutorial", "# jpo: pin"))
+    code, out, _ = predict("--vary", "batch_size=16,64", "--deadline", "60s", "-o", "json")
+    assert (code, rows(out)[1]["admissible"]) == (3, False)
+
+
+@pytest.mark.parametrize(
+    "marks", [[(3, 1e-300), (6, 2e-300)], [(3, 1), (6, 1e300)], [(3, 1), (2, 2), (9, 3)], [(3, 3), (6, 2), (9, 1)]]
+)
+def test_rows_that_tell_no_speed_are_refused(empty, predict, marks):
+    log = Path(trial(empty))
+    head, columns, _ = log.read_text().partition("time,epoch,samples,train_loss,val_loss\n")
+    log.write_text(head + columns + "".join(f"{seconds},{epoch},,,\n" for seconds, epoch in marks))
+    assert predict("--trials", str(log))[::2] == (2, "JPO-E822")
+
+
+def test_absurd_samples_are_not_measured(empty, predict):
+    log = Path(trial(empty))
+    log.write_text(log.read_text().replace(",150,", ",1e307,").replace(",750,", ",1e308,"))
+    code, out, _ = predict("--trials", str(log), "-o", "json")
+    assert code == 0
+    assert rows(out)[0]["forecast"]["throughput_samples_per_second"]["mean"] < 1e9
 
 
 def test_a_result_never_replaces_the_log_of_a_trial(empty, predict):

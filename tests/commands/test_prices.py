@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -51,9 +52,17 @@ def shown(tmp_path: Path) -> Show:
 
 def test_without_prices_it_is_unknown_and_says_what_to_write(shown: Show) -> None:
     text = shown()
-    assert "on demand                     unknown" in text or "unknown" in text
+    assert [" ".join(line.split()) for line in text.split("\n") if line.startswith("  ") and "with" not in line] == [
+        "on demand unknown in force",
+        "spot unknown",
+    ]
     assert 'write [prices] usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour, or catalogue = "aws" [JPO-W803]' in text
     assert " 0" not in text.replace("gpus = 1, cpus = 4", "")
+
+
+def test_a_type_beside_the_one_in_force_is_listed_too(shown: Show) -> None:
+    text = shown('catalogue = "aws"\ngpu_type = "a10g"', gpu_type="v100")
+    assert ("p3.2xlarge" in text, "g5.xlarge, in force" in text) == (True, True)
 
 
 def test_named_prices_stand_with_their_origin(shown: Show, tmp_path: Path) -> None:
@@ -87,7 +96,18 @@ def test_prices_older_than_a_year_are_told_as_such(shown: Show) -> None:
 
 def test_what_fits_no_instance_and_gpus_without_a_price_are_explained(shown: Show) -> None:
     assert "JPO-W804" in shown('catalogue = "aws"', config=CONFIG.replace("gpus = 1", "gpus = 64"))
-    assert "JPO-W803" in shown("usd_per_cpu_hour = 0.04")
+    assert "write [prices] usd_per_gpu_hour [JPO-W803]" in shown("usd_per_cpu_hour = 0.04")
+
+
+def test_what_it_says_to_write_would_give_a_price(shown: Show) -> None:
+    on_cpus = CONFIG.replace("gpus = 1\n", "")
+    assert "write [prices] usd_per_cpu_hour [JPO-W803]" in shown("usd_per_gpu_hour = 2.0", config=on_cpus)
+    assert "names no GPUs, CPUs or memory" in shown('catalogue = "aws"', config=on_cpus.replace("cpus = 4\n", ""))
+
+
+def test_a_spot_price_that_is_in_force_and_unknown_is_explained(shown: Show) -> None:
+    assert "no spot price of it is known; write [prices] spot_share" in shown('catalogue = "aws"\nspot = true')
+    assert "JPO-W803" not in shown('catalogue = "aws"\nspot = true\nspot_share = 0.4')
 
 
 def test_without_a_gpu_type_the_cheapest_counts_and_says_so(shown: Show) -> None:
@@ -130,6 +150,8 @@ def test_a_price_for_each_type(shown: Show) -> None:
         ('currency = "EUR"\nper_usd = 0', "JPO-E302"),
         ("usd_per_gpu_hour = 1\nusd_per_gpu_hour_of = { t4 = 1.0 }", "JPO-E302"),
         ("usd_per_gpu_hour_of = { t4 = 1.0 }", "JPO-E302"),
+        ("usd_per_gpu_hour_of = { t4 = 1.0, ' T4' = 2.0 }\ngpu_type = 't4'", "JPO-E302"),
+        ("usd_per_gpu_hour = 1.0\nregion = 'us-east-1'", "JPO-E302"),
         ("usd_per_gpu_hour_of = { t4 = -1.0 }\ngpu_type = 't4'", "JPO-E302"),
         ("usd_per_gpu_hour_of = { t4 = 1.0 }\ngpu_type = 'v9'", "JPO-E801"),
         ('catalogue = "aws"\ngpu_type = "v9"', "JPO-E801"),
@@ -172,6 +194,9 @@ def test_a_catalogue_is_replaced_and_another_file_is_not(tmp_path: Path) -> None
     old.write_text(as_csv([OFFER]) * 2)
     refresh(old, region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert old.read_text() == as_csv([OFFER])
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="exists and is no catalogue"):
+        refresh(tmp_path / "pipe", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     for name, content in (("config.ini", CONFIG), ("empty.csv", "")):
         (tmp_path / name).write_text(content)
         with pytest.raises(UsageError, match="exists and is no catalogue") as refused:
@@ -190,7 +215,7 @@ def test_a_failed_refresh_leaves_the_old_file_and_nothing_beside_it(tmp_path: Pa
         refresh(tmp_path / "aws.csv", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert (tmp_path / "aws.csv").read_text() == ",".join(COLUMNS)
     monkeypatch.setattr(command, "read_offers", lambda *_, **__: Offers((OFFER,), ()))
-    monkeypatch.setattr(command.os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr("jpo.whole.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(UsageError, match="No space left"):
         refresh(tmp_path / "aws.csv", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert [path.name for path in tmp_path.iterdir()] == ["aws.csv"]
@@ -208,6 +233,7 @@ def test_wrong_families_and_timeouts_are_refused(tmp_path: Path, families: list[
 def test_costs_without_energy_are_told_where_it_has_a_price() -> None:
     prices = Prices(usd_per_gpu_hour=1.0, usd_per_kwh=0.3)
     measured = a_run("r2", outcome=Outcome(duration_seconds=50.0, energy_joules=10.0))
-    told = "Cost is without energy, which has a price: 1 of 2 runs have not measured theirs"
-    assert without_energy([a_run(), measured], prices) == {told: "JPO-W802"}
+    (some,), (none,) = without_energy([a_run(), measured], prices), without_energy([a_run()], prices)
+    assert some.startswith("Energy has a price: 1 of 2 runs have not measured theirs")
+    assert none == "Cost is without energy, which has a price: no run has measured it"
     assert without_energy([measured], prices) == without_energy([a_run()], Prices(usd_per_gpu_hour=1.0)) == {}

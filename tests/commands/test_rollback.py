@@ -172,6 +172,18 @@ def test_values_that_stand_there_already_are_no_conflict_and_count_as_undone(pro
     refused(project.jpo("rollback"), 2, "nothing to undo")
 
 
+def test_another_checkout_that_never_had_the_values_leaves_them_to_be_undone_here(project: Project) -> None:
+    old = project.config.read_bytes()
+    set_by_hand(project, "batch_size=64")
+    new = project.config.read_bytes()
+    project.config.write_bytes(old)  # the other checkout, which shares the store
+    assert rolled_back(project)["status"] == "kept"
+    project.config.write_bytes(new)
+    assert rolled_back(project)["written"] is True
+    assert project.config.read_bytes() == old
+    refused(project.jpo("rollback"), 2, "nothing to undo")
+
+
 @pytest.mark.parametrize("options", [(), ("--force",)])
 def test_a_pin_in_the_file_is_obeyed_also_when_forced(project: Project, options: tuple[str, ...]) -> None:
     set_by_hand(project, "batch_size=64")

@@ -166,6 +166,21 @@ def test_promises_on_the_command_line_win_over_those_of_jpo_toml(promised):
     assert told == {"time_max": 7200, "cost_max": 20, "gpu_util_min": 0.5, "val_loss_max": 0.2}
 
 
+def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
+    """An agent that learnt from other promises begins anew: a moment is another promise each time."""
+    learnt_from = []
+
+    def learn(_store, _identity, known, wishes, _loaded, **_when):
+        learnt_from.append(wishes.promises)
+        return known
+
+    monkeypatch.setattr("jpo.learning.learn_if_possible", learn)
+    for words in ((), ("--deadline", "2100-01-01T00:00Z", "--max-cost", "20")):
+        assert promised.jpo("suggest", "config.ini", *words).code == 0
+    lasting = {"time_max": 60, "gpu_util_min": 0.5, "val_loss_max": 0.2}
+    assert learnt_from == [lasting, lasting]
+
+
 @pytest.mark.parametrize(
     ("option", "text", "code"),
     [

@@ -54,7 +54,7 @@ def test_an_export_is_its_owners_alone_whole_and_the_same_each_time(observed: Pr
     lines = gzip.decompress(first.read_bytes()).splitlines()
     assert json.loads(lines[0])["format"] == "jpo state"
     assert json.loads(lines[-1])["end"]["runs"] == 7
-    assert not list(observed.folder.glob(".a.gz*"))
+    assert not list(observed.folder.glob(".jpo-new-*"))
 
 
 def test_an_import_changes_a_store_in_use_in_nothing(observed: Project) -> None:

@@ -102,6 +102,7 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
         ("[sla]\ntime_max = 'soon'", r"\[sla\] time_max: 'soon' is not a duration; "),
         ("[sla]\ncost_max = []", r"\[sla\] cost_max: \[\] is not a number; "),
         ("[sla]\ncost_max = 0", r"\[sla\] cost_max: 0 is too small; write a number above 0"),
+        ("[sla]\ngpu_util_min = 95", r"\[sla\] gpu_util_min: 95 is too large; write a number of at most 1"),
         ("[sla]\nmemory_max_gib = inf", r"\[sla\] memory_max_gib: inf is not a number; "),
         ("[sla]\ntimemax = 5", r"\[sla\]: unknown key 'timemax'; known are time_max"),
     ],

@@ -99,6 +99,15 @@ def test_a_broken_promise_is_told_with_its_unit_and_its_name_in_jpo_toml():
     assert found.allowed == ">= 500 samples/s"
 
 
+def test_hours_are_told_as_hours_and_two_numbers_so_that_they_are_seen_to_differ():
+    def told(seconds: float) -> str:
+        (found,) = rules.time_within_sla(NOW, NOW, Limits(time_max_seconds=21_600), Facts(duration_seconds_next=seconds))
+        return found.message
+
+    assert told(27_000) == "the run is expected to take 7.5 h; [sla] time_max is 6 h"
+    assert told(21_600.5) == "the run is expected to take 6.000138889 h; [sla] time_max is 6 h"
+
+
 def test_a_rule_says_in_words_what_was_wanted_and_what_is_allowed():
     (found,) = rules.largest_change(NOW, {**NOW, "batch_size": 100_000.0}, Limits(), Facts())
     assert (found.parameter, found.wanted, found.allowed) == ("batch_size", "100000", "16 to 256")

@@ -203,7 +203,29 @@ def test_rollbacks_are_found_among_the_suggestions_whatever_the_others_say(store
     for one in (*rollbacks, a_suggestion("r4", decided_by="rollback"), a_suggestion("r5", identity=CIFAR, decided_by="rollback")):
         append(store, one)
     store.withdraw("r4", AuditEvent("conflict", 9.0))
-    assert store.rollbacks_of(DIGITS) == (rollbacks[1], rollbacks[0])
+    assert store.rollbacks_of(DIGITS) == tuple(rollbacks)
+
+
+def test_suggestions_come_as_they_went_on_record_where_clocks_differ(store: Store) -> None:
+    for one in (
+        a_suggestion("s3", 3.0),
+        a_suggestion("s0", 2.0, identity=CIFAR),
+        a_suggestion("s1", 1.0),
+        a_suggestion("s2", 2.0),
+    ):
+        append(store, one)
+    store.withdraw("s2", AuditEvent("conflict", 9.0))
+    for since, found in ((None, ["s3", "s1"]), ("s1", ["s1"]), ("s0", ["s1"]), ("never", [])):
+        assert [one.suggestion_id for one in store.as_recorded(DIGITS, since=since)] == found
+
+
+def test_what_was_written_is_known_by_workload(store: Store) -> None:
+    for identity, suggestion_id in ((DIGITS, "s1"), (CIFAR, "s2"), (DIGITS, "s3")):
+        append(store, a_suggestion(suggestion_id, identity=identity))
+        store.audit(
+            AuditEvent("written" if suggestion_id != "s3" else "conflict", 9.0, identity, {"suggestion_id": suggestion_id})
+        )
+    assert (store.written(DIGITS), store.written(CIFAR)) == ({"s1"}, {"s2"})
 
 
 def test_suggestions_are_oldest_first_and_a_limit_keeps_the_newest(store: Store) -> None:

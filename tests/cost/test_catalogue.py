@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from datetime import date
 from pathlib import Path
 
@@ -45,9 +46,10 @@ def test_a_catalogue_is_read_back_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     ("line", "finding"),
     [
-        (SMALL.replace("0.5", "-0.5"), "file:3: usd_per_hour = '-0.5' is not a number of at least 0"),
+        (SMALL.replace("0.5", "-0.5"), "file:3: usd_per_hour = '-0.5' is not a number in 0..1e+06"),
         (SMALL.replace("0.5", ""), "file:3: usd_per_hour = '' is not a number"),
         (SMALL.replace("0.5", "nan"), "file:3: usd_per_hour = 'nan' is not a number"),
+        (SMALL.replace("0.5", "1e308"), "file:3: usd_per_hour = '1e308' is not a number in 0..1e+06"),
         (SMALL.replace("0.2", "-1"), "file:3: usd_per_hour_spot = '-1' is not a number"),
         (SMALL.replace("t4,1", "t4,1.5"), "file:3: gpus = '1.5' is not a whole number"),
         (SMALL.replace("t4,1", "t4,0"), "file:3: gpus = 0 and gpu_type = 't4'"),
@@ -83,6 +85,13 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=finding) as refused:
             read_catalogue(tmp_path / name)
         assert refused.value.code == "JPO-E802"
+
+
+def test_a_pipe_that_never_ends_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is no file that ends") as refused:
+        read_catalogue(tmp_path / "pipe")
+    assert refused.value.code == "JPO-E802"
 
 
 def test_regions_and_types_that_are_not_there_name_those_that_are() -> None:

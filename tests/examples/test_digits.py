@@ -8,12 +8,16 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from jpo.records import Identity
+from jpo.trial_logs import read_trials
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "digits"
@@ -164,3 +168,20 @@ def test_an_error_during_training_ends_the_run_as_failed(tmp_path, read_log):
     done = subprocess.run(broken, cwd=DIGITS, capture_output=True, text=True, env=environment(), check=False)
     assert "TypeError" in done.stderr
     assert read_log(tmp_path / "run-1.csv").facts["status"] == "failed"
+
+
+def test_a_trial_on_part_of_the_data_says_so_and_tells_evaluation_apart(tmp_path, read_log):
+    subprocess.run(command(tmp_path, "--fraction", "0.1", epochs=3), stdout=subprocess.DEVNULL, env=environment(), check=True)
+    log = read_log(tmp_path / "run-1.csv")
+    assert log.facts["data_fraction"] == "0.1"
+    assert [row[1:3] for row in log.rows] == [[0.5, 144], [1, 144], [1.5, 288], [2, 288], [2.5, 432], [3, 432]]
+    identity = Identity(log.facts["dataset"], log.facts["model"], log.facts["framework"])
+    (trial,) = read_trials([tmp_path / "run-1.csv"], identity, None, now=time.time())
+    assert (trial.fraction, trial.samples) == (0.1, 144)
+    assert trial.evaluation is not None
+
+
+@pytest.mark.parametrize("share", ["0", "1.5", "nan", "half"])
+def test_a_share_that_cannot_be_is_refused(tmp_path, share):
+    done = subprocess.run(command(tmp_path, "--fraction", share), capture_output=True, env=environment(), check=False)
+    assert done.returncode == 2

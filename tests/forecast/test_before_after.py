@@ -31,10 +31,30 @@ def test_fewer_than_three_runs_on_a_side_have_no_interval(before: list[float], a
     assert (found.runs_before, found.runs_after) == (len(before), len(after))
 
 
-def test_what_has_no_logarithm_does_not_count() -> None:
-    found = compare("val_loss", [1.0, 1.0, 0.0, -2.0, math.nan, math.inf], [2.0], more_is_better=False, seed=0)
-    assert (found.runs_before, found.before, found.after) == (2, 1.0, 2.0)
-    assert compare("val_loss", [-1.0], [], more_is_better=False, seed=0).before is None
+def test_what_has_no_logarithm_is_compared_by_difference() -> None:
+    found = compare("gpu_utilisation", [0.0, 0.0, 0.6], [0.8, 0.8, 0.8], more_is_better=True, seed=0)
+    assert (found.kind, found.runs_before, found.before, found.after) == ("difference", 3, pytest.approx(0.2), pytest.approx(0.8))
+    assert found.change is not None
+    assert found.change.mean == pytest.approx(0.6)
+    losses = compare("val_loss", [-1.0, -1.1, -0.9], [-2.0, -2.1, -1.9], more_is_better=False, seed=0)
+    assert (losses.before, losses.word) == (pytest.approx(-1.0), "better")
+
+
+def test_what_is_not_finite_does_not_count() -> None:
+    found = compare("val_loss", [1.0, 1.0, math.nan, math.inf], [2.0], more_is_better=False, seed=0)
+    assert (found.kind, found.runs_before, found.before, found.after) == ("ratio", 2, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("value", [65536.1, 12.3, 1e-7, 0.1, -0.3, 0.0])
+def test_equal_values_are_no_change_whatever_their_mean_is_rounded_to(value: float) -> None:
+    words = {compare("x", [value] * n, [value] * m, more_is_better=True, seed=0).word for n in range(3, 9) for m in range(3, 9)}
+    assert words == {"no clear change"}
+
+
+def test_values_that_no_machine_measures_have_bounds_all_the_same() -> None:
+    found = compare("x", [1e-300] * 3, [1e300] * 3, more_is_better=False, seed=0)
+    assert found.change is not None
+    assert (math.isfinite(found.change.high), found.word) == (True, "worse")
 
 
 def test_runs_that_are_all_alike_have_an_interval_of_one_point() -> None:

@@ -100,6 +100,7 @@ def test_losses_weigh_particles_and_only_positive_ones_count() -> None:
     belief = posterior(draws, TWO, [run(32, 1, val_loss=0.5), run(4096, 2, val_loss=1.0), run(4096, 3, val_loss=-4.0)])
     assert belief.weights[1] > 0.95
     assert belief.val_loss == pytest.approx(0.5, rel=0.02)
+    assert (belief.runs.tolist(), np.asarray(belief.loss_runs).tolist()) == ([1, 2], [1, 1])
     assert belief.duration_seconds is None
 
 

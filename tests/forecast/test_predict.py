@@ -82,6 +82,15 @@ def test_loss_is_forecast_once_measured() -> None:
     assert loss.mean == pytest.approx(0.4)
 
 
+def test_a_run_that_measured_no_loss_does_not_tell_the_loss_there() -> None:
+    known = replace(BELIEF, runs=np.array([4, 4]), val_loss=0.4)
+    told, untold = (predict(replace(known, loss_runs=runs), 1, usd_per_hour=None) for runs in (None, np.array([4, 0])))
+    assert told.val_loss is not None
+    assert untold.val_loss is not None
+    assert untold.val_loss.high > 1.3 * told.val_loss.high
+    assert untold.duration_seconds == told.duration_seconds
+
+
 def test_intervals_widen_when_no_simulated_job_fits() -> None:
     fits, odd = (predict(replace(BELIEF, effective_share=share), 1, usd_per_hour=None).duration_seconds for share in (0.5, 0.001))
     assert fits is not None

@@ -37,7 +37,7 @@ def test_a_stall_counts_no_more_than_three_medians():
 
 @pytest.mark.parametrize("ends", [[], [10.0], [10.0, 10.0], [10.0, 5.0]])
 def test_rows_that_tell_nothing_are_refused(ends):
-    with pytest.raises(ValueError, match="two are needed"):
+    with pytest.raises(ValueError, match=r"fewer than two|does not rise"):
         trial_of("t", {}, rows_of(ends), fraction=1.0, started_at=0.0, ended_at=None)
 
 

@@ -84,11 +84,18 @@ def test_slices_of_a_partitioned_card_stand_in_its_place(smi: Smi) -> None:
         ("GPU-", []),
         ("0,0", [0.97]),
         ("²", []),
+        ("9" * 5000, []),
     ],
 )
 def test_cuda_visible_devices_hides_what_it_does_not_name(smi: Smi, wanted: str, seen: list[float]) -> None:
     gpus = gpus_here({"CUDA_VISIBLE_DEVICES": wanted}, program=smi(V100))
     assert [gpu.utilisation for gpu in gpus] == seen
+
+
+def test_parts_of_a_slice_are_told_one_by_one(smi: Smi) -> None:
+    listed = LISTED.replace("MIG 1g.10gb ", "MIG 1c.3g.40gb").replace("MIG 3g.40gb ", "MIG 1c.3g.40gb")
+    kinds = [gpu.gpu_type for gpu in gpus_here({}, program=smi(PARTITIONED, listed))]
+    assert kinds == ["a100-1c.3g.40gb", "a100-1c.3g.40gb", "a100"]
 
 
 def test_cuda_visible_devices_may_name_a_slice(smi: Smi) -> None:
@@ -105,6 +112,19 @@ def test_an_empty_cuda_visible_devices_means_none_without_asking(tmp_path: Path,
 def test_a_warning_among_the_lines_is_no_card(smi: Smi) -> None:
     program = smi(f"{T4}\nWARNING: infoROM is corrupted at gpu 0000:00:1E.0, ask, the, vendor, or, not")
     assert [gpu.gpu_type for gpu in gpus_here({}, program=program)] == ["t4"]
+
+
+def test_a_damaged_record_of_a_card_hides_no_card(smi: Smi) -> None:
+    program = smi(f"{T4}\nWARNING: infoROM is corrupted at gpu 0000:00:1E.0", ends_with=14)
+    assert [gpu.gpu_type for gpu in gpus_here({}, program=program)] == ["t4"]
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "hello", "0, GPU-1, Tesla T4", "Unable to determine the device handle for GPU 0000:3B:00.0"]
+)
+def test_an_answer_that_lists_no_card_and_does_not_say_so_is_unknown(smi: Smi, answer: str) -> None:
+    gpus, why = look_for_gpus({}, program=smi(answer))
+    assert (gpus, why.endswith(f"no card in its answer, {answer or 'and not a word'}")) == (None, True)
 
 
 def test_no_program_and_no_device_is_no_gpu(tmp_path: Path) -> None:

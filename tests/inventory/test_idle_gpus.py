@@ -55,6 +55,12 @@ def test_busy_cpus_beside_untouched_gpus_are_told() -> None:
     assert (found.code, found.finding.endswith("and the CPUs were 97 % busy")) == ("JPO-W863", True)
 
 
+def test_gpus_that_worked_a_little_were_touched_however_little_memory_was_seen() -> None:
+    found = diagnose(on_gpus(gpu_utilisation=0.03, gpu_memory_gib=0.02))
+    assert found is not None
+    assert (found.code, "never touched" in found.finding) == ("JPO-W868", False)
+
+
 def test_memory_in_use_and_busy_cpus_mean_waiting_for_data() -> None:
     found = diagnose(on_gpus(gpu_utilisation=0.02, gpu_memory_gib=9.5, cpu_utilisation=0.93))
     assert found is not None

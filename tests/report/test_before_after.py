@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -15,9 +16,9 @@ from jpo.report.before_after import Comparison
 from jpo.report.before_after_plot import plot
 
 LINES = (
-    BeforeAfter("duration_seconds", 100.0, 62.0, 10, 8, Interval(0.62, 0.5, 0.78), "better"),
-    BeforeAfter("cost_usd", None, 1.5, 0, 8, None, "too few"),
-    BeforeAfter("failed", 0.1, 0.0, 10, 8, Interval(-0.1, -0.35, 0.22), "no clear change"),
+    BeforeAfter("duration_seconds", "ratio", 100.0, 62.0, 10, 8, Interval(0.62, 0.5, 0.78), "better"),
+    BeforeAfter("cost_usd", "ratio", None, 1.5, 0, 8, None, "too few"),
+    BeforeAfter("failed", "difference", 0.1, 0.0, 10, 8, Interval(-0.1, -0.35, 0.22), "no clear change"),
 )
 FOUND = Comparison(Identity("d", "m$x", "f"), 100.0, 200.0, 10, 8, 2, LINES, LINES[:1])
 NOTHING = Comparison(Identity("d", "m", "f"), None, None, 1, 0, 0, (), ())
@@ -34,6 +35,18 @@ def test_the_table_says_how_much_and_how_sure() -> None:
     assert "runs that failed 10 % 0 % -10 points (-35 to +22) no clear change" in text
     head = "first changed on 1970-01-01 00:01, last on 1970-01-01 00:03 (UTC): 10 runs before, 8 runs after it; left out, since"
     assert any(line.startswith(head) for line in text)
+
+
+def test_what_had_to_be_compared_by_difference_says_so() -> None:
+    line = BeforeAfter("gpu_utilisation", "difference", 0.2, 0.8, 4, 4, Interval(0.6, 0.4, 0.8), "better")
+    assert "GPU utilisation (arithmetic) 0.2 0.8 +0.6 (+0.4 to +0.8) better" in lines(
+        replace(FOUND, lines=(line,), since_last=())
+    )
+
+
+def test_no_change_has_no_sign() -> None:
+    line = BeforeAfter("val_loss", "ratio", 0.1, 0.1, 4, 4, Interval(1.0, 0.9999, 1.0001), "no clear change")
+    assert "val loss 0.1 0.1 0 % (0 to 0) no clear change" in lines(replace(FOUND, lines=(line,), since_last=()))
 
 
 def test_without_a_change_there_is_nothing_to_compare() -> None:

@@ -70,9 +70,21 @@ def test_the_track_record_is_told_once() -> None:
     assert "Last 4 forecasts" not in explanation.as_markdown(TOLD)
 
 
+def test_of_many_runs_that_followed_the_newest_are_told_and_json_has_all() -> None:
+    many = replace(TOLD, followers=tuple(a_run(f"f{n:02}", 400.0 + n) for n in range(30)))
+    text = explanation.as_text(many, width=120, colour=False)
+    assert ("f24:" in text, "f25:" in text, "f29:" in text) == (False, True, True)
+    assert "the newest 5 of 30 runs; -o json has all" in text
+    assert len(json.loads(explanation_json.render(many))["followed_by"]) == 30
+    markdown = explanation.as_markdown(many)
+    assert "has all\n\n| run |" in markdown, "a table needs a blank line above"
+
+
 def test_names_cannot_steer_a_terminal_nor_break_out_of_markdown() -> None:
-    hostile = replace(TOLD, standing=("a\x1b[31m|<script>",), followers=(a_run("r\x1b]0;x|<b>"),))
+    hostile = replace(TOLD, standing=("a\x1b[31m|<script>",), followers=(a_run("r\x1b]0;x|<b>~~$x$\u202e"),))
     assert "\x1b" not in explanation.as_text(hostile, width=120, colour=False)
+    assert not {"\x1b", "\u202e"} & set(explanation.as_markdown(hostile))
+    assert r"\~\~\$x\$" in explanation.as_markdown(hostile)
     assert "<script>" not in explanation.as_markdown(hostile)
     assert "<b>" not in explanation.as_markdown(hostile)
 

@@ -56,7 +56,7 @@ def test_facts_and_predictions_are_told_apart_by_words() -> None:
     assert "2 h 00  8.00 USD  yes; a prediction beats it" in facts
     assert "no                          today; breaks cost_max" in facts
     assert "1 h 30 (1 h 12 to 1 h 52)  7.00 USD (5.60 to 8.75)  yes" in predictions
-    assert "suggested, prefer time/night; fails with 12 %" in " ".join(predictions.split())
+    assert "suggested; prefer time, night; fails with 12 %" in " ".join(predictions.split())
 
 
 def test_what_must_be_known_to_read_it_is_said() -> None:
@@ -64,10 +64,10 @@ def test_what_must_be_known_to_read_it_is_said() -> None:
     for sentence in (
         "Reference point: time 4 h 24, cost 9.90 USD.",
         "Hypervolume of the measured front up to it: 4.56 h × USD (more is better).",
-        "Predicted points would add 144 %, and at the worse ends of their intervals 0 %: a prediction",
+        "Predicted points would add 144 %, and at the worse ends of their intervals nothing: a prediction",
         "The same in all: gpus 1.",
         "`jpo suggest` would choose: batch 128; batch_size 128 was not run yet.",
-        "Not shown: 3 runs that did not end well.",
+        "Not shown: runs that did not end well (3).",
         "Note: a note",
     ):
         assert sentence in text, sentence

@@ -165,7 +165,8 @@ def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("amount", "text"), [(7.1, "7.10 USD"), (0.25, "0.25 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")]
+    ("amount", "text"),
+    [(7.1, "7.10 USD"), (0.25, "0.25 USD"), (0.014, "0.014 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")],
 )
 def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
     assert numbers.money(amount) == text

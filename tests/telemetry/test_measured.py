@@ -20,6 +20,13 @@ def test_nothing_measured_is_none_not_zero():
     assert {outcome.memory_gib, outcome.converged, outcome.energy_joules} == {None}
 
 
+@pytest.mark.parametrize("share", ["0.1", "2", "half"])
+def test_a_trial_on_part_of_the_data_is_no_run(share):
+    with pytest.raises(ValueError, match="data"):
+        run(parameters={"data_fraction": share})
+    assert run(parameters={"data_fraction": "1"}).parameters == {}
+
+
 def test_without_a_start_there_is_no_duration_and_no_rate():
     outcome = run(start=None, samples=50.0, cpu_seconds=3.0).outcome
     assert (outcome.duration_seconds, outcome.throughput_samples_per_second, outcome.cpu_utilisation) == (None, None, None)

@@ -1,0 +1,68 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jpo.errors import UsageError
+from jpo.whole import whole
+
+
+def write(file: Path, *, over: bool = True, mode: int | None = None) -> None:
+    with whole(file, over=over, mode=mode) as new:
+        new.write(b"new")
+
+
+def test_until_the_block_ends_the_old_file_stands(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    with whole(file) as new:
+        new.write(b"new")
+        new.flush()
+        assert file.read_bytes() == b"old"
+    assert (file.read_bytes(), [path.name for path in tmp_path.iterdir()]) == (b"new", ["a"])
+
+
+def test_an_error_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    with pytest.raises(TypeError), whole(file) as new:
+        new.writelines([b"half", "no bytes"])  # type: ignore[list-item]
+    assert (file.read_bytes(), len(list(tmp_path.iterdir()))) == (b"old", 1)
+
+
+def test_a_link_stays_a_link_and_permissions_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write(link)
+    assert (link.is_symlink(), target.read_bytes(), target.stat().st_mode & 0o777) == (True, b"new", 0o640)
+
+
+def test_a_new_file_gets_the_permissions_of_any_other_or_those_that_are_asked_for(tmp_path: Path) -> None:
+    usual, private = tmp_path / "usual", tmp_path / "private"
+    before = os.umask(0o027)
+    try:
+        write(usual)
+        write(private, mode=0o600)
+    finally:
+        os.umask(before)
+    assert (usual.stat().st_mode & 0o777, private.stat().st_mode & 0o777) == (0o640, 0o600)
+
+
+def test_what_must_be_new_replaces_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"theirs")
+    with pytest.raises(FileExistsError):
+        write(file, over=False)
+    assert (file.read_bytes(), len(list(tmp_path.iterdir()))) == (b"theirs", 1)
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        write(tmp_path / "no folder" / "a")
+    assert (caught.value.code, "No such file" in str(caught.value)) == ("JPO-E307", True)
