@@ -31,6 +31,10 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from stamp import stamp
+
 from jpo import runlog
 from jpo.ahead import seconds_by_trials
 from jpo.forecast.trials import Trial, trial_of
@@ -100,8 +104,12 @@ def figures(cases: Sequence[Case]) -> list[dict[str, object]]:
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:
     """The figures as Markdown."""
-    lines = ["| | trials | full runs | time and cost off by (median) | inside 90 % interval | within 15 % |"]
-    lines.append("|---|---|--:|--:|--:|---|")
+    told = "Full runs predicted from a tenth of them; at a known price, cost is off by as much as time."
+    lines = ["## Trials", "", f"{stamp()}.", told, ""]
+    lines += [
+        "| | trials | full runs | time and cost off by (median) | inside 90 % interval | within 15 % |",
+        "|---|---|--:|--:|--:|---|",
+    ]
     for row in rows:
         shares = [f"{row[name]:.1%}" for name in ("median_error", "inside_90")]
         holds = "yes" if row["within_15_percent"] else "no"
