@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,6 +42,7 @@ class Grounds:
         ahead: the outlook, from this workload's finished runs where there are any.
         others: runs of other workloads.
         gpu_type: which GPUs they are, where the user has said so.
+        beside: outlooks with one more configuration each, by its values, for those that are no candidates.
     """
 
     identity: Identity
@@ -50,6 +51,11 @@ class Grounds:
     others: Sequence[Run]
     gpu_type: str | None
     seed: int
+    beside: Mapping[tuple[float, ...], Outlook] = field(default_factory=dict)
+
+    def outlook(self, values: Values) -> Outlook:
+        """The one in which a configuration is a candidate."""
+        return self.beside.get(tuple(values.values()), self.ahead)
 
 
 def expectations(asked: Sequence[Values], grounds: Grounds) -> list[list[Expected]]:
@@ -67,7 +73,8 @@ def expectations(asked: Sequence[Values], grounds: Grounds) -> list[list[Expecte
 
 def _history(values: Values, grounds: Grounds) -> Expected | None:
     """By the belief after this workload's runs; None before the first that ended well."""
-    forecast = grounds.ahead.forecast(grounds.ahead.row(values))
+    ahead = grounds.outlook(values)
+    forecast = ahead.forecast(ahead.row(values))
     if forecast.duration_seconds is None:
         return None
     well = sum(run.ended_well for run in grounds.ahead.runs)
@@ -119,7 +126,7 @@ def _by_trials(asked: Sequence[Values], grounds: Grounds) -> list[Expected | Non
     words = f"{len(trials)} trial{'' if len(trials) == 1 else 's'} on {shares} of the data: {names}"
     return [
         Expected("trials", words, _full_run(values, seconds, ran, grounds))
-        for values, seconds in zip(asked, seconds_by_trials(trials, ran, asked, grounds.seed), strict=True)
+        for values, seconds in ((one, seconds_by_trials(trials, ran, [one], grounds.seed)[0]) for one in asked)
     ]
 
 
@@ -146,7 +153,7 @@ def _full_run(values: Values, seconds: Interval, ran: Sequence[Values], grounds:
     losses = [found for one in alike if (found := loss_after(one.losses, values["epochs"]))]
     return Forecast(
         duration_seconds=seconds,
-        cost_usd=cost(seconds, values, grounds.ahead),
+        cost_usd=cost(seconds, values, grounds.outlook(values)),
         val_loss=min(losses, key=lambda one: one.high / one.low) if losses else None,
         throughput_samples_per_second=Interval(work / seconds.mean, work / seconds.high, work / seconds.low) if work else None,
         memory_gib=Interval(memory, memory / (1 + MEMORY_ERROR), memory * (1 + MEMORY_ERROR)) if memory else None,
@@ -173,4 +180,4 @@ def _guessed(values: Values, grounds: Grounds) -> Expected:
         kind, guess = "heuristic", by_arithmetic(grounds.identity, values, grounds.gpu_type)
     if guess is None:
         return Expected("unknown", NOTHING, Forecast())
-    return Expected(kind, guess.words, Forecast(guess.seconds, cost(guess.seconds, values, grounds.ahead)))
+    return Expected(kind, guess.words, Forecast(guess.seconds, cost(guess.seconds, values, grounds.outlook(values))))

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,12 +23,16 @@ from jpo.forecast.demand import Band, demand
 from jpo.forecast.power import power_watts
 from jpo.forecast.widening import one_step_ahead, widening
 from jpo.prior import Prior, believe, prior_of, thinned
-from jpo.records import Belief, Candidates, Forecast, Interval, Preference, Run
+from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval, Preference, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
 Values = Mapping[str, float]
+
+THROUGHPUT = "throughput_samples_per_second"
+ALIKE = 1.1
+"""Runs are of the same length if their samples differ by no more than this factor: start-up and rounding."""
 
 FEW = 250
 """Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3 %."""
@@ -42,6 +47,7 @@ class Wishes:
         admissible: the guard's word on (today's, proposed) values.
         choices, scales, follow: see `propose_candidates`.
         promises: what the SLA promises, by the names of [sla].
+        currency: in which messages name amounts.
         explore, confidence: see `decide`.
     """
 
@@ -53,6 +59,7 @@ class Wishes:
     scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
     promises: Mapping[str, float] = field(default_factory=dict)
+    currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: float = 0.9
 
@@ -82,6 +89,9 @@ class Outlook:
         demands = {name: _at(band, row) for name, band in self.demands.items()}
         rate = self.usd_per_hour(row)
         known = predict(self.belief, row, usd_per_hour=rate, widen=self.widen, widen_loss=self.widen_loss)
+        time = known.duration_seconds
+        if self.samples and time:  # one forecast of speed, not two that contradict each other
+            demands[THROUGHPUT] = Interval(self.samples / time.mean, self.samples / time.high, self.samples / time.low)
         return replace(known, **demands)
 
     def expected(self, quantity: str) -> Floats | None:
@@ -97,7 +107,21 @@ class Outlook:
             return seconds if quantity == "duration_seconds" else self._cost(seconds)
         if quantity == "val_loss":
             return None if belief.val_loss is None else belief.val_loss * np.exp(belief.weights @ belief.log_loss)
+        if quantity == THROUGHPUT and self.samples and (times := self.expected("duration_seconds")) is not None:
+            return np.asarray(self.samples / times)
         return self.demands[quantity].mean if quantity in self.demands else None
+
+    @cached_property
+    def samples(self) -> float | None:
+        """What a run's time and throughput multiply to, where it is the same in all runs: only time then says how fast one is."""
+        done = [
+            run.outcome.duration_seconds * run.outcome.throughput_samples_per_second
+            for run in self.runs
+            if run.ended_well and run.outcome.duration_seconds and run.outcome.throughput_samples_per_second
+        ]
+        pairs = zip(self.candidates.names, self.candidates.values.T, strict=True)
+        varied = any(name == "epochs" and np.ptp(column) > 0 for name, column in pairs)
+        return median(done) if done and not varied and max(done) <= ALIKE * min(done) else None
 
     def _cost(self, seconds: Floats) -> Floats | None:
         known = [self.usd_per_hour(row) for row in range(len(self.candidates.values))]
@@ -156,6 +180,18 @@ def look_ahead(
     prior = prior_of(candidates, seed, others)
     time, loss = calibration(prior, candidates, runs) if widen is None else (widen, widen)
     return Outlook(candidates, believe(prior, candidates, runs), runs, prior, time, wishes.prices, loss)
+
+
+def look_beside(ahead: Outlook, values: Values, *, seed: int, others: Sequence[Run] = ()) -> Outlook:
+    """The outlook with one more configuration; the same outlook where it is a candidate.
+
+    Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
+    """
+    candidates = with_row(ahead.candidates, values, ahead.prices)
+    if candidates is ahead.candidates:
+        return ahead
+    prior = prior_of(candidates, seed, others)
+    return replace(ahead, candidates=candidates, belief=believe(prior, candidates, ahead.runs), prior=prior)
 
 
 def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:

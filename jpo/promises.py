@@ -15,7 +15,7 @@ import numpy as np
 from jpo.cost.sla import PROMISES
 from jpo.errors import NothingAdmissible
 from jpo.outlook import Outlook, Wishes
-from jpo.records import Candidates
+from jpo.records import USD, Candidates, Currency
 from jpo.report import numbers
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Promised:
     limit: float
     expected: Floats
     kept: Bools
+    currency: Currency = USD
 
     def best(self, rows: Bools) -> float:
         """What comes nearest to the limit among these candidates."""
@@ -49,7 +50,7 @@ class Promised:
 
     def written(self, value: float) -> str:
         """The limit, or what is expected, with its unit."""
-        return numbers.written(self.name, value)
+        return numbers.written(self.name, value, self.currency)
 
 
 def promised(ahead: Outlook, wishes: Wishes) -> Iterator[Promised]:
@@ -59,7 +60,8 @@ def promised(ahead: Outlook, wishes: Wishes) -> Iterator[Promised]:
         expected = ahead.expected(promise.quantity)
         if expected is not None:
             edge = promise.edge(limit)
-            yield Promised(name, limit, expected, ~(expected > edge if promise.at_most else expected < edge))
+            kept = ~(expected > edge if promise.at_most else expected < edge)
+            yield Promised(name, limit, expected, kept, wishes.currency)
 
 
 def within_sla(ahead: Outlook, wishes: Wishes) -> Candidates:

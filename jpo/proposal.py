@@ -20,7 +20,7 @@ from jpo.advice import Advice
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla, usd_per_hour
 from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
-from jpo.evidence import Known, prices_in
+from jpo.evidence import Known, currency_in, prices_in
 from jpo.history import AuditEvent, Json, Store
 from jpo.history.events import refused
 from jpo.inventory.batch_per_gpu import thinned_out
@@ -71,6 +71,7 @@ def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: L
         scales={name: table.scale for name, table in tables.items() if table.scale},
         follow=follow_of(workload, loaded),
         promises=settings.sla.promises,
+        currency=currency_in(loaded),
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,
     )

@@ -90,3 +90,20 @@ def test_energy_that_nobody_knows_is_left_out_of_a_forecast(joules: float | None
     runs = [a_run(at, duration_seconds=3600.0, **({} if joules is None else {"energy_joules": joules})) for at in range(3)]
     outlook = ahead(*runs, prices=Prices(usd_per_gpu_hour=2.0, usd_per_kwh=0.5))
     assert outlook.usd_per_hour(outlook.candidates.current) == 2.0
+
+
+def test_time_and_throughput_of_equally_long_runs_tell_one_story() -> None:
+    outlook = ahead(*(a_run(at, duration_seconds=3600.0, throughput_samples_per_second=90.0) for at in range(2)))
+    assert outlook.samples == 3600.0 * 90.0
+    for row in range(len(outlook.candidates.values)):
+        told = outlook.forecast(row)
+        assert told.duration_seconds
+        assert told.throughput_samples_per_second
+        assert told.duration_seconds.mean * told.throughput_samples_per_second.mean == pytest.approx(outlook.samples)
+        assert told.duration_seconds.high * told.throughput_samples_per_second.low == pytest.approx(outlook.samples)
+
+
+def test_runs_of_different_lengths_leave_throughput_its_own_forecast() -> None:
+    lengths = (3600.0, 7200.0)
+    runs = (a_run(at, duration_seconds=time, throughput_samples_per_second=90.0) for at, time in enumerate(lengths))
+    assert ahead(*runs).samples is None

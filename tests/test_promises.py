@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from jpo.cost import check_sla
 from jpo.errors import NothingAdmissible
 from jpo.outlook import Wishes
 from jpo.promises import within_sla
-from jpo.records import Candidates, Forecast, Interval, Preference
+from jpo.records import Candidates, Currency, Forecast, Interval, Preference
 
 
 def wishes(promises: dict[str, float]) -> Wishes:
@@ -79,3 +81,9 @@ def test_what_lies_beyond_a_limit_by_rounding_alone_breaks_it_for_nobody() -> No
     assert check.verdict == "ok"
     facts = Facts(duration_seconds_next=expected)
     assert approves({"cpus": 1.0}, {"cpus": 2.0}, Limits(time_max_seconds=12.3), facts)
+
+
+def test_amounts_are_named_in_the_users_currency() -> None:
+    in_euros = replace(wishes({"cost_max": 2.0}), currency=Currency("EUR", 0.5))
+    with pytest.raises(NothingAdmissible, match=r"keep 1\.00 EUR; the nearest expects 1\.50 EUR"):
+        within_sla(Foreseen(cost_usd=[3.0, 4.0, 5.0]), in_euros)

@@ -27,8 +27,10 @@ from jpo.report.spreadsheet import csv_line
 
 MOST_ROWS = 1000
 """Runs, and suggestions, in tables where nobody said how many: laying out 100,000 takes a minute, and nobody reads them."""
-NOT_FOLDED = ("run", "ended (UTC)", "status", "duration")
-"""Columns that stay whole in a narrow terminal."""
+FOLDED = ("changes", "decided by")
+"""Columns that may break in a narrow terminal; half a number or half an id is none."""
+ROOM_FOR_IDS = 110
+"""Columns of a terminal in which each run's suggestion has a place; in narrower ones the table below has the ids."""
 WIDENED = "JPO-W616"
 
 
@@ -174,7 +176,7 @@ def as_tables(seen: Seen, width: int, colour: bool) -> str:
         ran = [known for known in seen.runs if known.run.identity == identity]
         made = [one for one in seen.suggestions if one.identity == identity]
         differing = [name for name in PARAMETERS if len({known.run.parameters.get(name) for known in ran}) > 1]
-        for table in (_runs(ran, differing, forecasts), _suggestions(made)):
+        for table in (_runs(ran, differing, forecasts, ids=width >= ROOM_FOR_IDS), _suggestions(made)):
             if table.row_count:
                 console.print(table, "")
         if same := _same(ran, differing):
@@ -202,11 +204,18 @@ def _same(runs: Sequence[RecordedRun], differing: Sequence[str]) -> str:
     return f"The same in all runs above: {', '.join(told)}." if told else ""
 
 
-def _runs(runs: Sequence[RecordedRun], names: Sequence[str], forecasts: Mapping[str, Forecast]) -> Table:
+def _runs(runs: Sequence[RecordedRun], names: Sequence[str], forecasts: Mapping[str, Forecast], *, ids: bool) -> Table:
     met = {known.run.run_id: against(known, forecasts) for known in runs}
     compared = ["forecast"] if any(met.values()) else []
     table = _table(
-        "run", "ended (UTC)", "status", *(SHORT[name] for name in names), "duration", *compared, "val loss", "suggestion"
+        "run",
+        "ended (UTC)",
+        "status",
+        *(SHORT[name] for name in names),
+        "duration",
+        *compared,
+        "val loss",
+        *(["suggestion"] if ids else []),
     )
     for known in runs:
         run, outcome = known.run, known.run.outcome
@@ -215,7 +224,7 @@ def _runs(runs: Sequence[RecordedRun], names: Sequence[str], forecasts: Mapping[
         loss = "" if outcome.val_loss is None else numbers.plain(outcome.val_loss)
         name, ended = printable(run.run_id), _time(run.ended_at)
         beside = [met[run.run_id]] if compared else []
-        table.add_row(name, ended, _status(known), *values, took, *beside, loss, known.suggestion_id or "")
+        table.add_row(name, ended, _status(known), *values, took, *beside, loss, *([known.suggestion_id or ""] if ids else []))
     return table
 
 
@@ -247,7 +256,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name in NOT_FOLDED)
+        table.add_column(name, overflow="fold", no_wrap=name not in FOLDED)
     return table
 
 

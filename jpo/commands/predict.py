@@ -20,7 +20,7 @@ from jpo.evidence import currency_in, gather, limits_of, workload_of
 from jpo.forecast.trials import Trial
 from jpo.layers import Loaded
 from jpo.opening import store_of
-from jpo.outlook import Outlook, Wishes, look_ahead
+from jpo.outlook import Outlook, Wishes, look_ahead, look_beside
 from jpo.proposal import gpu_memory_gib_now, wishes_of
 from jpo.question import Question, asked_for, can_be_scaled
 from jpo.records import Run, Workload, same
@@ -70,14 +70,15 @@ def predict(path: Path, loaded: Loaded, question: Question, *, seed: int, now: f
     limits = limits_of(workload, loaded)
     wishes = wishes_of(workload, limits, runs, loaded)
     asked = asked_for(question, workload, wishes)
-    ahead = look_ahead(workload.current, runs, wishes, seed=seed, others=known.others, asked=asked)
-    grounds = Grounds(workload.identity, ahead, trials, known.others, loaded.settings.prices.gpu_type, seed)
+    ahead = look_ahead(workload.current, runs, wishes, seed=seed, others=known.others)
+    beside = {tuple(values.values()): look_beside(ahead, values, seed=seed, others=known.others) for values in asked}
+    grounds = Grounds(workload.identity, ahead, trials, known.others, loaded.settings.prices.gpu_type, seed, beside)
     scene = Scene(workload, limits, wishes, grounds, runs)
     rows = table(asked, scene, spot=question.spot)
     answer = None
     if question.deadline_seconds is not None or budget is not None:
         rows, answer = answered(rows, question, Bounds(question.deadline_seconds, budget, currency), scene)
-    more = warnings(rows, trials) | dict.fromkeys(told_of_pins(workload), "JPO-I846")
+    more = warnings(rows, trials) | never_varied(rows, runs, trials) | dict.fromkeys(told_of_pins(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
     return Prediction(path, workload.identity, len(runs), tuple(rows), notes, codes, answer, currency)
 
@@ -92,6 +93,18 @@ def warnings(rows: Sequence[Row], trials: Sequence[Trial]) -> dict[str, str]:
         told[ONE_SHARE] = "JPO-W822"
     if any(one.has_target for one in trials):
         told[HAS_TARGET] = "JPO-W823"
+    return told
+
+
+def never_varied(rows: Sequence[Row], runs: Sequence[Run], trials: Sequence[Trial]) -> dict[str, str]:
+    """Parameters of which all evidence has one value, and rows another: sentence -> reason code."""
+    seen = [run.parameters for run in runs if run.ended_well] + [one.parameters for one in trials]
+    told = {}
+    for name in dict.fromkeys(name for row in rows for name in row.parameters):
+        values = {values[name] for values in seen if name in values}
+        if len(values) == 1 and any(row.parameters[name] not in values for row in rows):
+            what = f"{name} was {values.pop():g} whenever it ran"
+            told[f"{what}: what another value does is known from simulated jobs alone"] = "JPO-W824"
     return told
 
 
@@ -113,7 +126,7 @@ def row_of(values: Values, expected: Sequence[Expected], scene: Scene, spot: boo
     """One configuration with the word of the limits and of [sla]."""
     prices = scene.wishes.prices if spot is None else replace(scene.wishes.prices, spot=spot)
     if spot is not None:
-        expected = [priced(one, values, scene.grounds.ahead, prices) for one in expected]
+        expected = [priced(one, values, scene.grounds.outlook(values), prices) for one in expected]
     memory = gpu_memory_gib_now(scene.workload, scene.runs)
     facts = Facts(gpu_memory_gib_now=memory, usd_per_hour_next=usd_per_hour(values, prices))
     today = scene.workload.current
@@ -148,7 +161,8 @@ def answered(rows: list[Row], question: Question, bounds: Bounds, scene: Scene) 
     keeping = sorted((row for row in pool if row.allowed and bounds.kept(row)), key=bounds.order)
     nearest = min((row for row in pool if row.allowed), key=bounds.miss, default=min(pool, key=bounds.miss))
     best = keeping[0] if keeping else nearest
-    faster = dearer(best, keeping, scene.wishes.prices)
+    timely = Bounds(bounds.seconds, None)
+    faster = dearer(best, [row for row in pool if row.allowed and timely.kept(row)], scene.wishes.prices)
     shown = [*rows, *(row for row in (best, *(row for row, _ in faster)) if row not in rows)]
     supported = math.isfinite(bounds.miss(best)) or bool(keeping)
     return shown, Answer(

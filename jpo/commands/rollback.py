@@ -123,12 +123,12 @@ def reasons(store: Store, workload: Workload, undone: Undo, options: Options) ->
     moved = tuple(moved_on(workload, undone))
     if moved and not options.force:
         raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it all the same", code="JPO-E843")
-    count = len(undone.undone)
+    changes = [one for one in undone.undone if one.decided_by != "rollback"] or undone.undone
     already = all(p.text == undone.texts[p.name] for p in workload.parameters if p.name in undone.texts)
     come = "stand there already" if already else "come back"
-    what = f"{count} change{' is' if count == 1 else 's are'} undone"
+    what = f"{len(changes)} change{' is' if len(changes) == 1 else 's are'} undone"
     yield f"the values from before suggestion {undone.suggestion_id} {come}; {what}", "JPO-I845" if already else "JPO-I844"
-    for one in undone.undone[: -MOST_TOLD - 1 : -1]:
+    for one in changes[: -MOST_TOLD - 1 : -1]:
         yield retold(one, store.runs_following(one.suggestion_id)[-MOST_TOLD:]), "JPO-I844"
     for change in moved:
         yield f"{change}; it is replaced all the same", "JPO-W841"

@@ -45,7 +45,15 @@ def sleeping(*steps: Callable[[], object]) -> Callable[[float], None]:
 def following(folder: Path, log: Path) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "jpo", "observe", "--csv", str(log), "--follow"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True) as process:
+
+    def heeds_interrupts() -> None:
+        signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        )  # a shell that runs the tests in the background ignores them, and so would jpo
+
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True, preexec_fn=heeds_interrupts
+    ) as process:
         try:
             yield process
         finally:

@@ -244,3 +244,24 @@ def test_the_result_goes_to_a_file_too(project, predict):
     _, out, _ = predict("--output-file", "what.json")
     assert json.loads((project.folder / "what.json").read_text())["rows"][0]["basis"]["kind"] == "history"
     assert out.startswith("Workload digits/cnn/pytorch   7 finished runs")
+
+
+def test_a_row_says_the_same_whatever_else_is_asked(project, predict):
+    alone = rows(predict("--set", "batch_size=1024", "-o", "json")[1])[-1]
+    among = rows(predict("--vary", "batch_size=16,512,1024,2048", "-o", "json")[1])
+    assert alone["forecast"] in [row["forecast"] for row in among]
+
+
+def test_a_budget_shows_what_is_faster_beyond_it_and_the_price_of_a_saved_hour(project, predict):
+    _, out, _ = predict("--vary", "cpus=1,2,4", "-o", "json")
+    cheapest = min(row["forecast"]["cost_usd"]["mean"] for row in rows(out))
+    _, out, _ = predict("--vary", "cpus=1,2,4", "--max-cost", f"{1.0001 * cheapest:.9f}", "-o", "json")
+    answer = json.loads(out)["answer"]
+    assert answer["met"]
+    assert all(option["usd_per_saved_hour"] > 0 for option in answer["options"])
+    assert answer["options"]
+
+
+def test_what_no_run_has_varied_is_told_to_be_simulated(project, predict):
+    told = [predict(*words, "-o", "json")[1] for words in (("--set", "cpus=4"), ("--vary", "batch_size=16,32"))]
+    assert ["JPO-W824" in json.loads(out)["reason_codes"] for out in told] == [True, False]
