@@ -18,7 +18,7 @@ from jpo.history.audit_export import moment
 from jpo.inventory.gpus import gpus_here
 from jpo.layers import Loaded
 from jpo.opening import store_of
-from jpo.records import Currency, Identity, Run, SlaCheck, Workload, same
+from jpo.records import USD, Currency, Identity, Run, SlaCheck, Workload, same
 from jpo.report import numbers
 from jpo.report.printable import printable
 from jpo.report.sla import CheckedRun, Tally, checked_text
@@ -224,7 +224,8 @@ def seen(one: Threshold, currency: Currency) -> str:
     assert one.least is not None
     assert one.most is not None
     least, most = (numbers.written(one.name, value, currency) for value in (one.least, one.most))
-    return f"{one.runs} run{'' if one.runs == 1 else 's'}, {least}" + (f" to {most}" if most != least else "")
+    limit = "in USD; " if one.name == "cost_max" and currency != USD else ""
+    return f"{limit}{one.runs} run{'' if one.runs == 1 else 's'}, {least}" + (f" to {most}" if most != least else "")
 
 
 def seen_at_all(one: Threshold, currency: Currency) -> str:

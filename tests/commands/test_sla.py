@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from jpo import planning
-from jpo.cli import cli
 from jpo.settings import SlaTable
 
 SLA = """
@@ -21,8 +19,7 @@ val_loss_max = 0.2
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    monkeypatch.setitem(cli.commands, "sla", planning.sla)
+def without_gpus(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
 
@@ -145,6 +142,14 @@ def test_with_few_runs_of_todays_values_all_that_ended_well_count_and_it_says_so
     few = project.jpo("sla", "suggest")
     assert (few.code, tomllib.loads(few.out)) == (0, {"sla": {}})
     assert "# time_max: unknown, measured in 2 of at least 3 runs; 1 more is needed (2 runs, 1 min 38 to 1 min 40)" in few.out
+
+
+def test_a_limit_in_usd_says_so_beside_amounts_in_another_currency(project):
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('currency = "EUR"\nper_usd = 0.5\n')  # [prices] stands last
+    (line,) = [line for line in project.jpo("sla", "suggest").out.split("\n") if line.startswith("cost_max")]
+    assert "# in USD; 3 runs, " in line
+    assert line.endswith(" EUR")
 
 
 def test_no_cost_is_suggested_without_prices_and_none_of_it_without_runs(project, empty):
