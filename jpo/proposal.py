@@ -22,7 +22,7 @@ from jpo.cost import check_sla, usd_per_hour
 from jpo.errors import ConflictError, EditError, NothingAdmissible, UsageError
 from jpo.evidence import Known, currency_in, prices_in
 from jpo.history import AuditEvent, Json, Store
-from jpo.history.events import refused
+from jpo.history.events import account, refused
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.layers import Loaded
 from jpo.outlook import Wishes
@@ -254,6 +254,17 @@ def median_seconds(runs: Sequence[Run], values: Values) -> float | None:
     alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
     measured = [seconds for seconds in alike if seconds is not None]
     return median(measured) if measured else None
+
+
+def carry_out(store: Store, workload: Workload, proposal: Proposal, suggestion: Suggestion, *, dry_run: bool) -> bool:
+    """Refuse what the guard refuses; else put it on record, and only then write. Whether config.ini was written."""
+    if not proposal.guard.approved:
+        refuse(store, workload, proposal.executed, proposal.guard, now=suggestion.created_at, about=account(suggestion))
+    store.append(suggestion, config=str(workload.path), source_digest=workload.digest)
+    if not proposal.edits or dry_run:
+        return False
+    write(store, workload, proposal, suggestion)
+    return True
 
 
 def write(store: Store, workload: Workload, proposal: Proposal, suggestion: Suggestion) -> None:

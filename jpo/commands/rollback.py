@@ -16,11 +16,10 @@ from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.evidence import Known, currency_in, gather, limits_of, workload_of
 from jpo.history import Store
-from jpo.history.events import account
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.outlook import Wishes, look_ahead
-from jpo.proposal import checked, diff_of, edits_of, refuse, suggestion_of, wishes_of, write
+from jpo.proposal import carry_out, checked, diff_of, edits_of, suggestion_of, wishes_of
 from jpo.records import Decision, Parameter, Run, Suggestion, Workload
 from jpo.report import Report, numbers
 from jpo.undo import Undo, day, equal, last_in_force, on_record, pins, took_effect, undo
@@ -78,13 +77,9 @@ def rollback(path: Path, loaded: Loaded, options: Options) -> Report:
             agent=learning.policy_in(store, workload.identity, wishes.explore),
         )
         suggestion = replace(suggestion, pinned_until=pinned_until(options))
-        if not proposal.guard.approved:
-            refuse(store, workload, proposal.executed, proposal.guard, now=options.now, about=account(suggestion))
-        store.append(suggestion, config=str(path), source_digest=workload.digest)
-        if edits and not options.dry_run:
-            write(store, workload, proposal, suggestion)
+        written = carry_out(store, workload, proposal, suggestion, dry_run=options.dry_run)
         diff = diff_of(workload, proposal) if options.diff else None
-        return Report(suggestion, path, bool(edits) and not options.dry_run, known.track, diff, currency_in(loaded))
+        return Report(suggestion, path, written, known.track, diff, currency_in(loaded))
 
 
 def in_one_step(limits: Limits) -> Limits:

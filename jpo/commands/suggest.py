@@ -17,11 +17,11 @@ from jpo.agent.policy import Policy
 from jpo.errors import NothingAdmissible, UsageError
 from jpo.evidence import Known, currency_in, gather, limits_in, waiting_for, with_pins, workload_of
 from jpo.history import Json, Store
-from jpo.history.events import account, in_short, refused
+from jpo.history.events import in_short, refused
 from jpo.layers import Loaded
 from jpo.opening import store_of
 from jpo.outlook import Wishes
-from jpo.proposal import diff_of, guarded, propose, refuse, suggestion_of, wishes_of, write
+from jpo.proposal import carry_out, diff_of, guarded, propose, refuse, suggestion_of, wishes_of
 from jpo.records import WHOLE, Workload
 from jpo.report import Report
 from jpo.undo import on_probation, pinned, told_of_pins
@@ -76,15 +76,10 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
             policy=learning.decider(policy, advice.decision.decided_by),
             agent=policy,
         )
-        if not proposal.guard.approved:
-            refuse(store, workload, proposal.executed, proposal.guard, now=now, about=account(suggestion))
-        store.append(suggestion, config=str(path), source_digest=workload.digest)
-        if proposal.edits and not options.dry_run:
-            write(store, workload, proposal, suggestion)
         return Report(
             suggestion,
             path,
-            written=bool(proposal.edits) and not options.dry_run,
+            written=carry_out(store, workload, proposal, suggestion, dry_run=options.dry_run),
             track=known.track,
             diff=diff_of(workload, proposal) if options.diff else None,
             currency=currency_in(loaded),

@@ -6,29 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jpo import proposal
 from jpo.commands import suggest
 from jpo.history import open_store, verify
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from conftest import Project
 
-STEPS = [("propose", "batch_size = 16"), ("write", "batch_size = 64")]
+STEPS = [(suggest, "propose", "batch_size = 16"), (proposal, "write", "batch_size = 64")]
 """Step of the story in front of which the session ends -> what config.ini says afterwards."""
 
 
-@pytest.mark.parametrize(("step", "value"), STEPS)
+@pytest.mark.parametrize(("place", "step", "value"), STEPS)
 def test_config_ini_is_untouched_or_its_new_values_are_on_record(
-    project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch, step: str, value: str
+    project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch, place: ModuleType, step: str, value: str
 ) -> None:
     url = postgres.new_database()
     monkeypatch.setenv("JPO_STORE__URL", url)
-    go_on = getattr(suggest, step)
+    go_on = getattr(place, step)
 
     def after_the_end_of_the_session(*told: Any) -> Any:
         postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'jpo'", "postgres")
         return go_on(*told)
 
-    monkeypatch.setattr(suggest, step, after_the_end_of_the_session)
+    monkeypatch.setattr(place, step, after_the_end_of_the_session)
     answer = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     assert (answer.code, "JPO-E513" in answer.err, value in project.config.read_text()) == (5, True, True)
     with open_store(url) as store:
