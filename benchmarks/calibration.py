@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.feasible import candidates_among
+from jpo.advisor.candidates import candidates_among
+from jpo.advisor.space import choices_of
 from jpo.forecast import predict
-from jpo.prior import believe, prior_of
+from jpo.optimizer.prior import believe, prior_of
 from jpo.records import Belief, Candidates, Identity, Outcome, Run, RunStatus
 from jpo.replay.traces import Trace, read_trace
 from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates
-from jpo.space import choices_of
 
 ROOT = Path(__file__).parents[1]
 AFTER = (1, 3, 5, 8)

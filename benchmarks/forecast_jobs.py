@@ -68,7 +68,7 @@ def from_lcbench(file: Path) -> list[Job]:
 
 
 def from_simulator(seed: int) -> Job:
-    """A job of the belief's own kind on a random grid, from a seed that no test uses: this set flatters JPO."""
+    """A job of the belief's own kind on a random grid, from a seed that no test uses: this set flatters jpo."""
     rng = np.random.default_rng((seed, 55))
     while True:
         candidates = random_candidates(rng)

@@ -30,9 +30,9 @@ from forecast_jobs import Job, from_fleet, from_formula, from_lcbench, from_simu
 from hpo import GRID
 from stamp import stamp
 
-from jpo.console import track
+from jpo.cli.output import track
 from jpo.forecast import predict
-from jpo.prior import believe, prior_of
+from jpo.optimizer.prior import believe, prior_of
 from jpo.records import Candidates, Interval, Outcome, Run
 
 if TYPE_CHECKING:

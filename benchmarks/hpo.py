@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from stamp import stamp
 
 from jpo import Advisor, Outcome
-from jpo.console import track
-from jpo.prior import prior_of
+from jpo.cli.output import track
+from jpo.optimizer.prior import prior_of
 from jpo.records import Candidates
 from jpo.replay import POLICIES, Policy, Problem
 from jpo.simulate import draw_jobs
@@ -249,7 +249,7 @@ def page(figures: Mapping[str, Figures], after: Sequence[int], where: str) -> st
 
 
 def losses(figures: Mapping[str, Figures], after: Sequence[int]) -> str:
-    """One sentence: after how many runs the best peer is nearer to the optimum than each variant of JPO."""
+    """One sentence: after how many runs the best peer is nearer to the optimum than each variant of jpo."""
     peers = {name: one for name, one in figures.items() if not name.startswith("jpo")}
     told = []
     for name, mine in figures.items():

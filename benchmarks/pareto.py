@@ -23,9 +23,9 @@ sys.path.insert(0, str(ROOT))
 
 from jpo.agent.policy import SHIPPED, load_policy  # noqa: E402
 from jpo.forecast.pareto import hypervolume  # noqa: E402
-from jpo.practice import Choose, by_belief_rule, by_policy, play  # noqa: E402
+from jpo.learning.job import new_job  # noqa: E402
+from jpo.learning.practice import Choose, by_belief_rule, by_policy, play  # noqa: E402
 from jpo.records import NAMED_PREFERENCES, Preference  # noqa: E402
-from jpo.simulated_job import new_job  # noqa: E402
 
 SEED = 500_000_000
 """Jobs are drawn from here on, far from those of practice, release tests and other benchmarks."""

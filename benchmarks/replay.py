@@ -23,11 +23,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from stamp import stamp
 
 from jpo.agent.policy import Policy
+from jpo.cli.output import track
 from jpo.commands.replay import ALL_POLICIES, Advised
-from jpo.console import track
-from jpo.prior import Prior
+from jpo.optimizer.prior import Prior
 from jpo.records import Candidates, Draws, Run
-from jpo.replay import Contest, Estimate, Execution, Make, Result, Score, Standing, Trace, as_json, hold, read_trace, table
+from jpo.replay import Contest, Estimate, Execution, Make, Result, Score, Standing, Trace, hold, read_trace
+from jpo.report import replay_json, replay_text
 from jpo.simulate import draw_jobs, random_candidates
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +49,7 @@ def without_physics(candidates: Candidates, seed: int, _others: Sequence[Run] = 
 
 def untrained() -> Policy:
     """The agent before it met a single job, as if it had been released."""
-    from jpo.agent.learn import new_agent, policy_of
+    from jpo.agent.sac.learn import new_agent, policy_of
 
     return replace(policy_of(new_agent(0)), released=("safe", "on"))
 
@@ -81,7 +82,7 @@ def main(argv: list[str]) -> int:
         seeds=min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds,
     )
     result = hold(contest, jobs=options.jobs, backend="loky", track=track)
-    print(as_json.render(contest, result, [source(files)]) if options.json else page(contest, result, source(files)))
+    print(replay_json.render(contest, result, [source(files)]) if options.json else page(contest, result, source(files)))
     return 0
 
 
@@ -140,12 +141,12 @@ def page(contest: Contest, result: Result, where: str) -> str:
 
 def rows(standings: Mapping[str, Standing], horizons: Sequence[int]) -> list[str]:
     """The table; the smallest figure of each column is bold."""
-    figures = {name: table.figures(one.overall, horizons) for name, one in standings.items()}
+    figures = {name: replay_text.figures(one.overall, horizons) for name, one in standings.items()}
     best = [min(one.mean for one in column) for column in zip(*figures.values(), strict=True)]
     names = ["policy", *(f"N = {n}" for n in horizons), "per model", "stopped", "harm"]
     lines = [f"| {' | '.join(names)} |", f"|---|{'---:|' * (len(names) - 1)}"]
     for name, row in figures.items():
-        cells = [table.cell(one, share=at >= len(row) - 2) for at, one in enumerate(row)]
+        cells = [replay_text.cell(one, share=at >= len(row) - 2) for at, one in enumerate(row)]
         shown = [f"**{text}**" if one.mean == least else text for text, one, least in zip(cells, row, best, strict=True)]
         lines.append(f"| {name} | {' | '.join(shown)} |")
     return lines

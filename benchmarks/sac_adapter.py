@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's jpo, also where it is not installed
 
-from jpo.agent.box import act, new_box_learner, update
-from jpo.agent.box_replay import BoxReplay
+from jpo.agent.sac.box import act, new_box_learner, update
+from jpo.agent.sac.box_replay import BoxReplay
 
 RATE = 1e-3
 GAMMA = 0.99

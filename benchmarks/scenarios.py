@@ -1,6 +1,6 @@
 """Where SAC earns its keep: the shipped policy against the belief rule, on jobs to which something happens.
 
-Each scenario (jpo/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run in
+Each scenario (jpo/learning/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run in
 multiples of the optimum's under the conditions of that run; a ratio below 1 is better than the belief rule, which knows the
 present preference and prices, and how many runs follow, if anybody does. Needs no torch unless alternatives are to be trained.
 
@@ -26,12 +26,12 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from jpo.agent.mc_dropout import uncertainty  # noqa: E402
 from jpo.agent.policy import SHIPPED, Policy, load_policy  # noqa: E402
-from jpo.agent.release import Release, compare  # noqa: E402
-from jpo.practice import Choose, Look, by_belief_rule, by_policy, mean_cost, practise_with  # noqa: E402
+from jpo.agent.sac.mc_dropout import uncertainty  # noqa: E402
+from jpo.learning.job import SITUATIONS  # noqa: E402
+from jpo.learning.practice import Choose, Look, by_belief_rule, by_policy, mean_cost, practise_with  # noqa: E402
+from jpo.learning.release import Release, compare  # noqa: E402
 from jpo.records import NAMED_PREFERENCES  # noqa: E402
-from jpo.simulated_job import SITUATIONS  # noqa: E402
 
 SEED = 400_000_000
 """Jobs are drawn from here on, far from those of practice and release tests."""
@@ -79,22 +79,22 @@ def alternatives(policy: Policy, practice: int) -> dict[str, Choose]:
     """What earlier systems did instead, trained here, by the name in the table."""
     import torch
 
-    from jpo.agent import reinforce, sac
+    from jpo.agent.sac import candidate_set, reinforce
 
     torch.set_num_threads(1)
-    each = {name: trained(practice // len(TEMPERAMENTS), sac.update, preference=name) for name in TEMPERAMENTS}
+    each = {name: trained(practice // len(TEMPERAMENTS), candidate_set.update, preference=name) for name in TEMPERAMENTS}
     return {
-        "one SAC of that size": partial(by_policy, trained(practice, sac.update)),
+        "one SAC of that size": partial(by_policy, trained(practice, candidate_set.update)),
         "REINFORCE": partial(by_policy, trained(practice, reinforce.update)),
         "one per preference": partial(by_nearest, each),
-        "timed resets": partial(by_policy, trained(practice, sac.update, resets=3)),
+        "timed resets": partial(by_policy, trained(practice, candidate_set.update, resets=3)),
         "MC-dropout": partial(by_caution, policy, np.random.default_rng(0)),
     }
 
 
 def trained(jobs: int, step: Callable[..., object], *, preference: str | None = None, resets: int = 0) -> Policy:
     """A policy after so many practice jobs; `resets`: how often it forgets all but its replay, at equal intervals."""
-    from jpo.agent.learn import new_agent, policy_of, practise
+    from jpo.agent.sac.learn import new_agent, policy_of, practise
 
     wanted = NAMED_PREFERENCES[preference] if preference else None
     agent = new_agent(0, simulated_capacity=8_000)
@@ -135,7 +135,12 @@ def line(row: Mapping[str, Release], seeds: list[str], others: list[str], releas
     sac = row["SAC"]
     alone = [f"{row[name].ratio:.3f}" for name in seeds]
     beside = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
-    figures = [str(sac.jobs), f"{sac.rule:.3f}", f"{sac.policy:.3f}", f"{sac.ratio:.4f} ± {sac.standard_error:.4f}"]
+    figures = [
+        str(candidate_set.jobs),
+        f"{candidate_set.rule:.3f}",
+        f"{candidate_set.policy:.3f}",
+        f"{candidate_set.ratio:.4f} ± {candidate_set.standard_error:.4f}",
+    ]
     return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *beside]
 
 
@@ -146,7 +151,7 @@ def spread(row: Mapping[str, Release], seeds: list[str]) -> float:
 
 def clearly_better(row: Mapping[str, Release], seeds: list[str]) -> bool:
     sac = row["SAC"]
-    return 1 - sac.ratio > max(spread(row, seeds), 2 * sac.standard_error)
+    return 1 - candidate_set.ratio > max(spread(row, seeds), 2 * candidate_set.standard_error)
 
 
 if __name__ == "__main__":

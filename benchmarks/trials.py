@@ -36,14 +36,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from stamp import stamp
 
 from jpo import runlog
-from jpo.ahead import seconds_by_trials
 from jpo.forecast.trials import Trial, trial_of
+from jpo.optimizer.expectations import seconds_by_trials
+from jpo.project.trial_logs import read_trials
 from jpo.records import Candidates, Interval
 from jpo.simulate import Hyper, draw_noise, random_candidates
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
 from jpo.telemetry import read_log
-from jpo.trial_logs import read_trials
 
 ROOT = Path(__file__).parents[1]
 DIGITS = ROOT / "examples" / "digits"

@@ -45,15 +45,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jpo.version import __version__
+
 if TYPE_CHECKING:
-    from jpo.advisor import Advisor
+    from jpo.advisor.advisor import Advisor
+    from jpo.advisor.space import Range
     from jpo.records import Outcome, Preference
-    from jpo.space import Range
 
-__version__ = "0.1.0"
-__all__ = ["Advisor", "Outcome", "Preference", "Range"]
+__all__ = ["Advisor", "Outcome", "Preference", "Range", "__version__"]
 
-_HOME = {"Advisor": "jpo.advisor", "Outcome": "jpo.records", "Preference": "jpo.records", "Range": "jpo.space"}
+_HOME = {"Advisor": "jpo.advisor.advisor", "Outcome": "jpo.records", "Preference": "jpo.records", "Range": "jpo.advisor.space"}
 
 
 def __getattr__(name: str) -> object:

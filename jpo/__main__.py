@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import click
 
-from jpo.cli import cli
+from jpo.cli.main import cli
 from jpo.errors import JpoError, UsageError
 
 INTERRUPTED = 130

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.advice import advise, row_found
 from jpo.agent.rows import row_of
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.outlook import Wishes, collect
+from jpo.history.undo import Undo
+from jpo.optimizer.advise import advise, row_found
+from jpo.optimizer.surrogate import Wishes, collect
 from jpo.records import Change, Identity, Outcome, Preference, Run, RunStatus, same
-from jpo.undo import Undo
 from tests.made import a_suggestion
 
 NOW = {"batch_size": 16.0, "learning_rate": 0.01, "cpus": 2.0}

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo import Advisor, Outcome, Preference, Range
+from jpo.advisor.candidates import MOST_OUTSIDE, candidates_among
+from jpo.advisor.space import choices_of
 from jpo.errors import UsageError
-from jpo.feasible import MOST_OUTSIDE, candidates_among
 from jpo.records import Identity, Run, RunStatus
-from jpo.space import choices_of
 
 SPACE = {"batch_size": [32, 64, 128], "gpus": [1, 2, 4]}
 NOW = {"batch_size": 32, "gpus": 1}

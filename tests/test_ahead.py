@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 from made import DIGITS, a_run
 
-from jpo.ahead import Grounds, disagree, expectations
 from jpo.forecast.trials import Trial
-from jpo.outlook import Wishes, look_ahead
+from jpo.optimizer.expectations import Grounds, disagree, expectations
+from jpo.optimizer.surrogate import Wishes, look_ahead
 from jpo.records import Identity, Outcome, Preference
 
 TODAY = {"batch_size": 64.0, "learning_rate": 0.1, "epochs": 40.0, "cpus": 1.0}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.arguments import pairs, seconds_until
+from jpo.cli.arguments import pairs, seconds_until
 from jpo.errors import UsageError
 
 NOW = 1_795_305_600.0

@@ -7,8 +7,8 @@ import pwd
 
 import pytest
 
-from jpo import __version__
-from jpo.author import GITHUB, GITLAB, JENKINS, LONGEST, author_of
+from jpo.project.caller import GITHUB, GITLAB, JENKINS, LONGEST, author_of
+from jpo.version import __version__
 
 ON_GITHUB = {
     "GITHUB_ACTIONS": "true",

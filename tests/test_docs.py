@@ -13,12 +13,12 @@ import click
 import pytest
 
 from jpo.__main__ import run
-from jpo.cli import cli
+from jpo.cli.main import cli
 from jpo.errors import ConflictError, EditError, JpoError, NothingAdmissible, StoreError, TelemetryError, UsageError
+from jpo.project.settings import Settings
 from jpo.records import PARAMETERS
-from jpo.settings import Settings
 from jpo.telemetry import contract
-from jpo.telemetry.names import LABELS, METRICS
+from jpo.telemetry.prometheus.names import LABELS, METRICS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from jpo.agent.reward import regret_reward
-from jpo.experience import fingerprint, learnable, transitions
-from jpo.outlook import Wishes
+from jpo.learning.experience import fingerprint, learnable, transitions
+from jpo.optimizer.surrogate import Wishes
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}

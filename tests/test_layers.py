@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jpo.errors import UsageError
-from jpo.layers import load
+from jpo.project.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jpo.layers import Loaded
+    from jpo.project.load import Loaded
 
 
 def loaded(

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from jpo.advice import advise
 from jpo.cost import Prices, run_cost_usd
-from jpo.outlook import Outlook, Wishes, look_ahead
+from jpo.optimizer.advise import advise
+from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead
 from jpo.records import Forecast, Identity, Outcome, Preference, Run, RunStatus
 
 NOW = {"batch_size": 32.0, "gpus": 1.0}

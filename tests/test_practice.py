@@ -6,8 +6,8 @@ import pytest
 
 from jpo.agent.policy import load_policy
 from jpo.agent.reward import OVERSPENT
-from jpo.practice import by_belief_rule, by_policy, play, release_test, released_for
-from jpo.simulated_job import SITUATIONS, new_job
+from jpo.learning.job import SITUATIONS, new_job
+from jpo.learning.practice import by_belief_rule, by_policy, play, release_test, released_for
 
 
 def stay(look):
@@ -113,7 +113,7 @@ def test_a_policy_that_fails_where_the_world_drifts_is_released_nowhere():
 def test_an_untrained_policy_is_the_belief_rule():
     torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     assert torch
-    from jpo.agent.learn import new_agent, policy_of
+    from jpo.agent.sac.learn import new_agent, policy_of
 
     choose = partial(by_policy, policy_of(new_agent(0)))
     assert [played(seed, choose, "on")[0].rows for seed in (1, 2)] == [played(seed, situation="on")[0].rows for seed in (1, 2)]

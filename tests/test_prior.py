@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from jpo import prior
-from jpo.prior import FEWEST_PARTICLES, PARTICLES, believe, prior_of
+from jpo.optimizer import prior
+from jpo.optimizer.prior import FEWEST_PARTICLES, PARTICLES, believe, prior_of
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 from jpo.simulate import draw_jobs
 

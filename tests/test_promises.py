@@ -8,8 +8,8 @@ import pytest
 from constraints import Facts, Limits, approves
 from jpo.cost import check_sla
 from jpo.errors import NothingAdmissible
-from jpo.outlook import Wishes
-from jpo.promises import within_sla
+from jpo.optimizer.sla import within_sla
+from jpo.optimizer.surrogate import Wishes
 from jpo.records import Candidates, Currency, Forecast, Interval, Preference
 
 

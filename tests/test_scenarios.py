@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from jpo.learning.scenarios import FURTHEST, RUNS, SCENARIOS
 from jpo.records import NAMED_PREFERENCES
-from jpo.scenarios import FURTHEST, RUNS, SCENARIOS
 from jpo.simulate import draw_jobs, random_candidates
 
 TIME = NAMED_PREFERENCES["time"]

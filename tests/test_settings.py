@@ -4,7 +4,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from jpo.settings import Settings, seconds, weights
+from jpo.project.settings import Settings, seconds, weights
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from jpo.agent.prospects import CLIP
+from jpo.agent.acquisition import CLIP
 from jpo.agent.reward import OVERSPENT
+from jpo.learning.job import SITUATIONS, execute, new_job
 from jpo.records import NAMED_PREFERENCES
-from jpo.simulated_job import SITUATIONS, execute, new_job
 
 
 def drawn(seed, situation=None, **options):

@@ -11,9 +11,9 @@ import pytest
 from answering import Handler, now, served, tells
 
 from jpo.errors import UsageError
-from jpo.layers import Loaded, load
+from jpo.project.load import Loaded, load
+from jpo.project.sources import UNVERIFIED, caveats, names_of, prometheus_of, why_nothing
 from jpo.records import Identity
-from jpo.sources import UNVERIFIED, caveats, names_of, prometheus_of, why_nothing
 from jpo.telemetry import PrometheusSource
 
 URL = 'url = "https://prometheus:9090"\n'

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jpo.advisor.space import MOST_STEPS, Choices, Range, choices_of
 from jpo.errors import UsageError
-from jpo.space import MOST_STEPS, Choices, Range, choices_of
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from made import a_run
 
 from jpo.cost import Prices
 from jpo.errors import UsageError
-from jpo.outlook import Outlook, Wishes, look_ahead
+from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead
+from jpo.optimizer.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.records import Outcome, Preference, Run, RunStatus
-from jpo.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
 TIME_COST = {"time": "duration_seconds", "cost": "cost_usd"}

@@ -4,7 +4,7 @@ import pytest
 from made import DIGITS
 
 from jpo.errors import TelemetryError, UsageError
-from jpo.trial_logs import read_trials
+from jpo.project.trial_logs import read_trials
 
 NOW = 1_795_305_600.0
 

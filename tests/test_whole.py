@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import UsageError
-from jpo.whole import whole
+from jpo.files import whole
 
 
 def write(file: Path, *, over: bool = True, mode: int | None = None) -> None:

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.prospects import Prospects, clearly_better, p_beyond, prospects
-from jpo.agent.situation import UNKNOWN, Situation, within_horizon
+from jpo.agent.acquisition import Prospects, clearly_better, p_beyond, prospects
+from jpo.agent.context import UNKNOWN, Situation, within_horizon
 from jpo.agent.state import observe
 from jpo.records import Decision
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.prospects import HORIZON_RUNS, Prospects, clearly_better
+from jpo.agent.acquisition import HORIZON_RUNS, Prospects, clearly_better
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

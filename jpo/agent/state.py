@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.acquisition import CLIP, log_objective
+from jpo.agent.context import UNKNOWN, Situation
 from jpo.agent.preference import FAILURE_CHARGE
-from jpo.agent.prospects import CLIP, log_objective
-from jpo.agent.situation import UNKNOWN, Situation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from jpo.agent.prospects import Prospects
+    from jpo.agent.acquisition import Prospects
     from jpo.records import Belief, Bools, Candidates, Floats, Ints, Preference
 
     Features = NDArray[np.float32]

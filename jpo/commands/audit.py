@@ -21,12 +21,12 @@ from jpo.errors import StoreError, UsageError
 from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
 from jpo.history.audit_export import COLUMNS, cells, cloud_event, moment
-from jpo.layers import Loaded
-from jpo.opening import store_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.project.settings import seconds
 from jpo.report.audit_words import in_words, maker
-from jpo.report.printable import printable
 from jpo.report.spreadsheet import csv_line
-from jpo.settings import seconds
+from jpo.wording.printable import printable
 
 Tell = Callable[[str], None]
 """Where the result goes, piece by piece."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from jpo.checkup.project import rules_kept
+from jpo.commands.doctor.project import rules_kept
 from jpo.cost import Prices, usd_per_hour
-from jpo.evidence import prices_in, workload_of
-from jpo.layers import Loaded
+from jpo.project.evidence import prices_in, workload_of
+from jpo.project.load import Loaded
 from jpo.records import Parameter
-from jpo.report.numbers import plain
+from jpo.wording.numbers import plain
 
 
 def check(path: Path, loaded: Loaded, *, now: float) -> str:

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from jpo.cost import Prices, run_cost_usd
 from jpo.errors import UsageError
-from jpo.evidence import LEDGER_RUNS, currency_in, past_forecasts, prices_in
 from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
-from jpo.layers import Loaded
-from jpo.opening import store_of
+from jpo.history.undo import in_effect
+from jpo.project.evidence import LEDGER_RUNS, currency_in, past_forecasts, prices_in
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
 from jpo.records import Run, Suggestion
 from jpo.report import Report, explanation, explanation_json
 from jpo.report.explanation import Explanation
-from jpo.undo import in_effect
 
 
 def explain(suggestion_id: str | None, loaded: Loaded, *, form: str, width: int, colour: bool) -> str:

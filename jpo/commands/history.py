@@ -12,18 +12,19 @@ from rich.console import Console
 from rich.table import Table
 
 from jpo.cost import Prices
-from jpo.evidence import LEDGER_RUNS, past_forecasts, prices_in
 from jpo.forecast.track_record import share_interval
 from jpo.history import RecordedRun, Store
 from jpo.history.audit_export import moment
-from jpo.layers import Loaded
-from jpo.opening import store_of
+from jpo.project.evidence import LEDGER_RUNS, past_forecasts, prices_in
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
 from jpo.records import PARAMETERS, Forecast, Identity, Interval, Run, Suggestion, TrackRecord
-from jpo.report import numbers, terminal
+from jpo.report import terminal
 from jpo.report.explanation_json import inside, run_document
-from jpo.report.printable import printable
 from jpo.report.run_rows import HEAD, SHORT, row_of
 from jpo.report.spreadsheet import csv_line
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 MOST_ROWS = 1000
 """Runs, and suggestions, in tables where nobody said how many: laying out 100,000 takes a minute, and nobody reads them."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jpo import learning
-from jpo.agent.release import Release
 from jpo.errors import UsageError
-from jpo.evidence import limits_of, workload_of
-from jpo.layers import Loaded
-from jpo.opening import store_of
-from jpo.practice import Track
-from jpo.proposal import wishes_of
-from jpo.whole import whole
+from jpo.files import whole
+from jpo.learning import continual
+from jpo.learning.practice import Track
+from jpo.learning.release import Release
+from jpo.project.evidence import limits_of, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.project.proposal import wishes_of
 
 
 def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
@@ -22,13 +22,13 @@ def learn(path: Path, loaded: Loaded, *, rebuild: bool, seed: int, now: float, t
     with store_of(loaded) as store:
         runs = store.runs_of(identity)
         wishes = wishes_of(workload, limits_of(workload, loaded), runs, loaded)
-        learnt = learning.catch_up(store, identity, runs, wishes, seed=seed, now=now, budget_seconds=budget, rebuild=rebuild)
+        learnt = continual.catch_up(store, identity, runs, wishes, seed=seed, now=now, budget_seconds=budget, rebuild=rebuild)
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         told += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
         told += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
-        if learning.untested(store, identity):
-            results = learning.release(store, identity, track, now=now)
+        if continual.untested(store, identity):
+            results = continual.release(store, identity, track, now=now)
             told += [verdict(name, result, results["drift"]) for name, result in results.items()]
     return "\n".join(told) + "\n"
 
@@ -57,8 +57,8 @@ def pretrain(path: Path, *, jobs: int | None, seed: int, track: Track) -> str:
     """
     if path.suffix != ".safetensors":
         raise UsageError(str(path), "is no name for weights", "name a file that ends in .safetensors", code="JPO-E307")
-    learning.need_torch()
-    from jpo.pretraining import pretrain as train
+    continual.need_torch()
+    from jpo.learning.pretraining import pretrain as train
 
     part = path.with_name(f"{path.name}.part")
     try:

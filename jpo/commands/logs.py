@@ -15,13 +15,13 @@ from pathlib import Path
 from jpo.cost import run_cost_usd
 from jpo.cost.sla import PROMISES, check_run
 from jpo.errors import TelemetryError, UsageError
-from jpo.evidence import currency_in, prices_in
-from jpo.layers import Loaded
-from jpo.opening import store_of
+from jpo.history.figures import figures
+from jpo.project.evidence import currency_in, prices_in
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
 from jpo.records import Identity, Run
 from jpo.report import extended, log_tables
 from jpo.report.extended import Judged
-from jpo.report.log_figures import figures
 from jpo.report.log_tables import NotUsable
 from jpo.telemetry import log_files, read_each
 
@@ -114,8 +114,8 @@ def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, floa
     import numpy as np
 
     from jpo.agent.reward import objective, regret_reward
-    from jpo.experience import learnable, vectors_of
-    from jpo.outlook import Wishes, collect
+    from jpo.learning.experience import learnable, vectors_of
+    from jpo.optimizer.surrogate import Wishes, collect
 
     preference = loaded.settings.preference.record()
     known = learnable(runs)

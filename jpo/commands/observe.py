@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.evidence import gather, workload_of
 from jpo.history import Store
-from jpo.layers import Loaded
-from jpo.opening import store_of
+from jpo.project.evidence import gather, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
-from jpo.report import numbers
-from jpo.report.live import Live
+from jpo.report.progress import Live
 from jpo.telemetry import read_log
-from jpo.telemetry.follow import News, Row, Tail, gone
-from jpo.telemetry.follow import follow as news_of
+from jpo.telemetry.csv.follow import News, Row, Tail, gone
+from jpo.telemetry.csv.follow import follow as news_of
+from jpo.wording import numbers
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 

@@ -10,25 +10,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jpo import learning
-from jpo.advice import advise, choose
 from jpo.agent.policy import Policy
 from jpo.cost import usd_of_text
 from jpo.errors import NothingAdmissible, UsageError
-from jpo.evidence import Known, currency_in, gather, limits_of, waiting_for, workload_of
-from jpo.layers import Loaded
-from jpo.opening import store_of
-from jpo.outlook import Outlook, Wishes, look_ahead
-from jpo.promises import within_sla
-from jpo.proposal import wishes_of
+from jpo.history.undo import Undo, on_probation, pinned
+from jpo.learning import continual
+from jpo.optimizer.advise import advise, choose
+from jpo.optimizer.front import Front
+from jpo.optimizer.sla import within_sla
+from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead
+from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
+from jpo.project.evidence import Known, currency_in, gather, limits_of, waiting_for, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.project.proposal import wishes_of
+from jpo.project.settings import seconds
 from jpo.records import Currency, Preference, Workload
 from jpo.report import front_json, front_text
-from jpo.report.fleet_plot import can_plot
-from jpo.report.front import Front
-from jpo.report.front_plot import plot
-from jpo.settings import seconds
-from jpo.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
-from jpo.undo import Undo, on_probation, pinned
+from jpo.report.plots.fleet import can_plot
+from jpo.report.plots.front import plot
 
 __all__ = ["can_plot", "pareto", "plot", "rendered"]
 
@@ -64,7 +64,7 @@ def pareto(path: Path, loaded: Loaded, *, objectives: str | None, reference: str
         workload = pinned(workload_of(path, loaded, now=now), store, now=now)
         known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
         wishes = wishes_of(workload, limits_of(workload, loaded), known.runs, loaded)
-        policy = learning.policy_in(store, workload.identity, wishes.explore)
+        policy = continual.policy_in(store, workload.identity, wishes.explore)
         last = on_probation(store, workload, known.runs)
     choices = chosen(workload, known, wishes, policy, last, loaded.settings.named_preferences, seed=seed)
     parameters = choices.ahead.candidates.parameters

@@ -13,22 +13,22 @@ from pathlib import Path
 
 import constraints
 from constraints import Facts, Limits
-from jpo.ahead import Grounds, cost, disagree, expectations
 from jpo.cost import Comparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
 from jpo.errors import UsageError
-from jpo.evidence import currency_in, gather, limits_of, workload_of
 from jpo.forecast.trials import Trial
-from jpo.layers import Loaded
-from jpo.opening import store_of
-from jpo.outlook import Outlook, Wishes, look_ahead, look_beside
-from jpo.proposal import gpu_memory_gib_now, wishes_of
-from jpo.question import Question, asked_for, can_be_scaled
+from jpo.history.undo import pinned, told_of_pins
+from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
+from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
+from jpo.optimizer.question import Question, asked_for, can_be_scaled
+from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead, look_beside
+from jpo.optimizer.what_if import Bounds, mean_of
+from jpo.project.evidence import currency_in, gather, limits_of, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.project.proposal import gpu_memory_gib_now, wishes_of
+from jpo.project.trial_logs import read_trials
 from jpo.records import Run, Workload, same
 from jpo.report import prediction_json, prediction_text
-from jpo.report.prediction import Answer, Expected, Option, Prediction, Row
-from jpo.report.what_if import Bounds, mean_of
-from jpo.trial_logs import read_trials
-from jpo.undo import pinned, told_of_pins
 
 Values = Mapping[str, float]
 

@@ -13,13 +13,13 @@ from jpo.cost.aws import SPOT_DAYS, read_offers
 from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, select
 from jpo.cost.price import RESOURCES, cheapest
 from jpo.errors import UsageError
-from jpo.evidence import catalogue_in, currency_in, prices_in, workload_of
-from jpo.layers import Loaded
+from jpo.files import whole
+from jpo.project.evidence import catalogue_in, currency_in, prices_in, workload_of
+from jpo.project.load import Loaded
+from jpo.project.settings import seconds
 from jpo.records import Workload
 from jpo.report.price_text import Hourly, Listed, Priced, PriceReport, as_json, as_text
-from jpo.report.printable import printable
-from jpo.settings import seconds
-from jpo.whole import whole
+from jpo.wording.printable import printable
 
 MOST_SECONDS = 3600.0
 LONGEST_HEAD = 1000

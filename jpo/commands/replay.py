@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jpo.advisor import Advisor
+from jpo.advisor.advisor import Advisor
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
-from jpo.evidence import gather, prices_in, workload_of
-from jpo.layers import Loaded
-from jpo.opening import store_of
+from jpo.project.evidence import gather, prices_in, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
 from jpo.records import Outcome, Run
 from jpo.replay import (
     OBJECTIVES,
@@ -36,10 +36,10 @@ from jpo.replay import (
     read_trace,
     trace_of,
 )
-from jpo.replay.as_json import render as as_json
 from jpo.replay.extras import need
-from jpo.replay.plot import FORMS
-from jpo.replay.table import render as as_text
+from jpo.report.plots.replay import FORMS
+from jpo.report.replay_json import render as as_json
+from jpo.report.replay_text import render as as_text
 
 
 class Advised:

@@ -10,19 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Facts, Limits, names
-from jpo import learning
-from jpo.advice import Advice
 from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
-from jpo.evidence import Known, currency_in, gather, limits_of, workload_of
 from jpo.history import Store
-from jpo.layers import Loaded
-from jpo.opening import store_of
-from jpo.outlook import Wishes, look_ahead
-from jpo.proposal import carry_out, checked, diff_of, edits_of, suggestion_of, wishes_of
+from jpo.history.undo import Undo, day, equal, last_in_force, on_record, pins, took_effect, undo
+from jpo.learning import continual
+from jpo.optimizer.advise import Advice
+from jpo.optimizer.surrogate import Wishes, look_ahead
+from jpo.project.evidence import Known, currency_in, gather, limits_of, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.project.proposal import carry_out, checked, diff_of, edits_of, suggestion_of, wishes_of
 from jpo.records import Decision, Parameter, Run, Suggestion, Workload
-from jpo.report import Report, numbers
-from jpo.undo import Undo, day, equal, last_in_force, on_record, pins, took_effect, undo
+from jpo.report import Report
+from jpo.wording import numbers
 
 DAY_SECONDS = 86400.0
 MOST_TOLD = 3
@@ -74,7 +75,7 @@ def rollback(path: Path, loaded: Loaded, options: Options) -> Report:
             suggestion_id=options.suggestion_id,
             now=options.now,
             seed=0,
-            agent=learning.policy_in(store, workload.identity, wishes.explore),
+            agent=continual.policy_in(store, workload.identity, wishes.explore),
         )
         suggestion = replace(suggestion, pinned_until=pinned_until(options))
         written = carry_out(store, workload, proposal, suggestion, dry_run=options.dry_run)

@@ -19,12 +19,12 @@ import numpy as np
 from jpo.agent.preference import scalarise
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import UsageError
-from jpo.evidence import workload_of
 from jpo.history import open_store
-from jpo.layers import Loaded, load, merge
+from jpo.project.evidence import workload_of
+from jpo.project.load import Loaded, load, merge
 from jpo.records import Finished, Identity, Preference, Run
 from jpo.report import fleet_json, fleet_text
-from jpo.report.fleet import Fleet, Lane, before_after, per_model
+from jpo.simulate.fleet import Fleet, Lane, before_after, per_model
 from jpo.simulate.workloads import MEMORY_GIB, SimulatedWorkload, draw_workload, execute, truth
 
 Suggest = Callable[[Path, Loaded, str, float], object]

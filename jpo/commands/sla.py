@@ -12,17 +12,17 @@ from jpo.cost import Prices
 from jpo.cost.sla import Compliance, Kept, check_run, compliance, measured
 from jpo.cost.thresholds import FEWEST, Threshold, thresholds
 from jpo.errors import UsageError
-from jpo.evidence import Known, currency_in, gather, prices_in, workload_of
 from jpo.history import Store
 from jpo.history.audit_export import moment
 from jpo.inventory.gpus import gpus_here
-from jpo.layers import Loaded
-from jpo.opening import store_of
+from jpo.project.evidence import Known, currency_in, gather, prices_in, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
 from jpo.records import USD, Currency, Identity, Run, SlaCheck, Workload, same
-from jpo.report import numbers
-from jpo.report.printable import printable
 from jpo.report.sla import CheckedRun, Tally, checked_text
 from jpo.telemetry import read_log
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 SCHEMA_VERSION = 1
 VIOLATED = 3

@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from jpo import __version__
 from jpo.errors import StoreError, UsageError
+from jpo.files import whole
 from jpo.history.archive import read_lines
-from jpo.layers import Loaded
-from jpo.opening import store_of
-from jpo.whole import whole
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.version import __version__
 
 AT_ONCE = 500
 """Lines that are written at once."""

@@ -1,4 +1,4 @@
-"""`jpo suggest config.ini`: the CI step, and the whole story of JPO.
+"""`jpo suggest config.ini`: the CI step, and the whole story of jpo.
 
 Audit before write: the suggestion is on record before config.ini changes, so an edit that is not on record cannot exist.
 Killed at any instant, config.ini is the old file or the new one.
@@ -11,20 +11,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from constraints import Facts, Limits
-from jpo import learning
-from jpo.advice import Advice, advise
 from jpo.agent.policy import Policy
 from jpo.errors import NothingAdmissible, UsageError
-from jpo.evidence import Known, currency_in, gather, limits_in, waiting_for, with_pins, workload_of
 from jpo.history import Json, Store
 from jpo.history.events import in_short, refused
-from jpo.layers import Loaded
-from jpo.opening import store_of
-from jpo.outlook import Wishes
-from jpo.proposal import carry_out, diff_of, guarded, propose, refuse, suggestion_of, wishes_of
+from jpo.history.undo import on_probation, pinned, told_of_pins
+from jpo.learning import continual
+from jpo.optimizer.advise import Advice, advise
+from jpo.optimizer.surrogate import Wishes
+from jpo.project.evidence import Known, currency_in, gather, limits_in, waiting_for, with_pins, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.project.proposal import carry_out, diff_of, guarded, propose, refuse, suggestion_of, wishes_of
 from jpo.records import WHOLE, Workload
 from jpo.report import Report
-from jpo.undo import on_probation, pinned, told_of_pins
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
         wishes = wishes_of(workload, limits, known.runs, loaded)
         if options.learn and not options.dry_run:
             lasting = wishes if options.lasting is None else replace(wishes, promises=options.lasting)  # else it began anew
-            known = learning.learn_if_possible(store, workload.identity, known, lasting, loaded, seed=seed, now=now)
-        policy = learning.policy_in(store, workload.identity, wishes.explore)
+            known = continual.learn_if_possible(store, workload.identity, known, lasting, loaded, seed=seed, now=now)
+        policy = continual.policy_in(store, workload.identity, wishes.explore)
         advice = advised(store, workload, known, wishes, policy, chosen, options)
         proposal = propose(workload, advice, limits, known.runs, loaded)
         suggestion = suggestion_of(
@@ -73,7 +73,7 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
             suggestion_id=options.suggestion_id,
             now=now,
             seed=seed,
-            policy=learning.decider(policy, advice.decision.decided_by),
+            policy=continual.decider(policy, advice.decision.decided_by),
             agent=policy,
         )
         return Report(

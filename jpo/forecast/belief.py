@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION, Misfit, Moved, moved
 from jpo.forecast.ensemble import conditioned
-from jpo.forecast.misfit import LOSS, PRICE, TIME_TAU, UTILISATION, Misfit, Moved, moved
-from jpo.forecast.seen import NOWHERE, End, Placed, Seen, at_least, measured, place
+from jpo.forecast.measurements import NOWHERE, End, Placed, Seen, at_least, measured, place
 from jpo.forecast.weights import effective_share, flattened, softmax
 from jpo.records import Belief, Candidates, Draws, Run
 
 if TYPE_CHECKING:
-    from jpo.forecast.surfaces import Recalled
+    from jpo.forecast.transfer import Recalled
     from jpo.records import Bools, Floats, Ints
 
 _NOISE, _NOISE_RUNS = 0.06, 4.0

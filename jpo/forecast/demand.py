@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.seen import Placed, Seen, measured, place
+from jpo.forecast.measurements import Placed, Seen, measured, place
 from jpo.records import Candidates, Run, RunStatus
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.misfit import Misfit, Moved, explained, short_of
+from jpo.forecast.discrepancy import Misfit, Moved, explained, short_of
 
 if TYPE_CHECKING:
-    from jpo.forecast.seen import Seen
+    from jpo.forecast.measurements import Seen
     from jpo.records import Floats
 
 _REMAINDER = 0.03

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.seen import place
+from jpo.forecast.measurements import place
 from jpo.records import Candidates, Run
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.misfit import LOSS, TIME_TAU, Misfit
+from jpo.forecast.discrepancy import LOSS, TIME_TAU, Misfit
 from jpo.records import Belief, Forecast, Interval
 
 if TYPE_CHECKING:

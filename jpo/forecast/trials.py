@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.misfit import TIME_TAU
+from jpo.forecast.discrepancy import TIME_TAU
 from jpo.records import Interval, same
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from jpo.history.audit import AuditRow, read_row
 from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
 from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_run, read_suggestion
-from jpo.history.traces import unpack
+from jpo.history.series import unpack
 from jpo.records import Identity, Series
 
 FORMAT, VERSION = "jpo state", 1

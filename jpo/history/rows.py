@@ -13,7 +13,7 @@ from typing import Any
 from jpo.history.canonical import canonical
 from jpo.history.database import Row
 from jpo.history.runs import RecordedRun
-from jpo.history.traces import unpack
+from jpo.history.series import unpack
 from jpo.records import (
     MEASURED,
     Alternative,

@@ -31,7 +31,7 @@ from jpo.history.rows import (
     suggestion_columns,
 )
 from jpo.history.runs import Forgotten, RecordedRun, follows, fuller, latest_start
-from jpo.history.traces import pack
+from jpo.history.series import pack
 from jpo.records import COURSES, Finished, Identity, Run, Series, Suggestion
 
 _OF_IDENTITY = "dataset = :dataset AND model = :model AND framework = :framework"

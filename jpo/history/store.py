@@ -182,7 +182,7 @@ def _sqlite(url: str, read_only: bool, timeout_seconds: float) -> Database:
 
 def _postgres(url: str, read_only: bool, timeout_seconds: float) -> Database:
     try:
-        from jpo.history.postgres import open_postgres
+        from jpo.history.postgres.database import open_postgres
     except ImportError as error:
         finding = "PostgreSQL support is not installed"
         raise UsageError("store url", finding, 'pip install "jpo[postgres]"', code="JPO-E512") from error

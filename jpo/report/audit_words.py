@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jpo.report import numbers
 from jpo.report.terminal import DECIDERS
+from jpo.wording import numbers
 
 Data = Mapping[str, Any]
 """What the record says; history/events.py writes it."""

@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from jpo.records import Currency, Identity, Interval
-from jpo.report import numbers
 from jpo.report.explanation import time_of
 from jpo.report.page import blank_page, text_of
-from jpo.report.printable import printable
 from jpo.report.spreadsheet import csv_line
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 LABELS = {
     "duration_seconds": "duration",

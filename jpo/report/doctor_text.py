@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jpo.report.page import blank_page, text_of
-from jpo.report.printable import printable
+from jpo.wording.printable import printable
 
 COLOURS = {"problem": "bold red", "warning": "yellow", "unknown": "dim", "ok": "green"}
 PLURAL = {"problem": "problems", "warning": "warnings"}

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.files import whole
 from jpo.records import PARAMETERS, Run
 from jpo.report.run_rows import HEAD, row_of
 from jpo.report.spreadsheet import csv_line
-from jpo.whole import whole
 
 REWARDS = ("time", "cost", "efficiency", "loss")
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from jpo.records import Run
-from jpo.report.fleet import CLEARLY, METRICS, Fleet, Lane, Totals, all_runs, before_after, change, overall, typical, worse
+from jpo.simulate.fleet import CLEARLY, METRICS, Fleet, Lane, Totals, all_runs, before_after, change, overall, typical, worse
 
 
 def render(fleet: Fleet) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from jpo.report import fleet as numbers_of
-from jpo.report.fleet import CLEARLY, Fleet, Lane, Totals
 from jpo.report.page import blank_page, text_of
+from jpo.simulate import fleet as numbers_of
+from jpo.simulate.fleet import CLEARLY, Fleet, Lane, Totals
 
 NARROWEST = 100
 HEADS = {

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from jpo.report.front import Front, Point, maximised
+from jpo.optimizer.front import Front, Point, maximised
 
 
 def render(front: Front) -> str:

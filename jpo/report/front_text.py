@@ -9,11 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jpo.report import numbers
-from jpo.report.front import LABELS, Front, Point, difference, maximised, shown, unit_of
+from jpo.optimizer.front import LABELS, Front, Point, difference, maximised, shown, unit_of
 from jpo.report.page import blank_page, text_of
-from jpo.report.printable import printable
 from jpo.report.run_rows import SHORT
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 MOST_DOMINATED = 12
 """Dominated measured points in the table; JSON has all of them."""

@@ -10,13 +10,13 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
 from jpo.records import PARAMETERS, USD, Currency
-from jpo.report import numbers
-from jpo.report.log_figures import GOALS, QUANTITIES, Configuration, Figures, Spread
 from jpo.report.page import blank_page, text_of
-from jpo.report.printable import printable
 from jpo.report.run_rows import SHORT
 from jpo.report.spreadsheet import csv_line
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 NAMES = {"duration_seconds": "duration", "throughput_samples_per_second": "samples/s", "cost_usd": "cost", "val_loss": "val loss"}
 MOST_LISTED = 20

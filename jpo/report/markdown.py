@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from jpo.records import USD, Currency, Suggestion
-from jpo.report import numbers, terminal
-from jpo.report.printable import printable
+from jpo.report import terminal
 from jpo.report.report import Report
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 
 def render(report: Report) -> str:

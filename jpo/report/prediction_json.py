@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from jpo.report.prediction import Answer, Expected, Prediction, Row
+from jpo.optimizer.prediction import Answer, Expected, Prediction, Row
 
 SCHEMA_VERSION = 1
 

@@ -8,12 +8,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from jpo.optimizer.prediction import Answer, Expected, Prediction, Row
 from jpo.records import USD, Currency, Interval
-from jpo.report import numbers
 from jpo.report.page import blank_page, text_of
-from jpo.report.prediction import Answer, Expected, Prediction, Row
-from jpo.report.printable import printable
 from jpo.report.run_rows import SHORT
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 OUTCOMES = {"duration_seconds": "duration", "cost_usd": "cost", "val_loss": "val loss"}
 USE = {

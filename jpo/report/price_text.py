@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from jpo.records import USD, Currency
-from jpo.report.numbers import UNKNOWN, money, plain
 from jpo.report.page import blank_page, text_of
-from jpo.report.printable import printable
+from jpo.wording.numbers import UNKNOWN, money, plain
+from jpo.wording.printable import printable
 
 PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_gib_hour": "GiB hour", "usd_per_kwh": "kWh"}
 

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from jpo.records import USD, Currency, Interval, SlaCheck
-from jpo.report import numbers
 from jpo.report.page import blank_page, text_of
-from jpo.report.printable import printable
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 WORDS = {"ok": ("met", "green"), "broken": ("violated", "red"), "unknown": ("unknown", "dim"), "at risk": ("at risk", "yellow")}
 """Verdict -> its word for people, and its colour."""

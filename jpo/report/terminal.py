@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from jpo.records import PARAMETERS, USD, Change, Currency, Interval, SlaCheck, Suggestion, TrackRecord, same
-from jpo.report import numbers
 from jpo.report.page import blank_page, text_of
-from jpo.report.printable import printable
 from jpo.report.report import Report
+from jpo.wording import numbers
+from jpo.wording.printable import printable
 
 FORECASTS = {
     "duration_seconds": ("duration", "time_max"),

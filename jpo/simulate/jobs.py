@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.records import Draws
-from jpo.simulate.hyper import UNIFORM, Hyper
 from jpo.simulate.knobs import Knobs, knobs_of
+from jpo.simulate.latents import UNIFORM, Hyper
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
 from jpo.simulate.speed import step_time
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Candidates, Floats
-    from jpo.simulate.hyper import RangeWeights
+    from jpo.simulate.latents import RangeWeights
 
 _LN2 = float(np.log(2.0))
 _WIDEST = 6.0

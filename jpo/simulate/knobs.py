@@ -15,7 +15,7 @@ from jpo.records import PARAMETERS
 
 if TYPE_CHECKING:
     from jpo.records import Candidates, Floats
-    from jpo.simulate.hyper import Hyper
+    from jpo.simulate.latents import Hyper
 
 POWER_LIMIT = "power_limit_w"
 """No parameter of config.ini, but one that users of the library tune, and whose physics is known."""

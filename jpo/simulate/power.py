@@ -8,8 +8,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from jpo.records import Floats
-    from jpo.simulate.hyper import Hyper
     from jpo.simulate.knobs import Knobs
+    from jpo.simulate.latents import Hyper
 
 
 def log_power(log_busy: Floats, hyper: Hyper) -> Floats:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.simulate.hyper import Hyper
 from jpo.simulate.knobs import Knobs, residuals
+from jpo.simulate.latents import Hyper
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats

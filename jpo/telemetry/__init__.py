@@ -17,9 +17,9 @@
 It decides which runs are over and how they ended. It stores nothing and never asks what other parts want.
 """
 
-from jpo.telemetry.csvlog import read_log
-from jpo.telemetry.folder import log_files, read_each, read_logs
-from jpo.telemetry.prometheus import finished_runs
-from jpo.telemetry.source import PrometheusSource
+from jpo.telemetry.csv.folder import log_files, read_each, read_logs
+from jpo.telemetry.csv.log import read_log
+from jpo.telemetry.prometheus.runs import finished_runs
+from jpo.telemetry.prometheus.source import PrometheusSource
 
 __all__ = ["PrometheusSource", "finished_runs", "log_files", "read_each", "read_log", "read_logs"]

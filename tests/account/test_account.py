@@ -11,13 +11,13 @@ from made import a_suggestion
 
 import constraints
 from constraints import Limits
-from jpo.account import Account, account_of
-from jpo.advice import Advice, advise
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.outlook import Wishes
+from jpo.history.undo import Undo
+from jpo.optimizer.advise import Advice, advise
+from jpo.optimizer.explain import Account, account_of
+from jpo.optimizer.surrogate import Wishes
 from jpo.records import NAMED_PREFERENCES, Change, Identity, Outcome, Run, RunStatus
-from jpo.undo import Undo
 
 NOW = {"batch_size": 64.0, "gpus": 2.0, "cpus": 8.0}
 LIMITS = Limits()

@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.box import act, new_box_learner, update  # noqa: E402
-from jpo.agent.box_replay import BoxBatch, BoxReplay  # noqa: E402
+from jpo.agent.sac.box import act, new_box_learner, update  # noqa: E402
+from jpo.agent.sac.box_replay import BoxBatch, BoxReplay  # noqa: E402
 
 torch.set_num_threads(1)  # faster than two on networks this small
 

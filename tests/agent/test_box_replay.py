@@ -3,7 +3,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.box_replay import BoxReplay  # noqa: E402
+from jpo.agent.sac.box_replay import BoxReplay  # noqa: E402
 
 
 def filled(n, capacity=100, seed=0):

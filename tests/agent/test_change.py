@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.agent.change import Chart, forecast_error
+from jpo.agent.change_detection import Chart, forecast_error
 from jpo.records import Identity, Outcome, Run, RunStatus
 
 

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from jpo.agent.learn import UPDATES_PER_RUN, learn, new_agent, policy_of, practise  # noqa: E402
-from jpo.agent.replay_buffer import Transition  # noqa: E402
+from jpo.agent.sac.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
+from jpo.agent.sac.learn import UPDATES_PER_RUN, learn, new_agent, policy_of, practise  # noqa: E402
+from jpo.agent.sac.replay_buffer import Transition  # noqa: E402
 from jpo.agent.sealed import header_of, seal  # noqa: E402
 from jpo.agent.state import WIDTH, Observation  # noqa: E402
 from jpo.errors import StoreError  # noqa: E402

@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from jpo.agent.context import UNKNOWN, Situation
 from jpo.agent.decide import BUDGET, budget_left, decide, lies_between
 from jpo.agent.policy import SHAPES, Policy
-from jpo.agent.situation import UNKNOWN, Situation
 from jpo.records import Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.knowledge import knowledge_gain
+from jpo.agent.knowledge_gradient import knowledge_gain
 
 EVEN = np.array([0.5, 0.5])
 ANY = np.ones(2, bool)

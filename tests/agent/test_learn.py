@@ -3,10 +3,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.change import Chart  # noqa: E402
-from jpo.agent.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from jpo.agent.learn import REAL_BEFORE_HALF, _mixed, learn, new_agent, policy_of  # noqa: E402
-from jpo.agent.replay_buffer import Transition  # noqa: E402
+from jpo.agent.change_detection import Chart  # noqa: E402
+from jpo.agent.sac.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
+from jpo.agent.sac.learn import REAL_BEFORE_HALF, _mixed, learn, new_agent, policy_of  # noqa: E402
+from jpo.agent.sac.replay_buffer import Transition  # noqa: E402
 from jpo.agent.state import WIDTH, Observation  # noqa: E402
 from jpo.records import Preference  # noqa: E402
 

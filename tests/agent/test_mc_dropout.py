@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from jpo.agent.mc_dropout import uncertainty
 from jpo.agent.policy import SHAPES, Policy
+from jpo.agent.sac.mc_dropout import uncertainty
 from jpo.agent.state import WIDTH
 
 

@@ -3,8 +3,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.networks import Network, initial, uniform  # noqa: E402
 from jpo.agent.policy import SHAPES, Policy, load_policy, save_policy  # noqa: E402
+from jpo.agent.sac.networks import Network, initial, uniform  # noqa: E402
 from jpo.agent.state import WIDTH  # noqa: E402
 
 

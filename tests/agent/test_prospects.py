@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.prospects import HORIZON_RUNS, INFLATION, WORSE, WORTH, clearly_better, p_beyond, prospects
+from jpo.agent.acquisition import HORIZON_RUNS, INFLATION, WORSE, WORTH, clearly_better, p_beyond, prospects
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)

@@ -3,9 +3,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.reinforce import update  # noqa: E402
-from jpo.agent.replay_buffer import Batch  # noqa: E402
-from jpo.agent.sac import ALPHA, new_learner  # noqa: E402
+from jpo.agent.sac.candidate_set import ALPHA, new_learner  # noqa: E402
+from jpo.agent.sac.reinforce import update  # noqa: E402
+from jpo.agent.sac.replay_buffer import Batch  # noqa: E402
 from jpo.agent.state import WIDTH  # noqa: E402
 
 torch.set_num_threads(1)  # faster than two on networks this small

@@ -1,6 +1,6 @@
 import pytest
 
-from jpo.agent.release import compare
+from jpo.learning.release import compare
 
 
 def test_means_ratio_and_its_error_are_those_of_the_paired_jobs():

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.agent.replay_buffer import ReplayBuffer, Transition, concatenate
+from jpo.agent.sac.replay_buffer import ReplayBuffer, Transition, concatenate
 from jpo.agent.state import SHORTLIST, WIDTH, Observation
 from jpo.records import Preference
 

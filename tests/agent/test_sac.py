@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.replay_buffer import Batch  # noqa: E402
-from jpo.agent.sac import ACTOR_RATE, ALPHA, CRITIC_RATE, GAMMA, TAU, fit, follow, new_learner, update  # noqa: E402
+from jpo.agent.sac.candidate_set import ACTOR_RATE, ALPHA, CRITIC_RATE, GAMMA, TAU, fit, follow, new_learner, update  # noqa: E402
+from jpo.agent.sac.replay_buffer import Batch  # noqa: E402
 from jpo.agent.state import WIDTH  # noqa: E402
 
 torch.set_num_threads(1)  # faster than two on networks this small

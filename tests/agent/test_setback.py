@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.setback import LOSS_NOISE, Z, setback, worsening
+from jpo.agent.harm import LOSS_NOISE, Z, setback, worsening
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)

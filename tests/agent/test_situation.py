@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from jpo.agent.prospects import HORIZON_RUNS, prospects
-from jpo.agent.situation import UNKNOWN, watched, within_horizon
+from jpo.agent.acquisition import HORIZON_RUNS, prospects
+from jpo.agent.context import UNKNOWN, watched, within_horizon
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 TIME = Preference(1, 0, 0)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jpo.agent.spent import relative_costs, values_found
+from jpo.agent.budget import relative_costs, values_found
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 JOB = Identity("d", "m", "f")

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.squashed_gaussian import draw, mode, slope  # noqa: E402
+from jpo.agent.sac.squashed_gaussian import draw, mode, slope  # noqa: E402
 
 
 def generator():

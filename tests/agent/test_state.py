@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.prospects import prospects
-from jpo.agent.situation import UNKNOWN, Situation
+from jpo.agent.acquisition import prospects
+from jpo.agent.context import UNKNOWN, Situation
 from jpo.agent.state import BOUND, OWN, SHARED, SHORTLIST, WIDTH, features, observe
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.simulated_job import SITUATIONS
+from jpo.learning.job import SITUATIONS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "scenarios.py"
 

@@ -84,7 +84,7 @@ def test_an_empty_store_stays_empty(empty: Project) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_the_report_fits_the_terminal_and_sums_up(empty: Project, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    monkeypatch.setattr("jpo.upkeep.width", lambda: width)
+    monkeypatch.setattr("jpo.cli.upkeep.width", lambda: width)
     lines = empty.jpo("doctor").out.split("\n")
     assert max(map(len, lines)) <= width
     assert lines[0] == "Installation"
@@ -306,7 +306,7 @@ def test_a_store_in_a_pipeline_s_workspace_does_not_last(empty: Project, monkeyp
 
 
 def test_without_torch_learning_says_how_to_get_it(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.checkup.installation.version_of", lambda package: None if package == "torch" else "1")
+    monkeypatch.setattr("jpo.commands.doctor.installation.version_of", lambda package: None if package == "torch" else "1")
     learning = diagnosis(empty)[1]["learning"]
     assert (learning["status"], learning["code"]) == ("ok", "JPO-I140")
     assert 'pip install "jpo[learn]"' in learning["next_step"]

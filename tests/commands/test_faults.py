@@ -22,8 +22,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from answering import NOTHING, Handler, Reply, Server, cuts, echoes, refuses, sends, served, tells
 
-import jpo.telemetry.client  # noqa: F401 - loaded before the clock runs
-
 if TYPE_CHECKING:
     from conftest import Answer, Project
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from jpo.arguments import settings
+from jpo.cli.arguments import settings
 from jpo.commands.observe import follow
 from jpo.errors import TelemetryError
-from jpo.report.live import Lines
+from jpo.report.progress import Lines
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from jpo.cli.planning import predict as command
 from jpo.errors import JpoError
-from jpo.planning import predict as command
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from jpo import pretraining
 from jpo.agent.policy import load_policy
 from jpo.commands.learn import pretrain
-from jpo.practice import silently
+from jpo.learning import pretraining
+from jpo.learning.practice import silently
 
 pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 

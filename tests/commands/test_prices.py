@@ -15,8 +15,8 @@ from jpo.cost import Instance, Prices
 from jpo.cost.aws import Offers
 from jpo.cost.catalogue import COLUMNS, as_csv, read_catalogue
 from jpo.errors import TelemetryError, UsageError
-from jpo.evidence import currency_in, prices_in, without_energy
-from jpo.layers import load
+from jpo.project.evidence import currency_in, prices_in, without_energy
+from jpo.project.load import load
 from jpo.records import Outcome
 
 NOW = 1_795_300_000.0  # 2026-11-21
@@ -215,7 +215,7 @@ def test_a_failed_refresh_leaves_the_old_file_and_nothing_beside_it(tmp_path: Pa
         refresh(tmp_path / "aws.csv", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert (tmp_path / "aws.csv").read_text() == ",".join(COLUMNS)
     monkeypatch.setattr(command, "read_offers", lambda *_, **__: Offers((OFFER,), ()))
-    monkeypatch.setattr("jpo.whole.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr("jpo.files.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(UsageError, match="No space left"):
         refresh(tmp_path / "aws.csv", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert [path.name for path in tmp_path.iterdir()] == ["aws.csv"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jpo.cli.experiments import POLICIES_HELP
 from jpo.commands.replay import ALL_POLICIES, named_objectives
-from jpo.experiments import POLICIES_HELP
 from jpo.replay import Execution, Trace, extras, play
 
 if TYPE_CHECKING:

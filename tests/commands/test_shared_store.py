@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jpo import proposal
 from jpo.commands import suggest
 from jpo.history import open_store, verify
+from jpo.project import proposal
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -51,7 +51,7 @@ def test_who_learnt_first_is_not_overwritten_and_the_other_suggests_all_the_same
             other.save_agent("agent digits/cnn/pytorch", b"the other's", expected_version=0)
         return b"ours"
 
-    monkeypatch.setattr("jpo.agent.checkpoint.save_checkpoint", while_another_saves)
+    monkeypatch.setattr("jpo.agent.sac.checkpoint.save_checkpoint", while_another_saves)
     answer = project.jpo("suggest", "config.ini", "--explore", "off", "-o", "json")
     assert (answer.code, "JPO-W605" in answer.out) == (0, True)
     with open_store(url) as store:

@@ -12,7 +12,7 @@ import pytest
 from jpo.__main__ import run
 from jpo.commands.simulate import best_goal, goal, run_of
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
-from jpo.report.fleet import Lane
+from jpo.simulate.fleet import Lane
 from jpo.simulate.workloads import draw_workload
 
 SMALL = ("simulate", "--workloads", "2", "--runs", "3")

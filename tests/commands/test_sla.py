@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.settings import SlaTable
+from jpo.project.settings import SlaTable
 
 SLA = """
 [sla]
@@ -179,7 +179,7 @@ def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
         learnt_from.append(wishes.promises)
         return known
 
-    monkeypatch.setattr("jpo.learning.learn_if_possible", learn)
+    monkeypatch.setattr("jpo.learning.continual.learn_if_possible", learn)
     for words in ((), ("--deadline", "2100-01-01T00:00Z", "--max-cost", "20")):
         assert promised.jpo("suggest", "config.ini", *words).code == 0
     lasting = {"time_max": 60, "gpu_util_min": 0.5, "val_loss_max": 0.2}

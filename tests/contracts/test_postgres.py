@@ -114,7 +114,7 @@ def test_a_database_with_a_smaller_alphabet_takes_what_it_can_and_says_why_not_m
 @pytest.mark.parametrize("state", ["26000", "42P05"])
 def test_a_pooler_that_keeps_no_sessions_is_told_and_not_taken_for_damage(state: str) -> None:
     psycopg = pytest.importorskip("psycopg")
-    from jpo.history.postgres_failures import reported
+    from jpo.history.postgres.failures import reported
 
     with pytest.raises(StoreError, match="pool_mode = session") as caught, reported("postgresql://db/jpo"):
         raise psycopg.errors.lookup(state)('prepared statement "_pg3_1" does not exist')

@@ -10,8 +10,8 @@ from made import a_run
 
 from jpo.cost import Prices
 from jpo.cost.sla import MOST_MISSED, PROMISES, check_run, check_sla, compliance, measured, missed
+from jpo.project.settings import SlaTable
 from jpo.records import Forecast, Interval, Outcome, RunStatus, SlaCheck
-from jpo.settings import SlaTable
 
 ALL = {
     "time_max": 100.0,

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from jpo.project.trial_logs import read_trials
 from jpo.records import Identity
-from jpo.trial_logs import read_trials
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "digits"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.telemetry import csvlog
+from jpo.telemetry.csv import log
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
 LOGS = sorted((QUICKSTART / "runs").glob("*.csv"))
@@ -30,7 +30,7 @@ def test_recorded_log_is_whole(path, read_log):
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_jpo_reads_from_a_recorded_log_what_stands_in_it(path, read_log):
-    facts, run = read_log(path).facts, csvlog.read_log(path)
+    facts, run = read_log(path).facts, log.read_log(path)
     assert (run.run_id, run.status, run.outcome.converged) == (facts["run_id"], facts["status"], facts["converged"] == "true")
     assert {name: float(facts[name]) for name in run.parameters} == run.parameters
     assert set(TUNED) <= set(run.parameters)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.forecast import posterior
-from jpo.forecast.surfaces import Recalled
+from jpo.forecast.transfer import Recalled
 from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
 
 LN2 = math.log(2)

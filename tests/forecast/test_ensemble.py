@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jpo.forecast.discrepancy import Misfit
 from jpo.forecast.ensemble import conditioned
-from jpo.forecast.misfit import Misfit
-from jpo.forecast.seen import NOWHERE, Seen
+from jpo.forecast.measurements import NOWHERE, Seen
 
 MISFIT = Misfit(tau=0.12, noise=0.06)
 MEMBERS = 40_000

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from jpo.forecast.misfit import Misfit, moved, student_t
-from jpo.forecast.seen import NOWHERE, Seen
+from jpo.forecast.discrepancy import Misfit, moved, student_t
+from jpo.forecast.measurements import NOWHERE, Seen
 from jpo.records import Candidates
 
 LN2 = math.log(2)

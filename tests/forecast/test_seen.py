@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.forecast.seen import End, at_least, measured, place
+from jpo.forecast.measurements import End, at_least, measured, place
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 TWO = Candidates(("batch_size", "cpus"), np.array([[32.0, 2.0], [64.0, 2.0]]), 0, np.ones(2, dtype=np.bool_), np.zeros(2))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jpo.forecast.surfaces import (
+from jpo.forecast.transfer import (
     MEMBERS,
     TRUST_IN_OWN,
     TRUST_IN_SHIPPED,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from jpo.forecast.widening import FEWEST, WATCHED, WIDEST, one_step_ahead, widening
+from jpo.forecast.calibration import FEWEST, WATCHED, WIDEST, one_step_ahead, widening
 from jpo.records import Belief, Candidates, Identity, Interval, Outcome, Run, RunStatus
 
 FORECAST = Interval(100.0, 50.0, 200.0)  # the half-width is a doubling

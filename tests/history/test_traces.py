@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jpo.errors import StoreError
-from jpo.history.traces import FORMAT, MAX_SAMPLES, pack, unpack
+from jpo.history.series import FORMAT, MAX_SAMPLES, pack, unpack
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from jpo.errors import UsageError
-from jpo.replay import POLICIES, Contest, Execution, Result, Trace, as_json, hold, play, plot, table
+from jpo.replay import POLICIES, Contest, Execution, Result, Trace, hold, play
 from jpo.replay.contest import Backend
 from jpo.replay.extras import is_installed, need
+from jpo.report import replay_json, replay_text
+from jpo.report.plots import replay
 
 Ladder = Callable[..., Trace]
 
@@ -83,25 +85,25 @@ def test_progress_is_told_once_per_batch(contest: Contest) -> None:
 
 
 def test_the_table_shows_policies_and_horizons_with_errors_and_marks_the_best(contest: Contest, result: Result) -> None:
-    text = table.render(contest, result, ["a note"], width=120, colour=True)
+    text = replay_text.render(contest, result, ["a note"], width=120, colour=True)
     assert "N = 2" in text
     assert "2 recorded workloads, 7 replays of 4 runs for each policy" in text
     assert "Note: a note" in text
     best = min(result["time"].values(), key=lambda one: one.overall.curve[3].mean).overall.curve[3]
     assert f"\x1b[1m{best.mean:.2f} ± {best.error:.2f}\x1b[0m" in text
     assert "time, one" not in text
-    assert "time, one" in table.render(contest, result, [], width=120, colour=False, workloads=True)
+    assert "time, one" in replay_text.render(contest, result, [], width=120, colour=False, workloads=True)
 
 
 def test_a_narrow_terminal_cuts_nothing_off(contest: Contest, result: Result) -> None:
-    wide, narrow = (table.render(contest, result, [], width=width, colour=False) for width in (120, 60))
+    wide, narrow = (replay_text.render(contest, result, [], width=width, colour=False) for width in (120, 60))
     assert "…" not in narrow
     assert max(map(len, narrow.split("\n"))) <= 60
     assert sorted(re.findall(r"\d+\.\d\d", narrow)) == sorted(re.findall(r"\d+\.\d\d", wide))
 
 
 def test_the_json_has_every_figure_also_per_workload(contest: Contest, result: Result) -> None:
-    document = json.loads(as_json.render(contest, result, []))
+    document = json.loads(replay_json.render(contest, result, []))
     told = document["objectives"]["time"]["hillclimb"]
     assert told["normalised_cumulative_cost"]["4"]["mean"] == result["time"]["hillclimb"].overall.curve[3].mean
     assert set(told["workloads"]) == {"one", "two"}
@@ -111,9 +113,9 @@ def test_the_json_has_every_figure_also_per_workload(contest: Contest, result: R
 def test_what_cannot_be_told_is_null_and_none(ladder: Ladder) -> None:
     contest = Contest((ladder(-1.0, 5.0),), {"default": POLICIES["default"]}, ("time",), (1,), seeds=1)
     result = hold(contest, jobs=1, backend="loky", track=silently)
-    told = json.loads(as_json.render(contest, result, []))["objectives"]["time"]["default"]["cost_per_delivered_model"]
+    told = json.loads(replay_json.render(contest, result, []))["objectives"]["time"]["default"]["cost_per_delivered_model"]
     assert told == {"mean": None, "standard_error": None}
-    assert " none " in table.render(contest, result, [], width=100, colour=False)
+    assert " none " in replay_text.render(contest, result, [], width=100, colour=False)
 
 
 @pytest.mark.parametrize(("name", "start"), [("out.png", b"\x89PNG"), ("out.svg", b"<?xml")])
@@ -122,7 +124,7 @@ def test_the_picture_is_drawn_and_the_same_figures_give_the_same_bytes(
 ) -> None:
     contents = []
     for _ in range(2):
-        plot.plot(tmp_path / name, contest, result)
+        replay.plot(tmp_path / name, contest, result)
         contents.append((tmp_path / name).read_bytes())
     assert contents[0].startswith(start)
     assert contents[0] == contents[1]
@@ -130,7 +132,7 @@ def test_the_picture_is_drawn_and_the_same_figures_give_the_same_bytes(
 
 def test_a_picture_that_cannot_be_written_is_an_error(tmp_path: Path, contest: Contest, result: Result) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
-        plot.plot(tmp_path / "none" / "out.png", contest, result)
+        replay.plot(tmp_path / "none" / "out.png", contest, result)
 
 
 def test_a_missing_package_is_named_with_its_remedy() -> None:

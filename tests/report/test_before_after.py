@@ -13,7 +13,7 @@ from jpo.forecast.before_after import BeforeAfter
 from jpo.records import USD, Currency, Identity, Interval
 from jpo.report import before_after
 from jpo.report.before_after import Comparison
-from jpo.report.before_after_plot import plot
+from jpo.report.plots.before_after import plot
 
 LINES = (
     BeforeAfter("duration_seconds", "ratio", 100.0, 62.0, 10, 8, Interval(0.62, 0.5, 0.78), "better"),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from jpo.records import Identity, Outcome, Run, RunStatus
-from jpo.report.fleet import Fleet, Lane, all_runs, before_after, change, overall, per_model, worse
 from jpo.report.fleet_json import render as as_json
-from jpo.report.fleet_plot import plot, ratios
 from jpo.report.fleet_text import arrow, cell, render
+from jpo.report.plots.fleet import plot, ratios
+from jpo.simulate.fleet import Fleet, Lane, all_runs, before_after, change, overall, per_model, worse
 
 GOOD, BAD = RunStatus.SUCCEEDED, RunStatus.OOM_KILLED
 

@@ -9,10 +9,10 @@ import pytest
 from made import DIGITS
 
 from jpo.errors import UsageError
+from jpo.optimizer.front import Front, Point, Volumes, difference, shown
 from jpo.records import Currency, Interval
 from jpo.report import front_json, front_text
-from jpo.report.front import Front, Point, Volumes, difference, shown
-from jpo.report.front_plot import plot
+from jpo.report.plots.front import plot
 
 TODAY = {"batch_size": 16.0, "gpus": 1.0}
 TIME, COST = "duration_seconds", "cost_usd"

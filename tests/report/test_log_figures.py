@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from jpo.history.figures import Spread, figures, spread
 from jpo.records import Identity, Outcome, Run, RunStatus
-from jpo.report.log_figures import Spread, figures, spread
 
 A, B = Identity("a", "m", "f"), Identity("b", "m", "f")
 

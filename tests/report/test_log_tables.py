@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from jpo.history.figures import figures
 from jpo.records import Identity, Outcome, Run, RunStatus
-from jpo.report.log_figures import figures
 from jpo.report.log_tables import as_text
 
 

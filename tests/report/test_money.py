@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import Currency, Interval
-from jpo.report import numbers
+from jpo.wording import numbers
 
 EUR = Currency("EUR", 0.5)
 

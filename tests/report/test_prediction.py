@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from made import DIGITS
 
+from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
+from jpo.optimizer.what_if import Bounds
 from jpo.records import Currency, Forecast, Interval, SlaCheck
 from jpo.report import prediction_json, prediction_text
-from jpo.report.prediction import Answer, Expected, Option, Prediction, Row
-from jpo.report.what_if import Bounds
 
 
 def a_row(seconds=3600.0, usd=2.0, **changes):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.report.printable import printable
+from jpo.wording.printable import printable
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ from jpo.records import (
     Suggestion,
     TrackRecord,
 )
-from jpo.report import Report, as_json, markdown, numbers, terminal
+from jpo.report import Report, as_json, markdown, terminal
+from jpo.wording import numbers
 
 SUGGESTION = Suggestion(
     suggestion_id="20261121-120000-abcdef",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.simulate.hyper import Hyper
+from jpo.simulate.latents import Hyper
 
 
 def test_a_name_gives_the_same_numbers_in_whatever_order_others_are_drawn() -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from jpo.records import Candidates, Draws
 from jpo.simulate import draw_jobs, random_candidates
-from jpo.simulate.hyper import UNIFORM, Hyper, RangeWeights
 from jpo.simulate.jobs import _luck, jobs_of
+from jpo.simulate.latents import UNIFORM, Hyper, RangeWeights
 
 TO_TARGET: RangeWeights = {"to target": (1.0, 1e-12)}
 FIXED: RangeWeights = {"to target": (1e-12, 1.0)}

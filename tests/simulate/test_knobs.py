@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates
-from jpo.simulate.hyper import Hyper
 from jpo.simulate.knobs import Knobs, knobs_of, residuals
+from jpo.simulate.latents import Hyper
 
 
 def knobs(names: tuple[str, ...], *rows: tuple[float, ...], current: int = 0) -> Knobs:

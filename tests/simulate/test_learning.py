@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates
-from jpo.simulate.hyper import Hyper, RangeWeights
 from jpo.simulate.knobs import Knobs, knobs_of
+from jpo.simulate.latents import Hyper, RangeWeights
 from jpo.simulate.learning import _batch_size, _layers, _learning_rate, _others, epochs_factor
 
 JOBS = 1500

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates
-from jpo.simulate.hyper import Hyper
 from jpo.simulate.knobs import POWER_LIMIT, Knobs, knobs_of
+from jpo.simulate.latents import Hyper
 from jpo.simulate.power import log_power, under_limit
 
 BUSY = np.log([[1.0, 0.5, 0.01]])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates
-from jpo.simulate.hyper import Hyper, RangeWeights
 from jpo.simulate.knobs import Knobs, knobs_of
+from jpo.simulate.latents import Hyper, RangeWeights
 from jpo.simulate.speed import Speed, _on_cpus, step_time
 
 JOBS = 1500

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.answers import Busy, TooMuch, check, quote, rows, texts
+from jpo.telemetry.prometheus.answers import Busy, TooMuch, check, quote, rows, texts
 
 GOOD = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
 

@@ -8,7 +8,7 @@ from answering import NOTHING, cuts, echoes, now, refuses, sends, served, tells
 from jpo.errors import TelemetryError
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource, finished_runs
-from jpo.telemetry.client import Client
+from jpo.telemetry.prometheus.client import Client
 
 SECRET = "s3cret-of-the-test"
 WORK = Identity("digits", "cnn", "pytorch")

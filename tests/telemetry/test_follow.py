@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from jpo.errors import TelemetryError
 from jpo.records import RunStatus
-from jpo.telemetry import follow as module
 from jpo.telemetry import read_log
-from jpo.telemetry.follow import News, Row, Tail, follow
+from jpo.telemetry.csv import follow as module
+from jpo.telemetry.csv.follow import News, Row, Tail, follow
 
 NOW = float(int(time.time()))  # files are written now: silence counts from there
 HEAD = f"""\

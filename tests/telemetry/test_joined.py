@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import RunStatus
-from jpo.telemetry.cluster import Pod, Usage
-from jpo.telemetry.discovery import Bounds
-from jpo.telemetry.joined import bounds, joined, shared
-from jpo.telemetry.lives import Life
+from jpo.telemetry.prometheus.cluster import Pod, Usage
+from jpo.telemetry.prometheus.discovery import Bounds
+from jpo.telemetry.prometheus.joined import bounds, joined, shared
+from jpo.telemetry.prometheus.pod_lifetimes import Life
 
 POD, OTHER = Pod("ml", "a"), Pod("ml", "b")
 RUN = Bounds(1000.0, 2000.0, closed=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from jpo.telemetry import PrometheusSource
-from jpo.telemetry.client import Client
+from jpo.telemetry.prometheus.client import Client
 
 ANSWER_MIB = 200
 MEMORY_MIB = 300

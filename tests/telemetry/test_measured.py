@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import Identity, RunStatus
-from jpo.telemetry.measured import Measured, Values, to_run
+from jpo.telemetry.outcome import Measured, Values, to_run
 
 
 def run(*, status="succeeded", closed=True, start=100.0, end=110.0, parameters=None, **values):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
-from jpo.telemetry.names import LABELS, METRICS, Names
+from jpo.telemetry.prometheus.names import LABELS, METRICS, Names
 
 
 def test_a_role_has_its_default_names_until_a_site_renames_it():

@@ -11,10 +11,10 @@ from answering import now, sends, served, tells
 
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource
-from jpo.telemetry.client import Client
-from jpo.telemetry.inquiry import Inquiry
-from jpo.telemetry.names import Names
-from jpo.telemetry.probes import examine, in_one_line, seconds_kept, why_empty, workload
+from jpo.telemetry.diagnosis.inquiry import Inquiry
+from jpo.telemetry.diagnosis.probes import examine, in_one_line, seconds_kept, why_empty, workload
+from jpo.telemetry.prometheus.client import Client
+from jpo.telemetry.prometheus.names import Names
 
 DAY = 86400.0
 LONG = "ü☂" * 2000

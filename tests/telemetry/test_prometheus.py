@@ -139,7 +139,7 @@ def test_quotes_and_backslashes_in_labels_are_found(look, history):
 @PROMETHEUS
 def test_a_rejected_query_tells_the_servers_reason(history):
     from jpo.errors import TelemetryError
-    from jpo.telemetry.client import Client
+    from jpo.telemetry.prometheus.client import Client
 
     with Client(PrometheusSource(history.url)) as client, pytest.raises(TelemetryError, match="parse error") as caught:
         client.query("up{", at=history.since)
@@ -148,7 +148,7 @@ def test_a_rejected_query_tells_the_servers_reason(history):
 
 @PROMETHEUS
 def test_a_long_query_travels_in_the_body(history):
-    from jpo.telemetry.client import Client
+    from jpo.telemetry.prometheus.client import Client
 
     with Client(PrometheusSource(history.url)) as client:
         rows = client.query(f'vector(1) or up{{job="{"x" * 100_000}"}}', at=history.since)

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from jpo.records import Identity
-from jpo.telemetry import cluster, queries
-from jpo.telemetry.names import METRICS, Names
+from jpo.telemetry.prometheus import cluster, queries
+from jpo.telemetry.prometheus.names import METRICS, Names
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 

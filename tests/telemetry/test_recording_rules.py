@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.telemetry.names import METRICS
+from jpo.telemetry.prometheus.names import METRICS
 
 RULES = Path(str(files("jpo.telemetry") / "recording_rules.yml"))
 TEST = """

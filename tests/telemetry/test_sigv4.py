@@ -17,7 +17,7 @@ import pytest
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.telemetry import PrometheusSource
-from jpo.telemetry.client import Client
+from jpo.telemetry.prometheus.client import Client
 
 if find_spec("botocore") is None and os.environ.get("CI") != "true":
     pytest.skip('botocore not found: pip install "jpo[sigv4]"', allow_module_level=True)

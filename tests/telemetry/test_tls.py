@@ -16,8 +16,8 @@ import pytest
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.telemetry import PrometheusSource
-from jpo.telemetry.client import Client
-from jpo.telemetry.tls import check_files, why_refused
+from jpo.telemetry.prometheus.client import Client
+from jpo.telemetry.prometheus.tls import check_files, why_refused
 
 EMPTY = b'{"status":"success","data":{"resultType":"vector","result":[]}}'
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import Series
-from jpo.telemetry.measured import Values
-from jpo.telemetry.traces import MOST_POINTS, NEWEST_RUNS, Traced, completed, newest, thinned
+from jpo.telemetry.outcome import Values
+from jpo.telemetry.prometheus.time_series import MOST_POINTS, NEWEST_RUNS, Traced, completed, newest, thinned
 
 HOUR = 3600.0
 

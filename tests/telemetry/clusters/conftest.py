@@ -10,7 +10,7 @@ import pytest
 
 from jpo.records import Finished, Identity
 from jpo.telemetry import PrometheusSource, finished_runs
-from jpo.telemetry.names import Names
+from jpo.telemetry.prometheus.names import Names
 
 SINCE = 1_700_000_000.0
 """Runs lie in the twelve hours after it, but for those of the workload "months"."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import RunStatus
-from jpo.telemetry.names import Names
+from jpo.telemetry.prometheus.names import Names
 
 TWO_PERCENT = 0.02
 MAIN = ("plain", "four-gpus", "untold", "oom", "failed", "diverged", "restarted", "gap", "concurrent-1", "concurrent-2",

@@ -1,0 +1,218 @@
+"""JPO as a library: ask for the next configuration, tell what came of it. What notebooks, replays and comparisons use.
+
+    advisor = Advisor({"batch_size": [32, 64, 128], "gpus": [1, 2, 4]}, current={"batch_size": 32, "gpus": 1})
+    while True:
+        suggestion = advisor.ask()
+        advisor.tell(suggestion.parameters, Outcome(duration_seconds=train(**suggestion.parameters)))
+
+It knows no file, no store and no clock; `jpo suggest` puts the same questions to the same belief and agent (advice.py). Beside
+that it watches the calibration of its last forecasts, which takes 20 beliefs more than an answer here may take.
+What `ask` answers rests on durations: a run told without one says whether it ended well and what loss it had, no more.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from jpo.advisor.arguments import identity_of, preference_of, seed_of, status_of
+from jpo.advisor.candidates import candidates_among
+from jpo.advisor.space import Configuration, Space, choices_of
+from jpo.agent.acquisition import prospects
+from jpo.agent.decide import BUDGET_RUNS
+from jpo.agent.policy import Policy, shipped_policy
+from jpo.errors import UsageError
+from jpo.forecast import predict
+from jpo.optimizer.advise import advise_among
+from jpo.optimizer.prior import Prior, believe, prior_of
+from jpo.optimizer.surrogate import Wishes
+from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Outcome, Preference, Run, RunStatus, same
+
+Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
+"""A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What to run next.
+
+    Attributes:
+        parameters: in the caller's own values.
+        forecast: what is expected of one run with them; None where no evidence supports a number.
+        reasons: one sentence for each thing that decided it, most important first.
+        confidence: probability, under the belief, that it is not worse than `current` by more than a tenth; None if unknown.
+        decided_by: "sac", "belief" or "no evidence" (then `parameters` is `current`: it gives the reference).
+        codes: stable reason codes (docs/codes.md).
+    """
+
+    parameters: dict[str, object]
+    forecast: Forecast
+    reasons: tuple[str, ...]
+    confidence: float | None
+    decided_by: str
+    codes: tuple[str, ...]
+
+
+class Advisor:
+    """Suggests the next configuration of one recurring job.
+
+    Args:
+        space: parameter -> choices or `Range`, or a list of all feasible configurations. Any name may be a parameter; those of
+            `jpo.records.PARAMETERS` have a meaning to JPO (batch_size is global, memory in GiB).
+        current: today's configuration, the reference of everything. It may lie outside the space: then it is suggested only until
+            it has ended well once, and with explore = "off" until a configuration of the space has.
+        preference: "time", "cost", "efficiency", "balanced", or weights of time, cost, efficiency and loss that sum to 1.
+        workload: a name ("dataset/model/framework" where it has three parts) or an Identity, by which runs of this job are told
+            from others in `history`.
+        seed: of the simulated jobs, at least 0. The same seed and runs give the same answer, in every process.
+        explore: "off", "safe" or "on", see `jpo.agent.decide`.
+        history: runs told before this one, of this workload or of others, oldest first.
+        policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`; None: the belief rule decides.
+        prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
+
+    Raises:
+        UsageError: JPO-E720 for a space, configuration, history or other argument that cannot be used.
+        StoreError: JPO-E601, JPO-E602 for a shipped policy that is damaged or of another version.
+        ValueError: a preference whose weights do not sum to 1. (An `Outcome` with a NaN or a negative duration raises it, too.)
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        current: Configuration,
+        preference: str | Mapping[str, float] | Preference = "balanced",
+        workload: str | Identity | None = None,
+        seed: int = 0,
+        explore: Literal["off", "safe", "on"] = "safe",
+        history: Iterable[Told] = (),
+        *,
+        policy: Policy | Literal["shipped"] | None = "shipped",
+        prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
+    ) -> None:
+        self._choices = choices_of(space).knowing(current)
+        self._current = self._choices.numbers(current)
+        missing = [name for name in self._choices.names if name not in self._current]
+        if missing:
+            raise UsageError("current", f"does not say {missing[0]}", "give today's value of every parameter", code="JPO-E720")
+        if explore not in ("off", "safe", "on"):
+            raise UsageError("explore", f"{explore!r} is unknown", "write off, safe or on", code="JPO-E720")
+        self._today = {name: current[name] for name in self._choices.names}
+        self._preference = preference_of(preference)
+        self._identity = identity_of(workload)
+        self._seed = seed_of(seed)
+        self._explore = explore
+        self._policy = shipped_policy() if policy == "shipped" else policy
+        self._prior = prior
+        self._runs: list[Run] = []
+        self._others: list[Run] = []
+        self._believed: tuple[bytes, Prior] | None = None
+        if not isinstance(history, Iterable):
+            raise UsageError("history", f"is {history!r:.80}", "give a list of finished runs", code="JPO-E720")
+        for told in history:
+            self._take_in(told)
+
+    def ask(self) -> Suggestion:
+        """The next configuration. Changes nothing: asked again, it answers the same.
+
+        It answers `current` while no run with a duration has ended well. What did not end well in its last two runs is not asked
+        for again while there is anything else, but the most promising of that; only with explore = "off" there is nothing else.
+        """
+        candidates, belief = self._look()
+        explore = self._explore
+        if not candidates.admissible[candidates.current] and not belief.runs[candidates.admissible].any():
+            # Nothing within the space is known, so nothing there is known to be safe.
+            candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
+        wishes = Wishes(candidates.names, lambda _today, _next: True, self._preference, explore=explore)
+        elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
+        followed_up = [(run, self._current) for run in elsewhere]  # keeping today's explores nothing, even if it fails
+        advice = advise_among(candidates, belief, self._runs, wishes, policy=self._policy, followed_up=followed_up)
+        told, forecast = advice.decision, advice.next
+        if explore != "off" and (other := self._instead(told.choice, candidates, belief)) is not None:
+            reason = f"the last two runs with {self._in_words(told.choice, candidates)} did not end well; this is tried instead"
+            told, forecast = Decision(other, None, "belief", (reason,), ("JPO-W721",)), predict(belief, other, usd_per_hour=None)
+        parameters = self._meaning(told.choice, candidates)
+        return Suggestion(parameters, forecast, told.reasons, told.confidence, told.decided_by, told.codes)
+
+    def tell(self, parameters: Configuration, outcome: Outcome) -> None:
+        """Take in what came of a run, the newest one. A configuration outside the space is evidence too, and is never suggested.
+
+        Runs may contradict each other: equal ones that differ widely make the forecast wide. A duration of 0 is none.
+
+        Raises:
+            UsageError: JPO-E720, a parameter that the space does not know; one that is left out had today's value.
+        """
+        if not isinstance(outcome, Outcome):
+            raise UsageError("tell", f"was given {outcome!r:.80}", "give an Outcome", code="JPO-E720")
+        self._choices = self._choices.knowing(parameters)
+        self._add(self._choices.numbers(parameters), outcome, status_of(outcome))
+
+    @property
+    def incumbent(self) -> dict[str, object]:
+        """The best configuration measured so far under the preference; `current` while nothing has ended well."""
+        candidates, belief = self._look()
+        return self._meaning(prospects(belief, candidates, self._preference).incumbent, candidates)
+
+    def _look(self) -> tuple[Candidates, Belief]:
+        """What there is to choose from, and what is believed of it. The prior is kept while the candidates stay the same."""
+        candidates = candidates_among(self._choices, self._current, self._runs)
+        key = candidates.values.tobytes()
+        if self._believed is None or self._believed[0] != key:
+            self._believed = key, self._prior(candidates, self._seed, self._others)
+        return candidates, believe(self._believed[1], candidates, self._runs)
+
+    def _instead(self, choice: int, candidates: Candidates, belief: Belief) -> int | None:
+        """What to run rather than a choice that keeps failing; None where it does not, or everything else does as well."""
+        bad = belief.failures + belief.stopped >= 2
+        for row in np.flatnonzero(bad):
+            bad[row] = self._keeps_failing(candidates.parameters(int(row)))
+        rows = candidates.admissible & ~bad
+        if not bad[choice] or not rows.any():
+            return None
+        return int(np.argmin(np.where(rows, prospects(belief, candidates, self._preference).expected, np.inf)))
+
+    def _keeps_failing(self, parameters: Mapping[str, float]) -> bool:
+        last = itertools.islice((run for run in reversed(self._runs) if same(run.parameters, parameters)), 2)
+        return not any(run.ended_well for run in last)
+
+    def _meaning(self, row: int, candidates: Candidates) -> dict[str, object]:
+        return dict(self._today) if row == candidates.current else self._choices.meaning(candidates.parameters(row))
+
+    def _in_words(self, row: int, candidates: Candidates) -> str:
+        return ", ".join(f"{name} = {value}" for name, value in self._meaning(row, candidates).items())
+
+    def _take_in(self, told: object) -> None:
+        """One entry of the history, see `Told`."""
+        if isinstance(told, Run):
+            known = {name: value for name, value in told.parameters.items() if name in self._choices.names}
+            if told.identity == self._identity:
+                self._add(known, told.outcome, told.status)
+            else:
+                self._others.append(told)
+            return
+        if not isinstance(told, tuple) or len(told) not in (2, 3) or not isinstance(told[-1], Outcome):
+            finding = f"holds {told!r:.80}, which is no finished run"
+            raise UsageError("history", finding, "give (parameters, Outcome) or (workload, parameters, Outcome)", code="JPO-E720")
+        *workload, parameters, outcome = told
+        identity = identity_of(*workload) if workload else self._identity
+        if identity == self._identity:
+            self.tell(parameters, outcome)
+            return
+        self._choices = self._choices.knowing(parameters)
+        ours = {name: value for name, value in parameters.items() if name in self._choices.names}
+        numbers, number = self._choices.numbers(ours), len(self._others)
+        self._others.append(Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told"))
+
+    def _add(self, values: Mapping[str, float], outcome: Outcome, status: RunStatus) -> None:
+        """The order in which runs are told is their age: recorded times and told runs are not compared."""
+        number = len(self._runs)
+        run = Run(str(number), self._identity, {**self._current, **values}, status, None, float(number), outcome, "told")
+        self._runs.append(run)
+
+
+def _keeping(candidates: Candidates) -> Candidates:
+    """The same, and today's configuration may stay."""
+    return replace(candidates, admissible=candidates.admissible | (np.arange(len(candidates.values)) == candidates.current))

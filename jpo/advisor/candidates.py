@@ -1,0 +1,61 @@
+"""The candidate set of a space: all feasible configurations while they are few, and those beside them that have been run."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from jpo.advisor.space import Choices
+from jpo.agent.action import propose_candidates
+from jpo.cost import Prices, log_rate
+from jpo.records import Candidates, Run
+
+LARGEST = 2500
+"""A space of so many configurations is weighed whole; from a larger one, moves around the best known ones are taken."""
+MOST_OUTSIDE, FASTEST = 200, 50
+"""So many configurations outside the space, or anywhere in a large one, have runs that count, since each is one more to weigh:
+the newest, and in a large space also the fastest."""
+
+
+def candidates_among(choices: Choices, current: Mapping[str, float], runs: Sequence[Run]) -> Candidates:
+    """The candidate set of a space: all of it while it is small, else as `propose_candidates` says."""
+    listed = choices.listed if choices.listed is not None else _product(choices)
+    if listed is None:
+        return propose_candidates(
+            current,
+            _newest_and_fastest(runs),
+            free=choices.names,
+            admissible=lambda values: all(values[name] in choices.ladders[name] for name in choices.names),
+            log_rate=lambda values: log_rate(values, Prices()),
+            choices=choices.ladders,
+        )
+    rows = {tuple(one.values()): True for one in listed}
+    now = tuple(current.values())
+    rows.setdefault(now, False)
+    outside = dict.fromkeys(row for row in (tuple(run.parameters.values()) for run in reversed(runs)) if row not in rows)
+    rows.update(dict.fromkeys(itertools.islice(outside, MOST_OUTSIDE), False))
+    grid = np.array(list(rows), dtype=np.float64)
+    rates = np.array([log_rate(dict(zip(choices.names, row, strict=True)), Prices()) for row in rows])
+    today = list(rows).index(now)
+    return Candidates(choices.names, grid, today, np.array(list(rows.values())), rates - rates[today], priced=False)
+
+
+def _newest_and_fastest(runs: Sequence[Run]) -> Sequence[Run]:
+    """One run of each configuration that counts, the oldest first."""
+    newest = {tuple(run.parameters.values()): run for run in reversed(runs)}
+    if len(newest) <= MOST_OUTSIDE:
+        return runs
+    timed = (run for run in newest.values() if run.ended_well and run.outcome.duration_seconds)
+    fastest = sorted(timed, key=lambda run: run.outcome.duration_seconds or math.inf)[:FASTEST]
+    kept = {run.run_id for run in (*itertools.islice(newest.values(), MOST_OUTSIDE), *fastest)}
+    return [run for run in runs if run.run_id in kept]
+
+
+def _product(choices: Choices) -> list[dict[str, float]] | None:
+    """Every combination of the ladders; None if they are more than LARGEST."""
+    if math.prod(len(ladder) for ladder in choices.ladders.values()) > LARGEST:
+        return None
+    return [dict(zip(choices.names, row, strict=True)) for row in itertools.product(*(choices.ladders[n] for n in choices.names))]

@@ -1,0 +1,68 @@
+"""What is known of the next run beside the belief: how many are to come, what they may cost, what will change, and how well the
+last forecasts were met. Anything may be unknown; the networks are told so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.agent.acquisition import HORIZON_RUNS, Prospects
+
+if TYPE_CHECKING:
+    from jpo.records import Belief, Floats, Run
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Situation:
+    """The circumstances of the next run.
+
+    Attributes:
+        runs_left: how many runs follow the next one, by the user's word; None = nobody said.
+        budget_slack: ln of what may still be spent / what the runs to come would cost with the incumbent; None = no budget.
+        later: what the belief promises under the conditions (preference, prices) which some of the runs to come will have; None =
+            they are those of the next run, as far as anybody knows.
+        share_later: share of the runs to come that will have them, in 0..1.
+        age: shape (K,), how many runs ago a candidate last ran (0 = the last run), NaN = never; None = nobody looked.
+        moved: shape (K,), ln of the duration of the last run there / what is believed of it now: far from 0 where the world has
+            changed since; NaN = none ended well; None = nobody looked.
+        last_miss: the last run's standardised forecast error, see change.py; None = it had none.
+        surprise: how near the forecast errors are to the alarm of a changed world, in 0..1.
+        scenarios: names of what the user said or asked for; a policy must have been released for each of them to decide here.
+    """
+
+    runs_left: int | None = None
+    budget_slack: float | None = None
+    later: Prospects | None = None
+    share_later: float = 0.0
+    age: Floats | None = None
+    moved: Floats | None = None
+    last_miss: float | None = None
+    surprise: float = 0.0
+    scenarios: tuple[str, ...] = ()
+
+
+UNKNOWN = Situation()
+
+
+def within_horizon(promise: Prospects, runs_left: int | None) -> Prospects:
+    """The belief rule's score where the user said how many runs follow: a gain serves no more than those."""
+    if runs_left is None or runs_left >= HORIZON_RUNS:
+        return promise
+    beyond = HORIZON_RUNS - runs_left
+    return replace(promise, score=promise.score + beyond * np.maximum(promise.improvement, promise.knowledge))
+
+
+def watched(situation: Situation, belief: Belief, rows: Sequence[int], runs: Sequence[Run]) -> Situation:
+    """The situation with what the runs so far, oldest first, say of change: `age` and `moved`. `rows`: their candidates."""
+    age, moved = np.full((2, len(belief.runs)), np.nan)
+    forecast = belief.weights @ belief.log_time + math.log(belief.duration_seconds or 1.0)  # (K,)
+    for at, (row, run) in enumerate(zip(rows, runs, strict=True)):
+        age[row] = len(rows) - 1 - at
+        if run.ended_well and run.outcome.duration_seconds and belief.duration_seconds:
+            moved[row] = math.log(run.outcome.duration_seconds) - forecast[row]
+    return replace(situation, age=age, moved=moved)

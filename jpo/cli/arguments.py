@@ -1,0 +1,108 @@
+"""From words on the command line to values: settings, the config.ini that is meant, NAME=VALUE pairs, numbers, deadlines."""
+
+from __future__ import annotations
+
+import math
+import os
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jpo.errors import UsageError
+from jpo.project.caller import author_of
+
+if TYPE_CHECKING:
+    from jpo.project.load import Loaded
+
+
+def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> Loaded:
+    """Effective settings, and who asks; flags that were not given do not count."""
+    from jpo.project.load import load
+
+    given = {
+        section: {k: v for k, v in table.items() if v is not None} if isinstance(table, Mapping) else table
+        for section, table in flags.items()
+        if table is not None
+    }
+    return replace(load(config, toml, os.environ, given), author=author_of(os.environ))
+
+
+def config_of(given: Path | None, loaded: Loaded) -> Path:
+    """The config.ini that was named, else the one that jpo.toml names."""
+    return given or loaded.root / loaded.settings.workload.config
+
+
+def new_id(now: float) -> str:
+    """The id of a suggestion that is made now."""
+    return f"{datetime.fromtimestamp(now, UTC).strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE texts as a mapping."""
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip()):
+            raise UsageError(option, f"{text!r} is not NAME=VALUE", f"write e.g. {option} batch_size=128", code="JPO-E305")
+        if name.strip() in found:
+            raise UsageError(option, f"{name.strip()} is given twice", "name it once", code="JPO-E305")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def as_number(name: str, text: str) -> float:
+    """A finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError("--set", f"{name} = {text!r} is not a finite number", f"write e.g. --set {name}=32", code="JPO-E305")
+    return value
+
+
+def seconds_until(option: str, text: str, now: float) -> float:
+    """How long there is left: '6h' is a duration, '2026-11-22T06:00Z' a moment.
+
+    Raises:
+        UsageError: JPO-E305, it is neither, has no time zone, or is past.
+    """
+    from jpo.project.settings import seconds
+
+    try:
+        left = float(str(seconds(text)))
+    except ValueError:
+        left = _moment(option, text) - now
+    if not (math.isfinite(left) and left > 0):
+        raise UsageError(option, f"{text!r:.80} leaves no time", "write e.g. 6h, or a moment to come", code="JPO-E305")
+    return left
+
+
+def promised(deadline: str | None, max_cost: str | None, loaded: Loaded, now: float) -> dict[str, Any]:
+    """The table [sla] that --deadline and --max-cost make; None for one that was not given.
+
+    Raises:
+        UsageError: JPO-E305, no deadline; JPO-E803, no amount in a currency that [prices] knows.
+    """
+    from jpo.cost import usd_of_text
+    from jpo.project.evidence import currency_in
+
+    return {
+        "time_max": None if deadline is None else f"{seconds_until('--deadline', deadline, now):f}",  # 1e+17 is no duration
+        "cost_max": None if max_cost is None else usd_of_text(max_cost, currency_in(loaded), option="--max-cost"),
+    }
+
+
+def _moment(option: str, text: str) -> float:
+    """An ISO 8601 moment in unix seconds."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        finding = f"{text!r:.80} is neither a duration nor a moment"
+        raise UsageError(option, finding, "write e.g. 6h, 45m or 2026-11-22T06:00Z", code="JPO-E305") from error
+    if moment.tzinfo is None:
+        raise UsageError(option, f"{text!r} has no time zone", "write e.g. 2026-11-22T06:00Z or +01:00", code="JPO-E305")
+    return moment.timestamp()

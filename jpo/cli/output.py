@@ -1,0 +1,102 @@
+"""What reaches people and files: stdout, result files, colours, width, progress. Errors are told by __main__."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jpo.errors import UsageError
+
+if TYPE_CHECKING:
+    from jpo.project.load import Loaded
+    from jpo.report import Report
+
+FORMS = {".json": "json", ".md": "markdown"}
+"""The form of a result file by its suffix."""
+
+
+def rendered(report: Report, form: str, no_color: bool) -> str:
+    """The report in the form that was asked for."""
+    if form == "json":
+        from jpo.report.as_json import render as as_json
+
+        return as_json(report)
+    if form == "markdown":
+        from jpo.report.markdown import render as as_markdown
+
+        return as_markdown(report)
+    from jpo.report.terminal import render as as_text
+
+    return as_text(report, width=width(), colour=coloured(no_color))
+
+
+def put(text: str) -> None:
+    """The result, and nothing else, to stdout."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, AttributeError) as error:  # a full disk; no stdout at all
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
+        finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
+        raise UsageError("stdout", finding, "what `jpo suggest` did is on record: see `jpo explain`", code="JPO-E307") from error
+
+
+def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
+    """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
+    logs = [Path(name) for pattern in loaded.settings.csv.logs for name in glob(str(loaded.root / pattern))]  # noqa: PTH207 - absolute too
+    precious = [path for path in (config, loaded.toml, config.parent / "pyproject.toml", *loaded.store_files, *logs) if path]
+    for file in files:
+        if any(
+            file.resolve() == path.resolve() or (file.exists() and path.exists() and file.samefile(path)) for path in precious
+        ):
+            raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
+    can_be_kept(files)
+
+
+def can_be_kept(files: Sequence[Path]) -> None:
+    """Find out before minutes are spent that a result could not be kept."""
+    for file in files:
+        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise UsageError(str(file), "cannot be written", "name another one", code="JPO-E307")
+
+
+def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
+    """A result to a file."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307") from error
+
+
+def track(numbers: Sequence[int], what: str) -> Iterable[int]:
+    """A progress bar on stderr, for people only."""
+    if not sys.stderr.isatty():
+        return numbers
+    from rich.console import Console
+    from rich.progress import track as with_bar
+
+    return with_bar(numbers, description=what, console=Console(stderr=True), transient=True)
+
+
+def coloured(no_color: bool) -> bool:
+    """Colours only for people: a terminal that wants them."""
+    return for_people() and not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Columns of the terminal; a file or pipe gets 120."""
+    return shutil.get_terminal_size((120, 24)).columns if for_people() else 120
+
+
+def for_people() -> bool:
+    """Whether stdout is a terminal; it may also be closed."""
+    return sys.stdout is not None and sys.stdout.isatty()

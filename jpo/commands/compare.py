@@ -1,0 +1,137 @@
+"""`jpo history --compare`: what runs took, cost and brought before JPO's first change and after it.
+
+Before: the runs that started before the first change was written. After: those that followed a suggestion made since, also one
+that kept the values or a rollback. What ran with other values in between is neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jpo.cost import Prices, outcome_of
+from jpo.errors import UsageError
+from jpo.forecast.before_after import BeforeAfter, compare, compare_shares
+from jpo.history import RecordedRun, Store, latest_start
+from jpo.history.undo import in_effect
+from jpo.project.evidence import currency_in, prices_in, workload_of
+from jpo.project.load import Loaded
+from jpo.project.opening import store_of
+from jpo.records import Identity, Run, RunStatus
+from jpo.report import before_after as report
+from jpo.report.before_after import Comparison
+from jpo.report.plots.before_after import plot
+from jpo.report.plots.fleet import can_plot
+
+MORE_IS_BETTER = {
+    "duration_seconds": False,
+    "cost_usd": False,
+    "gpu_utilisation": True,
+    "cpu_utilisation": True,
+    "memory_gib": False,
+    "throughput_samples_per_second": True,
+    "val_loss": False,
+    "train_loss": False,
+}
+"""What is compared, of runs that ended well; the train loss only where no validation loss was measured."""
+MOST = 500
+"""Newest runs on each side that are compared: jobs drift, and more narrow no interval that matters."""
+SEED = 0
+
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """When JPO changed a workload, and the suggestions since.
+
+    Attributes:
+        found: the values before the first change.
+        since_first, since_last: the values of the suggestions made since the first and since the last change, by id.
+    """
+
+    first: float
+    last: float
+    found: Values
+    since_first: Mapping[str, Values]
+    since_last: Mapping[str, Values]
+
+
+def before_after(
+    path: Path | None, loaded: Loaded, *, form: str, picture: Path | None, now: float, width: int, colour: bool
+) -> str:
+    """Compare a workload, or (None) every one on record; `form` is table, json or csv.
+
+    Raises:
+        UsageError: JPO-E712, JPO-E713 or JPO-E852, the picture cannot be drawn; JPO-E851, it would show several workloads.
+    """
+    if picture:
+        can_plot(picture)
+    prices = prices_in(loaded)
+    with store_of(loaded, read_only=True) as store:
+        identity = workload_of(path, loaded, now=now).identity if path else None
+        found = [comparison(store, one, prices) for one in ([identity] if identity else workloads(store))]
+    if picture:
+        if len(found) != 1:
+            finding = f"{len(found)} workloads are on record; a picture shows one"
+            raise UsageError("--plot", finding, "name its config.ini with --for", code="JPO-E851")
+        plot(found[0], picture)
+    if form == "json":
+        return report.as_json(found)
+    return report.as_csv(found) if form == "csv" else report.as_tables(found, currency_in(loaded), width=width, colour=colour)
+
+
+def workloads(store: Store) -> list[Identity]:
+    """All that have runs on record, in the order of their first run."""
+    return list(dict.fromkeys(one.run.identity for one in store.recorded_runs()))
+
+
+def comparison(store: Store, identity: Identity, prices: Prices) -> Comparison:
+    """One workload."""
+    recorded = store.recorded_runs(identity)
+    changed = changes(store, identity, recorded)
+    if changed is None:
+        return Comparison(identity, None, None, len(recorded), 0, 0, (), ())
+    after = followers(recorded, changed.since_first)
+    others = [one.run for one in recorded if one.suggestion_id not in changed.since_first]
+    before = [run.completed(changed.found) for run in others if latest_start(run) < changed.first]
+    lines = compared(before, after, prices)
+    newest = followers(recorded, changed.since_last)
+    since_last = compared(before, newest, prices) if changed.since_last.keys() != changed.since_first.keys() else []
+    left_out = len(others) - len(before)
+    return Comparison(identity, changed.first, changed.last, len(before), len(after), left_out, lines, since_last)
+
+
+def changes(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -> Changed | None:
+    """When JPO changed config.ini; None before the first change."""
+    made = in_effect(store, identity, recorded)
+    at = [number for number, one in enumerate(made) if one.changes]
+    if not at:
+        return None
+    first, last = made[at[0]], made[at[-1]]
+    since_first, since_last = ({one.suggestion_id: one.suggested for one in made[since:]} for since in (at[0], at[-1]))
+    return Changed(first.created_at, last.created_at, first.current, since_first, since_last)
+
+
+def followers(recorded: Sequence[RecordedRun], suggested: Mapping[str, Values]) -> list[Run]:
+    """The runs that followed; what they do not report of their parameters was as suggested."""
+    pairs = [(one.run, suggested.get(one.suggestion_id or "")) for one in recorded]
+    return [run.completed(values) for run, values in pairs if values is not None]
+
+
+def compared(before: Sequence[Run], after: Sequence[Run], prices: Prices) -> list[BeforeAfter]:
+    """Each quantity that was measured on some side, and how many runs failed."""
+    sides = before[-MOST:], after[-MOST:]
+    lines = []
+    for quantity, more_is_better in MORE_IS_BETTER.items():
+        measured = [
+            [value for run in side if run.ended_well and (value := outcome_of(run, quantity, prices)) is not None]
+            for side in sides
+        ]
+        loss_known = quantity == "train_loss" and any(run.outcome.val_loss is not None for side in sides for run in side)
+        if quantity in ("duration_seconds", "cost_usd") or (any(measured) and not loss_known):
+            lines.append(compare(quantity, *measured, more_is_better=more_is_better, seed=SEED))
+    ended = [[not run.ended_well for run in side if run.status is not RunStatus.STOPPED] for side in sides]
+    return [*lines, compare_shares("failed", *ended)]

@@ -1,0 +1,79 @@
+"""What is looked at: settings, workload, machine and server, each read once, when a check first asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from jpo.errors import JpoError
+from jpo.inventory.machine import Machine, machine_here
+from jpo.project.evidence import workload_of
+from jpo.project.load import Loaded
+from jpo.project.sources import prometheus_of
+from jpo.records import Identity, Workload
+from jpo.report.doctor_text import Line
+from jpo.telemetry import PrometheusSource
+
+
+@dataclass(frozen=True)
+class Case:
+    """The surroundings of one command. Whoever reads something that is wrong gets the JpoError of a command that reads it.
+
+    Attributes:
+        given: config.ini if the command names one.
+        load: reads the settings.
+        now: unix seconds.
+        offline: no network shall be used.
+    """
+
+    given: Path | None
+    load: Callable[[], Loaded]
+    environ: Mapping[str, str]
+    now: float
+    offline: bool
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        return self.load()
+
+    @property
+    def config(self) -> Path:
+        return self.given or self.loaded.root / self.loaded.settings.workload.config
+
+    @cached_property
+    def workload(self) -> Workload:
+        return workload_of(self.config, self.loaded, now=self.now)
+
+    @property
+    def identity(self) -> Identity | None:
+        """None while config.ini is invalid, which is told by a check of its own."""
+        try:
+            return self.workload.identity
+        except JpoError:
+            return None
+
+    @cached_property
+    def machine(self) -> Machine:
+        return machine_here(self.environ)
+
+    @cached_property
+    def server(self) -> PrometheusSource | None:
+        return prometheus_of(self.loaded)
+
+
+Check = Callable[[Case], Iterator[Line]]
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def exists(path: Path) -> bool:
+    """False as well where it cannot be known: behind a closed folder, or no path at all."""
+    try:
+        path.stat()
+    except (OSError, ValueError):
+        return False
+    return True

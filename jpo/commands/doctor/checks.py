@@ -1,0 +1,27 @@
+"""Everything that JPO needs around it, looked at thing by thing for `jpo doctor`. Nothing is written.
+
+A check is a function from a Case (case.py) to lines. What it raises is told as a line of its own by the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jpo.commands.doctor.case import Case, Check
+from jpo.commands.doctor.installation import guard, learning, packages, pipeline, python
+from jpo.commands.doctor.machine import cpus_and_memory, gpus, room
+from jpo.commands.doctor.project import config_ini, limits, secrets, settings, writable
+from jpo.commands.doctor.runs import access, csv_logs, prometheus
+from jpo.commands.doctor.store import gpus_at_work, place, record
+
+CHECKS: Mapping[str, tuple[Check, ...]] = {
+    "Installation": (python, packages, learning, guard, pipeline),
+    "Project": (settings, secrets, config_ini, limits, writable),
+    "Machine": (gpus, cpus_and_memory, room),
+    "Prometheus": (access, prometheus),
+    "CSV logs": (csv_logs,),
+    "Store": (place, record, gpus_at_work),
+}
+"""All checks, by the topics of the report, in its order."""
+
+__all__ = ["CHECKS", "Case", "Check"]

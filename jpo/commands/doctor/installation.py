@@ -1,0 +1,61 @@
+"""Is JPO itself installed whole, and where does it run?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import constraints
+from jpo.commands.doctor.case import Case
+from jpo.errors import UsageError
+from jpo.project.caller import author_of
+from jpo.report.doctor_text import Line
+from jpo.version import __version__
+
+PACKAGES = ("click", "configupdater", "numpy", "prometheus-api-client", "pydantic", "rich", "safetensors")
+
+
+def python(_case: Case) -> Iterator[Line]:
+    """Which Python this is."""
+    yield Line("python", "ok", f"{'.'.join(map(str, sys.version_info[:3]))} in {sys.prefix}, jpo {__version__}")
+
+
+def packages(_case: Case) -> Iterator[Line]:
+    """The packages that JPO needs."""
+    found = {name: version_of(name) for name in PACKAGES}
+    if missing := [name for name, version in found.items() if version is None]:
+        raise UsageError("Python", f"{', '.join(missing)} not installed", "pip install jpo", code="JPO-E140")
+    yield Line("packages", "ok", ", ".join(f"{name} {version}" for name, version in found.items()))
+
+
+def learning(_case: Case) -> Iterator[Line]:
+    """torch, without loading it."""
+    if torch := version_of("torch"):
+        yield Line("learning", "ok", f"torch {torch}")
+    else:
+        finding = "torch is not installed: JPO suggests, and learns nothing new"
+        yield Line("learning", "ok", finding, 'pip install "jpo[learn]" where it shall learn', "JPO-I140")
+
+
+def version_of(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def guard(_case: Case) -> Iterator[Line]:
+    """Another project is imported as `constraints` too; with that one the command line refuses to start at all."""
+    yield Line("guard", "ok", f"constraints is JPO's own, {Path(constraints.__file__).parent}")
+
+
+def pipeline(case: Case) -> Iterator[Line]:
+    """Where JPO runs."""
+    author = author_of(case.environ)
+    where = ", ".join(author[key] for key in ("repository", "pipeline", "job") if key in author)
+    if author["where"] == "local":
+        yield Line("pipeline", "ok", "none: started by hand")
+    else:
+        yield Line("pipeline", "ok", f"{author['where']}{f': {where}' if where else ''}")

@@ -1,0 +1,93 @@
+"""Are the project's own files in order: jpo.toml, the files of secrets, config.ini?"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import constraints
+from constraints import Facts
+from jpo.commands.doctor.case import Case
+from jpo.cost import usd_per_hour
+from jpo.errors import EditError, NothingAdmissible, UsageError
+from jpo.project.evidence import limits_in, limits_of, prices_in
+from jpo.project.load import Loaded
+from jpo.records import Workload
+from jpo.report.doctor_text import Line
+from jpo.wording.numbers import plain
+
+
+def settings(case: Case) -> Iterator[Line]:
+    """jpo.toml, and the limits which the guard reads from it by itself."""
+    limits_in(case.loaded)
+    changed = sorted(set(case.loaded.origins.values()) - {str(case.loaded.toml), "command line"})
+    also = f"; also {', '.join(changed)}" if changed else ""
+    yield Line("settings", "ok", f"{case.loaded.toml or 'built in, without a jpo.toml'}{also}")
+
+
+def secrets(case: Case) -> Iterator[Line]:
+    """The files that hold secrets: readable by JPO, and by nobody who has no business with them."""
+    for name, file in files_of_secrets(case.loaded).items():
+        try:  # not opened: it may be a pipe that gives its token once
+            mode = file.stat().st_mode
+            usable = os.access(file, os.R_OK) and not stat.S_ISDIR(mode)
+        except (OSError, ValueError):
+            mode, usable = 0, False
+        if not usable:
+            finding = f"{file} is not there or cannot be read"
+            yield Line(name, "problem", finding, "check its path and mode", "JPO-E303", UsageError.exit_code)
+        elif mode & stat.S_IROTH:
+            remedy = f"chmod 600 {file}; where Kubernetes mounts it, defaultMode: 0400"
+            yield Line(name, "warning", f"{file} can be read by everybody here", remedy, "JPO-W147")
+        else:
+            yield Line(name, "ok", f"{file} can be read, and not by everybody")
+
+
+def files_of_secrets(loaded: Loaded) -> Mapping[str, Path]:
+    """By the setting that names it; a secret that the environment holds is not looked for in a file."""
+    table, auth = loaded.settings.prometheus, loaded.settings.prometheus.auth
+    given = {
+        "token_file": None if auth.token else auth.token_file,
+        "password_file": None if auth.password else auth.password_file,
+        "key_file": table.key_file or table.cert_file,  # certificate and key may lie in one file
+    }
+    return {name: loaded.root / file for name, file in given.items() if file}
+
+
+def config_ini(case: Case) -> Iterator[Line]:
+    """The file that JPO edits: its workload, its parameters and today's values."""
+    workload = case.workload
+    yield Line("config.ini", "ok", f"{case.config}, workload {workload.identity}")
+    values = ", ".join(f"{one.name} {plain(one.value)}{f' ({one.held})' if one.held else ''}" for one in workload.parameters)
+    yield Line("parameters", "ok", values)
+
+
+def limits(case: Case) -> Iterator[Line]:
+    """Whether today's values keep to them."""
+    yield Line("limits", "ok", f"today's values keep all {rules_kept(case.workload, case.loaded)} rules")
+
+
+def rules_kept(workload: Workload, loaded: Loaded) -> int:
+    """How many rules of the guard there are, all of which today's values keep.
+
+    Raises:
+        NothingAdmissible: JPO-E403, one of them is broken.
+    """
+    today, limits = workload.current, limits_of(workload, loaded)
+    rate = usd_per_hour(today, prices_in(loaded)) if limits.prices.catalogue else None
+    verdict = constraints.check(today, today, limits, Facts(usd_per_hour_next=rate))
+    if broken := [violation.message for violation in (*verdict.violations, *verdict.notices)]:
+        remedy = "change the value, or the limit in jpo.toml"
+        raise NothingAdmissible(str(workload.path), "; ".join(broken), remedy, code="JPO-E403")
+    return verdict.rules
+
+
+def writable(case: Case) -> Iterator[Line]:
+    """Whether config.ini can be replaced."""
+    target = case.workload.path.resolve()
+    if not (os.access(target, os.W_OK) and os.access(target.parent, os.W_OK)):
+        remedy = "make it and its folder writable where JPO shall write"
+        raise EditError(str(target), "cannot be replaced", remedy, code="JPO-E222")
+    yield Line("writable", "ok", "config.ini can be replaced")

@@ -1,0 +1,80 @@
+"""Where finished runs come from, Prometheus and CSV logs: can they be read, and are the workload's runs there?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from jpo.commands.doctor.case import Case, counted, exists
+from jpo.project.sources import names_of
+from jpo.report.doctor_text import Line
+from jpo.telemetry import PrometheusSource, log_files, read_each
+from jpo.telemetry.diagnosis.probes import examine
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def access(case: Case) -> Iterator[Line]:
+    """How Prometheus is asked, and whether others could listen or answer in its place."""
+    if case.server is None:
+        if case.loaded.settings.csv.logs:
+            yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
+        else:
+            finding = "neither [prometheus] url nor [csv] logs: JPO knows what `jpo observe` tells it by hand"
+            yield Line("source", "warning", finding, "name one of them in jpo.toml", "JPO-W148")
+        return
+    names_of(case.loaded)  # raises what is wrong with them, offline too
+    url, (shown, secret) = urlsplit(case.server.shown_url), credentials(case.server)
+    if not case.server.verify:
+        finding = f"{shown}; any certificate is trusted ([prometheus] insecure): whoever sits in between can forge runs"
+        yield Line("access", "warning", finding, "set ca_file to the server's authority", "JPO-W147")
+    elif secret and url.scheme == "http" and url.hostname not in LOOPBACK:
+        finding = f"{shown} over http://: everybody on the way can read it"
+        yield Line("access", "warning", finding, "use https://", "JPO-W147")
+    else:
+        yield Line("access", "ok", f"{url.scheme}://, {shown}")
+
+
+def credentials(server: PrometheusSource) -> tuple[str, bool]:
+    """What JPO shows to Prometheus, in words, and whether whoever reads it could use it."""
+    if server.credentials:
+        return "user and password", True
+    if server.bearer_token:
+        return "a bearer token", True
+    if server.sigv4_region:
+        return f"AWS signatures for {server.sigv4_region}", False
+    if server.client_cert:
+        return "a client certificate", False
+    return (f"headers {', '.join(server.headers)}", True) if server.headers else ("no credentials", False)
+
+
+def prometheus(case: Case) -> Iterator[Line]:
+    """What the server holds, by the probes of telemetry/probes.py."""
+    if case.server is None:
+        return
+    if case.offline:
+        yield Line("server", "unknown", "not asked: --offline")
+        return
+    since = case.now - case.loaded.settings.prometheus.since
+    found = examine(case.server, case.identity, since=since, until=case.now, names=names_of(case.loaded))
+    for name, one in found.items():
+        code = one.error.exit_code if one.error and one.status == "problem" else 0
+        yield Line(name, one.status, one.text, one.remedy, one.code, code)
+
+
+def csv_logs(case: Case) -> Iterator[Line]:
+    """Whether the patterns match, and what is in the files."""
+    loaded = case.loaded
+    for pattern in loaded.settings.csv.logs:
+        files = list(log_files([loaded.root / pattern]))
+        if not any(map(exists, files)):
+            yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
+            continue
+        runs, unusable = read_each(files, now=case.now)
+        ours = sum(one.run.identity == case.identity for one in runs)
+        finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
+        if unreadable := [one.reason for one in unusable if one.code == "JPO-E110"]:
+            finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"
+            yield Line("logs", "warning", finding, "mend or remove it: --strict ends with it", "JPO-W148")
+        else:
+            yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))

@@ -1,0 +1,216 @@
+"""What other workloads were like: their response surfaces as polynomials, from which surfaces for a new workload are drawn.
+
+The physics of the simulator knows ratios only: it cannot know that this kind of job usually likes a learning rate of 0.03 and
+one layer. Recorded jobs do. The surfaces that come with JPO are those of tabular networks (surfaces.json says of what, and under
+which licence); the jobs of a user's own history come before them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.records import Draws
+
+if TYPE_CHECKING:
+    from jpo.records import Candidates, Floats, Identity, Run
+
+SHIPPED = Path(__file__).with_name("surfaces.json")
+DEGREE = 3
+_SCALES: Mapping[str, tuple[str, float, float]] = {
+    "batch_size": ("log2", 6.5, 2.5),
+    "learning_rate": ("log10", -2.5, 1.5),
+    "num_layers": ("linear", 3.0, 2.0),
+    "epochs": ("log2", 4.6, 1.0),
+    "gpus": ("log2", 1.5, 1.5),
+    "cpus": ("log2", 2.5, 1.5),
+    "memory_gib": ("log2", 4.0, 2.0),
+}
+"""Scale, centre and half width of what is usual: coordinates lie about within -1..1, absolute, unlike the simulator's."""
+_RESIDUAL = 0.1
+"""sd of ln of what a polynomial of this degree leaves of a recorded surface (measured: 0.05 to 0.2)."""
+_LENGTH = 0.7
+"""Over which distance, in these coordinates, such a residual stays alike."""
+_RIDGE = 0.02
+"""Weight of the prior in a fit: variance of the residual against that of a coefficient."""
+_FEWEST = 4
+"""Configurations that another workload must have run to have a say; fewer tell nothing about a surface."""
+TRUST_IN_SHIPPED, TRUST_IN_OWN = 0.8, 0.9
+"""Before the first run. On recorded jobs of the same kind more is better (regret after 3 runs .21 / .15 / .13 at .5 / .9 / .97);
+on simulated jobs of other kinds .9 made the first five runs 20 % dearer than none, and was found out after two."""
+_WIDEST = 6.0
+"""Largest natural log of any ratio, as in the simulator: a polynomial knows no bounds."""
+MEMBERS = 300
+"""Surfaces drawn; 800 gave the same."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Surfaces:
+    """T recorded jobs over the same parameters.
+
+    Attributes:
+        names: the parameters.
+        low, high: shape (P,), the ranges that were recorded, in coordinates.
+        log_time, log_loss: shape (T, F), coefficients of natural logs, each up to a constant; NaN where never measured.
+        trust: prior probability that another workload is of this kind.
+    """
+
+    names: tuple[str, ...]
+    low: Floats
+    high: Floats
+    log_time: Floats
+    log_loss: Floats
+    trust: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Recalled:
+    """Surfaces drawn for a new workload.
+
+    Attributes:
+        draws: shape (MEMBERS, K).
+        trust: prior probability that the new workload is of this kind, times the share of candidates inside what was recorded.
+        seed: of the noise with which they are conditioned.
+    """
+
+    draws: Draws
+    trust: float
+    seed: int
+
+
+def recall(surfaces: Sequence[Surfaces], candidates: Candidates, seed: int) -> Recalled | None:
+    """Draw surfaces for these candidates; None where none was recorded over what differs among them, or only a single one."""
+    varying = {name for name, column in zip(candidates.names, candidates.values.T, strict=True) if np.ptp(column) > 0}
+    known = [one for one in surfaces if varying <= set(one.names) and set(one.names) <= set(candidates.names)]
+    alike = next((group for group in _by_parameters(known) if sum(map(_jobs, group)) > 1), None)
+    if alike is None or not varying:
+        return None
+    rng = np.random.default_rng((seed, 2))
+    points = coordinates(candidates, alike[0].names)
+    time, loss = (_drawn([getattr(one, kind) for one in alike], points, rng) for kind in ("log_time", "log_loss"))
+    time, loss = (np.clip(one - one[:, [candidates.current]], -_WIDEST, _WIDEST) for one in (time, loss))
+    nothing = np.zeros_like(time)
+    draws = Draws(time, loss, nothing, nothing, np.zeros(time.shape, dtype=np.bool_))
+    return Recalled(draws, alike[0].trust * _inside(points, alike[0]), seed)
+
+
+def _by_parameters(known: Sequence[Surfaces]) -> list[list[Surfaces]]:
+    """Those over the same parameters together, in the order given."""
+    return [[one for one in known if one.names == names] for names in dict.fromkeys(one.names for one in known)]
+
+
+def _jobs(surfaces: Surfaces) -> int:
+    """How many jobs have a surface of their duration."""
+    return int(np.isfinite(surfaces.log_time).all(axis=1).sum())
+
+
+def _drawn(coefficients: list[Floats], points: Floats, rng: np.random.Generator) -> Floats:
+    """Normal with the mean and the covariance of the recorded coefficients, and smooth residuals; shape (MEMBERS, K)."""
+    recorded = np.concatenate(coefficients)
+    recorded = recorded[np.isfinite(recorded).all(axis=1)]
+    residual = _RESIDUAL * _smooth(points, rng)
+    if len(recorded) < 2:
+        return residual
+    mean = recorded.mean(axis=0)
+    share = rng.standard_normal((MEMBERS, len(recorded))) / np.sqrt(len(recorded) - 1)
+    return np.asarray((mean + share @ (recorded - mean)) @ basis(points).T + residual)
+
+
+def _smooth(points: Floats, rng: np.random.Generator, features: int = 64) -> Floats:
+    """Smooth random functions of variance 1 (Rahimi and Recht, NIPS 2007), shape (MEMBERS, K)."""
+    frequencies = rng.normal(0, 1 / _LENGTH, (features, points.shape[1]))
+    waves = np.sqrt(2 / features) * np.cos(frequencies @ points.T + rng.uniform(0, 2 * np.pi, (features, 1)))
+    return np.asarray(rng.standard_normal((MEMBERS, features)) @ waves)
+
+
+def _inside(points: Floats, surfaces: Surfaces) -> float:
+    """Share of the points within what was recorded, a tenth of the range more allowed."""
+    margin = 0.1 * (surfaces.high - surfaces.low)
+    return float(np.mean(((points >= surfaces.low - margin) & (points <= surfaces.high + margin)).all(axis=1)))
+
+
+def learn_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
+    """Fit the surfaces of other workloads' runs that ended well, one `Surfaces` for all that know the given parameters.
+
+    Ridge regression; a job with few runs gets a polynomial that is nearly flat.
+    """
+    timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
+    known = [_fit(job, tuple(names)) for job in telling_jobs(timed, names)]
+    if not known or not names:
+        return []
+    low, high = np.min([one.low for one in known], axis=0), np.max([one.high for one in known], axis=0)
+    time, loss = (np.concatenate([getattr(one, kind) for one in known]) for kind in ("log_time", "log_loss"))
+    return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN)]
+
+
+def telling_jobs(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
+    """The runs of each workload that say something about these parameters: all of them named, in enough configurations."""
+    jobs: dict[Identity, list[Run]] = {}
+    for run in runs:
+        if set(names) <= run.parameters.keys():
+            jobs.setdefault(run.identity, []).append(run)
+    return [job for job in jobs.values() if len({values_of(run, names) for run in job}) >= _FEWEST]
+
+
+def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
+    points = _coordinates(np.array([values_of(run, names) for run in runs], dtype=np.float64), names)
+    features = basis(points)
+    seconds = np.array([run.outcome.duration_seconds for run in runs], dtype=np.float64)
+    losses = np.array([run.outcome.val_loss if (run.outcome.val_loss or 0) > 0 else np.nan for run in runs], dtype=np.float64)
+    time, loss = _ridge(features, np.log(seconds)), _ridge(features, np.log(losses))
+    return Surfaces(names, points.min(axis=0), points.max(axis=0), time[None], loss[None], TRUST_IN_OWN)
+
+
+def values_of(run: Run, names: Sequence[str]) -> tuple[float, ...]:
+    """What a run ran with."""
+    return tuple(run.parameters[name] for name in names)
+
+
+def _ridge(features: Floats, logs: Floats) -> Floats:
+    """Coefficients, shape (F,); the constant is not shrunk and then dropped. NaN with fewer measurements than _FEWEST."""
+    known = np.isfinite(logs)
+    if known.sum() < _FEWEST:
+        return np.full(features.shape[1], np.nan)
+    x, y = features[known], logs[known] - logs[known].mean()
+    penalty = _RIDGE * np.eye(x.shape[1])
+    penalty[0, 0] = 0.0
+    found = np.linalg.lstsq(x.T @ x + penalty, x.T @ y, rcond=None)[0]
+    found[0] = 0.0
+    return np.asarray(found)
+
+
+def basis(points: Floats) -> Floats:
+    """All products of up to DEGREE coordinates: (N, P) -> (N, F), the constant first."""
+    chosen = (c for degree in range(DEGREE + 1) for c in itertools.combinations_with_replacement(range(points.shape[1]), degree))
+    return np.stack([np.prod(points[:, columns], axis=1) for columns in chosen], axis=1)
+
+
+def coordinates(candidates: Candidates, names: Sequence[str]) -> Floats:
+    """The candidates as points, shape (K, P)."""
+    columns = [candidates.names.index(name) for name in names]
+    return _coordinates(candidates.values[:, columns], names)
+
+
+def _coordinates(values: Floats, names: Sequence[str]) -> Floats:
+    points = np.empty_like(values)
+    for i, name in enumerate(names):
+        scale, centre, width = _SCALES[name]
+        column = values[:, i]
+        logarithm = {"log2": np.log2, "log10": np.log10}.get(scale)
+        points[:, i] = ((column if logarithm is None else logarithm(np.maximum(column, 1e-9))) - centre) / width
+    return np.clip(points, -2.5, 2.5)  # beyond, a polynomial means nothing
+
+
+@cache
+def shipped_surfaces() -> Surfaces:
+    """The surfaces that came with jpo."""
+    told = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    arrays = {name: np.array(told[name], dtype=np.float64) for name in ("low", "high", "log_time", "log_loss")}
+    return Surfaces(tuple(told["names"]), trust=TRUST_IN_SHIPPED, **arrays)

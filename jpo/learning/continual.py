@@ -1,0 +1,215 @@
+"""Continuous learning: the agent of a workload takes in the runs of its history, and the store keeps it.
+
+The history is the truth, the agent a cache: rebuilt from the same runs it is the same agent. torch is imported only when there is
+something to learn. Learning never puts a policy in charge by itself; only `jpo learn` does, and only after the release test.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from jpo.agent.policy import SHAPES, Policy, load_policy, save_policy, shipped_policy
+from jpo.agent.sealed import header_of
+from jpo.errors import StoreError, UsageError
+from jpo.history import AuditEvent, Json, Store
+from jpo.learning.experience import fingerprint, learnable, transitions
+from jpo.learning.practice import Track, practise_with, release_test, released_for
+from jpo.learning.release import Release
+from jpo.optimizer.surrogate import Wishes
+from jpo.project.evidence import Known
+from jpo.project.load import Loaded
+from jpo.records import Identity, Run
+
+if TYPE_CHECKING:
+    from jpo.agent.decide import Explore
+    from jpo.agent.sac.learn import AgentState
+
+RELEASE_JOBS = 630
+"""Simulated jobs in the release test after learning, spread over the situations: about two minutes of one core."""
+RELEASE_SEED = 100_000_000
+"""Their seeds start here, far from those that the shipped policy met; each number of runs has jobs of its own."""
+CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
+"""Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What one round of learning did: runs taken in now, runs taken in altogether, gradient steps since the agent began, runs
+    left, and how often it began anew because the world had changed."""
+
+    runs: int
+    runs_in_all: int
+    updates: int
+    left: int
+    resets: int
+
+
+def policy_in(store: Store, identity: Identity, explore: Explore) -> Policy | None:
+    """The policy that may decide for this workload: its own where released, else the shipped one; None if there is none."""
+    own = own_policy(store, identity)
+    if own and explore in own.released:
+        return own
+    return shipped_policy()
+
+
+def own_policy(store: Store, identity: Identity) -> Policy | None:
+    """What `jpo learn` tested last; None if there is nothing, or nothing readable: it is a cache, and learnt anew."""
+    saved = store.load_agent(f"policy {identity}")
+    try:
+        return load_policy(saved[0]) if saved else None
+    except StoreError:
+        return None
+
+
+def decider(policy: Policy | None, decided_by: str) -> str | None:
+    """What decided, for the record: the digest of the policy's weights, or "belief rule"; None where neither was asked."""
+    if decided_by == "sac" and policy is not None:
+        return digest_of(policy)
+    return "belief rule" if decided_by == "belief" else None
+
+
+def digest_of(policy: Policy) -> str:
+    """SHA-256 (hex) of a policy's weights, by which the audit log names it."""
+    digest = hashlib.sha256()
+    for weights in policy.members:
+        for name in SHAPES:
+            digest.update(weights[name].astype("<f4").tobytes())
+    return digest.hexdigest()
+
+
+def need_torch() -> None:
+    """Learning needs torch, suggesting does not."""
+    if find_spec("torch") is None:
+        raise UsageError("learning", "torch is not installed", 'pip install "jpo[learn]"', code="JPO-E604")
+
+
+def learn_if_possible(
+    store: Store, identity: Identity, known: Known, wishes: Wishes, loaded: Loaded, *, seed: int, now: float
+) -> Known:
+    """Inside `jpo suggest`: learn what is new, if anything is, torch is there and the user left time for it.
+
+    Returns:
+        What is known, with JPO-W605 for the report if the agent could not be read or saved.
+    """
+    budget = loaded.settings.agent.learn_budget
+    try:
+        if budget > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, wishes) > 0:
+            catch_up(store, identity, known.runs, wishes, seed=seed, now=now, budget_seconds=budget)
+    except StoreError as error:
+        if error.code not in CACHE_TROUBLE:
+            raise
+        return replace(known, codes=(*known.codes, "JPO-W605"))
+    return known
+
+
+def waiting(store: Store, identity: Identity, runs: Sequence[Run], wishes: Wishes) -> int:
+    """How many runs the agent of this workload has not taken in yet; imports no torch."""
+    saved = store.load_agent(f"agent {identity}")
+    header = header_of(saved[0]) if saved else {}
+    learnt = int(str(header.get("runs_learnt", 0)))
+    if header.get("history") != fingerprint(runs, wishes, learnt):
+        learnt = 0
+    return max(0, len(learnable(runs)) - 1 - learnt)
+
+
+def catch_up(
+    store: Store,
+    identity: Identity,
+    runs: Sequence[Run],
+    wishes: Wishes,
+    *,
+    seed: int,
+    now: float,
+    budget_seconds: float,
+    rebuild: bool = False,
+) -> Learnt:
+    """Take in the runs that are new to the agent, oldest first, until the budget is used up, and save it, on record.
+
+    An agent that learnt from a history which is no longer on record in that order, or under another preference, begins anew.
+
+    Args:
+        rebuild: begin anew, and take as long as it takes.
+
+    Raises:
+        UsageError: JPO-E604, torch is not installed.
+        StoreError: the saved agent is damaged, or another process saved one meanwhile.
+    """
+    need_torch()
+    import torch
+
+    from jpo.agent.sac.checkpoint import save_checkpoint
+    from jpo.agent.sac.learn import learn
+
+    deadline = time.monotonic() + (float("inf") if rebuild else budget_seconds)  # importing torch takes seconds on a busy machine
+    torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
+    saved = store.load_agent(f"agent {identity}")
+    agent = _agent(saved[0] if saved and not rebuild else None, runs, wishes, seed)
+    new = transitions(runs, wishes, seed=seed, first=agent.runs_learnt)
+    taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
+    agent.history = fingerprint(runs, wishes, agent.runs_learnt)
+    left = max(0, len(learnable(runs)) - 1 - agent.runs_learnt)
+    learnt = Learnt(taken, agent.runs_learnt, agent.learner.updates, left, agent.resets)
+    if taken or rebuild:
+        event, version = AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}), saved[1] if saved else 0
+        store.save_agent(f"agent {identity}", save_checkpoint(agent), expected_version=version, event=event)
+    return learnt
+
+
+def _agent(saved: bytes | None, runs: Sequence[Run], wishes: Wishes, seed: int) -> AgentState:
+    """The saved agent if it learnt from these runs, else one that knows what the shipped policy knows."""
+    from jpo.agent.sac.checkpoint import load_checkpoint
+    from jpo.agent.sac.learn import new_agent
+
+    if saved is not None:
+        agent = load_checkpoint(saved)
+        if agent.history == fingerprint(runs, wishes, agent.runs_learnt):
+            return agent
+    return new_agent(seed, start=shipped_policy())
+
+
+def untested(store: Store, identity: Identity) -> bool:
+    """Whether the saved agent has learnt something since its policy was put to the release test."""
+    agent, policy = store.load_agent(f"agent {identity}"), own_policy(store, identity)
+    if agent is None:
+        return False
+    return policy is None or policy.card.get("learnt") != _learnt(header_of(agent[0]))
+
+
+def _learnt(header: Mapping[str, Any]) -> list[int]:
+    """What tells one state of an agent from another: it counts up, whether or not the agent began anew."""
+    return [int(header[name]) for name in ("runs_learnt", "resets", "updates")]
+
+
+def release(store: Store, identity: Identity, track: Track, *, now: float) -> dict[str, Release]:
+    """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
+
+    The result goes on record with the policy that it speaks of.
+
+    Raises:
+        StoreError: another process released one meanwhile.
+    """
+    from jpo.agent.sac.checkpoint import load_checkpoint
+    from jpo.agent.sac.learn import policy_of
+
+    saved, known = store.load_agent(f"agent {identity}"), store.load_agent(f"policy {identity}")
+    assert saved is not None
+    policy, learnt = policy_of(load_checkpoint(saved[0])), _learnt(header_of(saved[0]))
+    start = RELEASE_SEED + learnt[0] * RELEASE_JOBS
+    results = release_test(policy, track(range(start, start + RELEASE_JOBS), "release test"))
+    card = {"learnt": learnt, "release_test": {name: asdict(result) for name, result in results.items()}}
+    released = released_for(results)
+    file = save_policy(policy.weights, released=released, card=card)
+    event = tested(identity, digest_of(policy), results, released, now)
+    store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0, event=event)
+    return results
+
+
+def tested(identity: Identity, digest: str, results: Mapping[str, Release], released: Sequence[str], now: float) -> AuditEvent:
+    """The result of a release test for the audit log: where the policy decides from now on, and by which figures."""
+    figures: dict[str, Json] = {name: {**asdict(one), "passed": one.passed} for name, one in results.items()}
+    return AuditEvent("tested", now, identity, {"policy": digest, "released": list(released), "results": figures})

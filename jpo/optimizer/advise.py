@@ -1,0 +1,208 @@
+"""Where simulator, forecast and agent meet: a workload's runs go in, one decision with its forecasts comes out.
+
+Values travel, the parts do not know each other: draws = what training jobs may be like; belief = those that fit the runs;
+decision = the agent's choice under that belief. No store, no file, no clock: the same arguments give the same
+advice, in every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from jpo.agent.acquisition import Prospects, prospects
+from jpo.agent.budget import relative_costs, values_found
+from jpo.agent.context import UNKNOWN, Situation, watched
+from jpo.agent.decide import decide
+from jpo.agent.harm import setback
+from jpo.agent.policy import Policy
+from jpo.agent.reasons import of_loss_watch, of_watch
+from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.cost import usd_per_hour
+from jpo.errors import NothingAdmissible
+from jpo.forecast import predict
+from jpo.history.undo import Undo
+from jpo.optimizer.sla import promised, within_sla
+from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead, with_followers
+from jpo.records import Belief, Candidates, Decision, Forecast, Run
+
+Values = Mapping[str, float]
+
+WATCHED = 100
+"""Last runs that a policy is told of, each candidate's age and how it moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The decision, what it means in parameters, and what is expected today and then."""
+
+    decision: Decision
+    current: Values
+    suggested: Values
+    now: Forecast
+    next: Forecast
+    by_hand: Collection[str] = ()
+    """Parameters whose value the user set."""
+    ahead: Outlook | None = field(default=None, compare=False)
+    """What was known and believed of all candidates; None where the caller of `advise_among` has it."""
+    undo: Undo | None = None
+    """What is undone, if that is the advice."""
+    last: Undo | None = None
+    """How the agent's last change could be undone; None where that is not the question."""
+
+
+def advise(
+    current: Values,
+    runs: Sequence[Run],
+    wishes: Wishes,
+    *,
+    policy: Policy | None,
+    seed: int,
+    others: Sequence[Run] = (),
+    followed_up: Sequence[tuple[Run, Values]] = (),
+    chosen: Values | None = None,
+    waiting_for: str | None = None,
+    last: Undo | None = None,
+    widen: float | None = None,
+) -> Advice:
+    """Choose the next configuration.
+
+    Args:
+        current: today's values by parameter name.
+        runs: finished runs of this workload, oldest first.
+        policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
+        others: runs of other workloads, which have a say in what is believed before the first run.
+        followed_up: runs that followed a suggestion of the agent, with the values it replaced: what exploring has cost so far.
+        chosen: values which the user sets by hand; nothing else changes then but what follows them.
+        waiting_for: id of a suggestion that is in force and untried: without its outcome nothing new is known, so keep.
+        last: how to undo the agent's last change, which was run since; it is undone if it did harm.
+        widen: by how much the belief is too sure of itself, at least 1; None: as the forecasts of the last runs say.
+
+    Raises:
+        NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
+    """
+    asked = [with_followers(chosen, current, wishes)] if chosen else []
+    ahead = look_ahead(current, runs, wishes, seed=seed, others=others, asked=asked, widen=widen)
+    warned, warnings = of_watch(ahead.widen)
+    undone: Undo | None = None
+    if chosen:
+        told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
+        decision = Decision(ahead.row(*asked), None, "user", (told, *warned), warnings, "try")
+    else:
+        candidates = within_sla(ahead, wishes)
+        if waiting_for and candidates.admissible[candidates.current]:
+            told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
+            decision = Decision(candidates.current, None, "waiting", (told, *warned), ("JPO-I611", *warnings))
+        elif last and (found := set_back(ahead, wishes, last, followed_up)):
+            decision, undone = found, last
+        else:
+            decision = choose(candidates, ahead.belief, runs, wishes, policy, followed_up, ahead.widen)
+    lost, codes = of_loss_watch(ahead.widen_loss)
+    decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
+    now, then = ahead.forecast(ahead.candidates.current), ahead.forecast(decision.choice)
+    suggested = {**current, **undone.values} if undone else ahead.candidates.parameters(decision.choice)
+    return Advice(decision, current, suggested, now, then, tuple(chosen or ()), ahead, undone, last)
+
+
+def advise_among(
+    candidates: Candidates,
+    belief: Belief,
+    runs: Sequence[Run],
+    wishes: Wishes,
+    *,
+    policy: Policy | None,
+    followed_up: Sequence[tuple[Run, Values]] = (),
+    widen: float = 1.0,
+) -> Advice:
+    """The advice where candidates, belief and the calibration watch's factor are given."""
+    decision = choose(candidates, belief, runs, wishes, policy, followed_up, widen)
+    now, then = (_forecast(belief, candidates, one, wishes, widen) for one in (candidates.current, decision.choice))
+    today, suggested = candidates.parameters(candidates.current), candidates.parameters(decision.choice)
+    return Advice(decision, today, suggested, now, then)
+
+
+def choose(
+    candidates: Candidates,
+    belief: Belief,
+    runs: Sequence[Run],
+    wishes: Wishes,
+    policy: Policy | None,
+    followed_up: Sequence[tuple[Run, Values]],
+    widen: float = 1.0,
+    promise: Prospects | None = None,
+) -> Decision:
+    """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known.
+
+    Args:
+        promise: see `decide`.
+
+    Raises:
+        NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
+    """
+    rates = candidates.log_rate
+    decision = decide(
+        candidates,
+        belief,
+        wishes.preference,
+        explore=wishes.explore,
+        confidence=wishes.confidence,
+        policy=policy,
+        runs_finished=len(runs),
+        recent=relative_costs(followed_up, runs, wishes.preference, lambda run: float(rates[row_of_run(candidates, run)])),
+        widen=widen,
+        situation=situation_of(candidates, belief, runs) if policy is not None and wishes.explore in policy.released else UNKNOWN,
+        found=row_found(candidates, followed_up),
+        promise=promise,
+    )
+    if not candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
+        finding = (
+            "no configuration that was measured is expected to keep what is promised, and only measured ones may be used now"
+        )
+        remedy = "relax a promise, or " + ("use explore = safe" if wishes.explore == "off" else "try other values by --set")
+        raise NothingAdmissible(f"[sla] {', '.join(wishes.promises)}", finding, remedy, code="JPO-E402")
+    return decision
+
+
+def set_back(ahead: Outlook, wishes: Wishes, last: Undo, followed_up: Sequence[tuple[Run, Values]]) -> Decision | None:
+    """Undo the last change if it did harm, and the values before it may stand there and are expected to keep the SLA."""
+    candidates, belief, now = ahead.candidates, ahead.belief, ahead.candidates.current
+    today = candidates.parameters(now)
+    before = {**today, **last.values}
+    rows = rows_of(candidates, before)
+    movable = {name for name in before if before[name] != today[name]} <= {*wishes.free}
+    if not (rows.size and movable and wishes.admissible(today, before)):
+        return None
+    row = int(rows[0])
+    promises = list(promised(ahead, wishes))
+    if not all(one.kept[row] for one in promises):
+        return None
+    broken = [one for one in promises if not one.kept[now] and np.isfinite(one.expected[row])]
+    told = [(one.name, one.limit, float(one.expected[row]), float(one.expected[now])) for one in broken]
+    found = row_found(candidates, followed_up)
+    harm = setback(row, belief, candidates, wishes.preference, broken=told, widen=ahead.widen, found=found)
+    if harm is None:
+        return None
+    why, code = harm
+    warned, warnings = of_watch(ahead.widen)
+    worse = prospects(belief, candidates, wishes.preference, widen=ahead.widen, found=found).p_worse_today[row]
+    reasons = (f"suggestion {last.suggestion_id} is undone: {why}", *warned)
+    return Decision(row, 1 - float(worse), "rollback", reasons, (code, *warnings), "known")
+
+
+def situation_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Situation:
+    """What the last runs say of change, for a policy that reads it."""
+    placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
+    return watched(UNKNOWN, belief, [row for row, _ in placed], [run for _, run in placed])
+
+
+def row_found(candidates: Candidates, followed_up: Sequence[tuple[Run, Values]]) -> int | None:
+    """The row of the values before the agent's first change; None where they are no candidate, and cannot be compared with."""
+    today = candidates.parameters(candidates.current)
+    rows = rows_of(candidates, {**today, **values_found(followed_up, today)})
+    return int(rows[0]) if rows.size else None
+
+
+def _forecast(belief: Belief, candidates: Candidates, row: int, wishes: Wishes, widen: float) -> Forecast:
+    return predict(belief, row, usd_per_hour=usd_per_hour(candidates.parameters(row), wishes.prices), widen=widen)

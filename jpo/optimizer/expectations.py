@@ -1,0 +1,183 @@
+"""What is expected of configurations, by what there is to rest on: finished runs, small trials, similar workloads, arithmetic.
+
+The one that counts comes first and says what it is; nothing is expected where nothing supports a number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from jpo.cost import Prices
+from jpo.forecast.loss_curve import loss_after
+from jpo.forecast.similar import by_arithmetic, from_similar
+from jpo.forecast.trials import Laws, Trial, full_runs
+from jpo.optimizer.prediction import Expected, Kind
+from jpo.optimizer.surrogate import Outlook
+from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Run, same
+from jpo.simulate import Hyper
+from jpo.simulate.knobs import knobs_of
+from jpo.simulate.speed import step_time
+
+Values = Mapping[str, float]
+
+LAWS = 2000
+"""Laws of step time that the trials are held against; 8,000 gave the same errors and coverage (benchmarks/trials.py)."""
+MEMORY_ERROR = 0.15
+"""By so much, as a ratio, memory may differ between two runs of one configuration on all the data. Assumed."""
+NOTHING = (
+    "nothing: there is no finished run, no trial, no similar workload that compares; and arithmetic needs epochs, and a model, a "
+    "data set and [prices] gpu_type whose names are known"
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grounds:
+    """What expectations can rest on.
+
+    Attributes:
+        ahead: the outlook, from this workload's finished runs where there are any.
+        others: runs of other workloads.
+        gpu_type: which GPUs they are, where the user has said so.
+        beside: outlooks with one more configuration each, by its values, for those that are no candidates.
+    """
+
+    identity: Identity
+    ahead: Outlook
+    trials: Sequence[Trial]
+    others: Sequence[Run]
+    gpu_type: str | None
+    seed: int
+    beside: Mapping[tuple[float, ...], Outlook] = field(default_factory=dict)
+
+    def outlook(self, values: Values) -> Outlook:
+        """The one in which a configuration is a candidate."""
+        return self.beside.get(tuple(values.values()), self.ahead)
+
+
+def expectations(asked: Sequence[Values], grounds: Grounds) -> list[list[Expected]]:
+    """For each configuration what is expected of it, what counts first; at least one, which may be "unknown"."""
+    candidates = grounds.ahead.candidates
+    rows = [candidates.parameters(candidates.current), *asked]
+    history = [_history(values, grounds) for values in rows]
+    trials = _by_trials(rows, grounds) if grounds.trials else [None] * len(rows)
+    history_counts = _history_counts(history[0], trials[0], grounds)
+    return [
+        _ordered(past, small, history_counts=history_counts) or [_guessed(values, grounds)]
+        for values, past, small in zip(asked, history[1:], trials[1:], strict=True)
+    ]
+
+
+def _history(values: Values, grounds: Grounds) -> Expected | None:
+    """By the belief after this workload's runs; None before the first that ended well."""
+    ahead = grounds.outlook(values)
+    forecast = ahead.forecast(ahead.row(values))
+    if forecast.duration_seconds is None:
+        return None
+    well = sum(run.ended_well for run in grounds.ahead.runs)
+    return Expected("history", f"the history: {well} finished run{'' if well == 1 else 's'} that ended well", forecast)
+
+
+def _history_counts(past: Expected | None, small: Expected | None, grounds: Grounds) -> bool:
+    """Whether history counts before trials, given what both say of today's values: the narrower does, in all rows, or these would
+    not compare. Trials know of no target that a run stops at, so the history counts where its runs had one."""
+    if past is None or small is None:
+        return small is None
+    has_target = any(run.outcome.converged is not None for run in grounds.ahead.runs)
+    return has_target or _width(past) <= _width(small)
+
+
+def _ordered(past: Expected | None, small: Expected | None, *, history_counts: bool) -> list[Expected]:
+    """History and trials, what counts first; where trials count, what they do not tell is the history's word."""
+    if past is None or small is None:
+        return [one for one in (past, small) if one]
+    if history_counts:
+        return [past, small]
+    words = f"{small.words}; what a trial does not tell, on {past.words}"
+    return [replace(small, words=words, forecast=replace(past.forecast, **_known(small.forecast))), past]
+
+
+def disagree(found: Sequence[Expected]) -> bool:
+    """Whether two expectations of one configuration exclude each other."""
+    spans = [one.forecast.duration_seconds for one in found if one.forecast.duration_seconds]
+    return len(spans) > 1 and (spans[0].high < spans[1].low or spans[1].high < spans[0].low)
+
+
+def _known(forecast: Forecast) -> dict[str, Interval]:
+    return {name: value for name in Forecast.__dataclass_fields__ if (value := getattr(forecast, name)) is not None}
+
+
+def _width(one: Expected) -> float:
+    """Of the interval of the duration, in natural logs."""
+    seconds = one.forecast.duration_seconds
+    return math.log(seconds.high / seconds.low) if seconds and seconds.low > 0 else math.inf
+
+
+def _by_trials(asked: Sequence[Values], grounds: Grounds) -> list[Expected | None]:
+    """By the trials' speeds, carried over to each configuration and to all epochs on all the data."""
+    trials, candidates = grounds.trials, grounds.ahead.candidates
+    today = candidates.parameters(candidates.current)
+    ran = [{**today, **one.parameters} for one in trials]
+    names = ", ".join(one.run_id for one in trials[:4]) + (f" and {len(trials) - 4} more" if len(trials) > 4 else "")
+    shares = ", ".join(dict.fromkeys(f"{100 * one.fraction:g} %" for one in trials))
+    words = f"{len(trials)} trial{'' if len(trials) == 1 else 's'} on {shares} of the data: {names}"
+    return [
+        Expected("trials", words, _full_run(values, seconds, ran, grounds))
+        for values, seconds in ((one, seconds_by_trials(trials, ran, [one], grounds.seed)[0]) for one in asked)
+    ]
+
+
+def seconds_by_trials(trials: Sequence[Trial], ran: Sequence[Values], asked: Sequence[Values], seed: int) -> list[Interval]:
+    """Seconds of one full run of each configuration, by laws of step time that fit the trials; see `full_runs`."""
+    return full_runs(trials, ran, asked, Laws(_step_times([*ran, *asked], seed), seed))
+
+
+def _step_times(rows: Sequence[Values], seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """ln of step times by laws drawn from the simulator, shape (LAWS, rows)."""
+    names = tuple(name for name in PARAMETERS if all(name in row for row in rows))
+    values = np.array([[row[name] for name in names] for row in rows], dtype=np.float64).reshape(len(rows), len(names))
+    everything = Candidates(names, values, 0, np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows)))
+    return np.broadcast_to(step_time(knobs_of(everything), Hyper(LAWS, seed)).log_step, (LAWS, len(rows)))
+
+
+def _full_run(values: Values, seconds: Interval, ran: Sequence[Values], grounds: Grounds) -> Forecast:
+    """What a trial of this very configuration tells beside its speed: loss and memory, if it saw all the data."""
+    trials = grounds.trials
+    samples = next((one.samples / one.fraction for one in trials if one.samples), None)
+    work = None if samples is None else samples * values["epochs"]
+    alike = [one for one, its in zip(trials, ran, strict=True) if one.fraction == 1 and _same_but_epochs(its, values)]
+    memory = max((one.memory_gib for one in alike if one.memory_gib is not None), default=None)
+    losses = [found for one in alike if (found := loss_after(one.losses, values["epochs"]))]
+    return Forecast(
+        duration_seconds=seconds,
+        cost_usd=cost(seconds, values, grounds.outlook(values)),
+        val_loss=min(losses, key=lambda one: one.high / one.low) if losses else None,
+        throughput_samples_per_second=Interval(work / seconds.mean, work / seconds.high, work / seconds.low) if work else None,
+        memory_gib=Interval(memory, memory / (1 + MEMORY_ERROR), memory * (1 + MEMORY_ERROR)) if memory else None,
+    )
+
+
+def _same_but_epochs(some: Values, other: Values) -> bool:
+    return same(*({name: value for name, value in one.items() if name != "epochs"} for one in (some, other)))
+
+
+def cost(seconds: Interval | None, values: Values, ahead: Outlook, prices: Prices | None = None) -> Interval | None:
+    """What such a run costs, on other prices than the outlook's if given; None without its time or a price."""
+    rate = ahead.usd_per_hour(ahead.row(values), prices)
+    if rate is None or seconds is None:
+        return None
+    return Interval(*(one * rate / 3600 for one in (seconds.mean, seconds.low, seconds.high)))
+
+
+def _guessed(values: Values, grounds: Grounds) -> Expected:
+    """From other workloads, else by arithmetic, else unknown and why."""
+    kind: Kind = "similar workloads"
+    guess = from_similar(grounds.identity, values, grounds.others)
+    if guess is None:
+        kind, guess = "heuristic", by_arithmetic(grounds.identity, values, grounds.gpu_type)
+    if guess is None:
+        return Expected("unknown", NOTHING, Forecast())
+    return Expected(kind, guess.words, Forecast(guess.seconds, cost(guess.seconds, values, grounds.outlook(values))))

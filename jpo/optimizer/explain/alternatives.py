@@ -1,0 +1,127 @@
+"""Configurations that were not chosen, and what stood against each of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from jpo.agent.decide import by_rule
+from jpo.cost import check_sla
+from jpo.optimizer.explain.scene import Scene, beside, guarded, may_be_tried
+from jpo.records import Alternative
+from jpo.wording.numbers import percent
+
+Values = Mapping[str, float]
+
+FEWEST, MOST = 3, 5
+"""Alternatives worth a reader's time."""
+NEARLY = 0.005
+"""Half a percent is told as "the same"."""
+RISKIER = 0.05
+"""A chance of failing that is higher by so much is named."""
+DECIDED_OTHERWISE = {
+    "user": "you set the values by hand",
+    "waiting": "the outcome of the last suggestion comes first",
+    "rollback": "what the last change did is undone first",
+    "sac": "expected to be as good, but the agent likes it less",
+}
+"""What stands against a configuration where the belief rule did not decide."""
+
+
+def alternatives(scene: Scene) -> tuple[Alternative, ...]:
+    """Three to five configurations that were not chosen, each with its forecast and why not; fewer where there are no more.
+
+    What the belief rule would try were nothing too risky, one GPU step more and less, the best that was measured, the fastest and
+    the cheapest; then those that the rule likes next. Not today's: its forecast stands beside the choice's anyway.
+    """
+    passed_over = {scene.choice, scene.candidates.current}
+    rows = [row for row in dict.fromkeys(_contenders(scene)) if row not in passed_over][:MOST]
+    if len(rows) < FEWEST:
+        likely = [int(row) for row in np.argsort(scene.promise.score, kind="stable") if scene.candidates.admissible[row]]
+        rows += [row for row in likely if row not in {*rows, *passed_over}][: FEWEST - len(rows)]
+    return tuple(Alternative(scene.candidates.parameters(row), scene.ahead.forecast(row), why_not(scene, row)) for row in rows)
+
+
+def _contenders(scene: Scene) -> Iterator[int]:
+    belief = scene.belief
+    yield by_rule(scene.promise, scene.candidates.admissible)
+    yield from beside(scene, "gpus").values()
+    if (belief.runs > 0).any():
+        yield int(np.argmin(np.where(belief.runs > 0, scene.promise.expected, np.inf)))
+    sound = scene.ahead.candidates.admissible & (belief.p_fail < 0.5)
+    if sound.any():
+        for logs in (belief.log_time, belief.log_cost):
+            yield int(np.argmin(np.where(sound, belief.weights @ logs, np.inf)))
+
+
+def why_not(scene: Scene, row: int) -> str:
+    """How it differs from the choice, and what stands most against it."""
+    return f"{trade(scene, row)}: {next(_objections(scene, row))}"
+
+
+def _objections(scene: Scene, row: int) -> Iterator[str]:
+    """What stands against a configuration, the hardest first; never empty."""
+    belief, allowed = scene.belief, scene.ahead.candidates.admissible
+    if not allowed[row]:
+        yield _refusal(scene, scene.candidates.parameters(row))
+    elif not scene.candidates.admissible[row]:
+        checks = check_sla(scene.wishes.promises, scene.ahead.forecast(row))
+        broken = [f" {check.name}" for check in checks if check.verdict == "broken"]
+        yield f"expected to break [sla]{','.join(broken)}"
+    if belief.failures[row] and not belief.runs[row]:
+        yield "it did not end well when it was run"
+    worse = scene.promise.expected[row] / scene.promise.expected[scene.choice] - 1
+    if worse > NEARLY:
+        fails = belief.p_fail[row] - belief.p_fail[scene.choice] > RISKIER
+        risk = f", with a chance of {percent(float(belief.p_fail[row]))} that it fails" if fails else ""
+        sure = "" if scene.promise.mean[row] > scene.promise.mean[scene.choice] or fails else "less certain, and so "
+        yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
+    yield from _too_bold(scene, row)
+    told = DECIDED_OTHERWISE.get(scene.advice.decision.decided_by)
+    yield told or _liked_less(tried=bool(belief.tried[row]), choice_tried=bool(belief.tried[scene.choice]))
+
+
+def _refusal(scene: Scene, values: Values) -> str:
+    violations = guarded(scene, values).violations
+    if violations:
+        return f"the guard refuses it, {violations[0].message} (rule {violations[0].rule})"
+    today, free = scene.advice.current, scene.wishes.free
+    held = [name for name, value in values.items() if name not in free and value != today[name]]
+    return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.wishes.follow)} would not follow"
+
+
+def _liked_less(*, tried: bool, choice_tried: bool) -> str:
+    """Why the belief rule prefers its choice to what is expected to be as good."""
+    if not choice_tried:
+        return "as good now, but the choice is expected to gain more over the next runs"
+    return "no better than the choice" if tried else "what it may gain is not worth a trial"
+
+
+def _too_bold(scene: Scene, row: int) -> Iterator[str]:
+    """What `explore` says against a configuration."""
+    new = "" if scene.belief.tried[row] else "it was not run yet, and "
+    if scene.wishes.explore == "off" or scene.left < 0:
+        spent = "exploring is off" if scene.wishes.explore == "off" else "what exploring may cost is spent"
+        yield new + spent if new else "its runs are too few to tell it from noise"
+    elif not may_be_tried(scene)[row]:
+        yield f"{new or 'it '}may cost more than exploring may"
+
+
+def trade(scene: Scene, row: int) -> str:
+    """A configuration beside the choice, in means of the belief: "takes 11 % less time, costs 38 % more"."""
+    belief = scene.belief
+    logs = (belief.log_time, belief.log_cost, belief.log_loss)
+    time, cost, loss = (float(belief.weights @ (one[:, row] - one[:, scene.choice])) for one in logs)
+    told = [_by("takes", time, " time")]
+    if scene.candidates.priced:
+        told.append(_by("costs", cost, ""))
+    if belief.val_loss is not None and abs(loss) > NEARLY:
+        told.append(_by("ends with", loss, " validation loss"))
+    return ", ".join(told)
+
+
+def _by(verb: str, log_ratio: float, what: str) -> str:
+    share = abs(math.expm1(min(log_ratio, 10.0)))
+    return f"{verb} " + ("the same" if share < NEARLY else f"{percent(share)} {'less' if log_ratio < 0 else 'more'}") + what

@@ -1,0 +1,142 @@
+"""What would have led to another answer: another preference or boldness, a limit less, a run that takes longer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.errors import NothingAdmissible
+from jpo.optimizer.advise import choose, set_back
+from jpo.optimizer.explain.scene import Scene, beside, guarded, moved, named
+from jpo.optimizer.sla import within_sla
+from jpo.optimizer.surrogate import Wishes
+from jpo.records import NAMED_PREFERENCES, WHOLE, Belief
+from jpo.wording.numbers import duration
+
+if TYPE_CHECKING:
+    from jpo.agent.decide import Explore
+
+EXPLORE: tuple[Explore, ...] = ("off", "safe", "on")
+LIKELY = 0.9999
+"""Share of the belief that the simulated jobs hold which are asked again; the others were never seen to change a choice."""
+PAYS_OFF = 0.005
+"""A step that is expected to gain less is none that anybody wanted further."""
+HELD_BY = {
+    "at_least_min": "min",
+    "at_most_max": "max",
+    "one_of_choices": "choices",
+    "largest_change": "max_change",
+    "batch_per_gpu": "max_change",
+    "within_quota": "[quota]",
+    "price_within_quota": "[quota] usd_per_hour",
+    "gpu_memory_within_card": "[card] memory_gib",
+}
+"""The guard's rule -> what the user wrote for it. Rules about the form of a number (whole, power of two) hold nothing back."""
+OVERRULED = ("user", "waiting", "rollback")
+"""Who decides without weighing the candidates."""
+
+
+def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
+    """Changed parameter -> (the limits at which it stands, the next value, which the guard refuses for those and nothing else).
+
+    Only where the last rung up to the choice was expected to pay off: nothing is said of a step that nobody wanted.
+    """
+    today, chosen = scene.candidates.parameters(scene.candidates.current), scene.candidates.parameters(scene.choice)
+    found: dict[str, tuple[str, float]] = {}
+    for name in scene.wishes.free:
+        before = beside(scene, name).get("smaller" if chosen[name] > today[name] else "larger")
+        if chosen[name] == today[name] or name in scene.wishes.follow or name in scene.advice.by_hand or before is None:
+            continue
+        if scene.promise.mean[scene.choice] < scene.promise.mean[before] - PAYS_OFF:
+            beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.wishes)
+            limits = _limits_against(scene, {**chosen, name: beyond}, name)
+            found |= {name: (limits, beyond)} if limits else {}
+    return found
+
+
+def _limits_against(scene: Scene, values: Mapping[str, float], name: str) -> str:
+    """What the user wrote that keeps a parameter from this value, others following; "" where something else does, or nothing."""
+    violations = guarded(scene, moved(scene, values)).violations
+    if not all(one.rule in HELD_BY for one in violations):
+        return ""
+    of = {one.rule: "" if name in one.involves else f" of {one.parameter}" for one in violations}
+    return " and ".join(dict.fromkeys(HELD_BY[rule] + whose for rule, whose in of.items()))
+
+
+def _beyond(name: str, before: float, here: float, wishes: Wishes) -> float:
+    """The next value in this direction: the user's next choice, else as far again."""
+    further = [value for value in wishes.choices.get(name, ()) if value != here and (value > here) == (here > before)]
+    if further:
+        return min(further, key=lambda value: abs(value - here))
+    next_one = 2 * here - before if name == "num_layers" or before <= 0 else here * here / before
+    return float(round(next_one)) if name in WHOLE else next_one
+
+
+def otherwise(scene: Scene) -> Iterator[str]:
+    """What another preference or boldness would have chosen, where it differs: the same decider is asked again."""
+    decided_by, wishes = scene.advice.decision.decided_by, scene.wishes
+    if decided_by == "sac" and scene.policy is None:
+        return
+    if decided_by in OVERRULED:
+        alone = "without the rollback" if scene.advice.undo else "left to itself"
+        row = chosen_with(scene, wishes)
+        told = "find nothing that keeps [sla]" if row is None else f"choose {named(scene, row)}"
+        yield f"{alone}, JPO would {told}"
+        return
+    asked = {
+        f"the preference {name}": replace(wishes, preference=preference)
+        for name, preference in NAMED_PREFERENCES.items()
+        if preference != wishes.preference and (scene.belief.knows_utilisation or not preference.efficiency)
+    }
+    asked |= {f"explore = {explore}": replace(wishes, explore=explore) for explore in EXPLORE if explore != wishes.explore}
+    for condition, other in asked.items():
+        row = chosen_with(scene, other)
+        if row not in (None, scene.choice):
+            yield f"with {condition} the choice would be {named(scene, row)}"
+
+
+def chosen_with(scene: Scene, wishes: Wishes) -> int | None:
+    """The row that `advise` chooses under these wishes, without a word of the user; None where nothing may be used."""
+    ahead, last = scene.ahead, scene.advice.last
+    same = wishes.preference == scene.wishes.preference
+    belief, promise = (scene.belief, scene.promise) if same else (without_the_unlikely(scene.belief), None)
+    try:
+        candidates = within_sla(ahead, wishes)
+        if last and not scene.advice.undo and (undone := set_back(ahead, wishes, last, scene.followed_up)):
+            return undone.choice
+        return choose(candidates, belief, ahead.runs, wishes, scene.policy, scene.followed_up, ahead.widen, promise).choice
+    except NothingAdmissible:
+        return None
+
+
+def without_the_unlikely(belief: Belief) -> Belief:
+    """The belief without the simulated jobs which no longer count: after some runs that is half of them."""
+    order = np.argsort(belief.weights)[::-1]
+    kept = np.sort(order[: int(np.searchsorted(np.cumsum(belief.weights[order]), LIKELY)) + 1])
+    per_job = [f.name for f in fields(belief) if getattr(getattr(belief, f.name), "ndim", 0) == 2]
+    weights = belief.weights[kept] / belief.weights[kept].sum()
+    return replace(belief, weights=weights, **{name: getattr(belief, name)[kept] for name in per_job})
+
+
+def break_even(scene: Scene) -> Iterator[str]:
+    """How long a run may take before the comparison with today's values turns: of the choice, or of what comes second to keeping.
+
+    Time, and with it cost, are what is compared; loss and utilisation stay as they are expected.
+    """
+    row, now, preference = scene.choice, scene.candidates.current, scene.wishes.preference
+    if row == now:
+        others = scene.candidates.admissible & (np.arange(len(scene.promise.score)) != now)
+        if not others.any():
+            return
+        row = int(np.argmin(np.where(others, scene.promise.score, np.inf)))
+    expected, weight = scene.ahead.forecast(row).duration_seconds, preference.time + preference.cost
+    if expected is None or weight <= 0:
+        return
+    gain = float(scene.promise.mean[now] - scene.promise.mean[row])
+    most = expected.mean * math.exp(min(gain / weight, 50.0))
+    told = f"{named(scene, row)} is better than today's values while a run takes less than"
+    yield f"{told} {duration(most)} ({duration(expected.mean)} expected)"

@@ -1,0 +1,127 @@
+"""Front: measured runs and predicted configurations of one workload on two to four objectives, and which of them are worth it.
+
+The record that text, JSON and picture are made of, and the words which they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from jpo.records import USD, Currency, Identity, Interval
+from jpo.report.run_rows import SHORT
+from jpo.wording import numbers
+
+LABELS = {
+    "duration_seconds": "time",
+    "cost_usd": "cost",
+    "val_loss": "val loss",
+    "gpu_utilisation": "GPU busy",
+    "cpu_utilisation": "CPU busy",
+}
+"""Quantity -> its name for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One configuration.
+
+    Attributes:
+        runs: finished runs whose medians the values are; 0 = predicted.
+        values: by quantity; of a predicted one the mean of the forecast, and empty where nothing supports a number.
+        bounds: 90 % intervals of the forecast; empty for a measured one.
+        on_front: it is measured, and no measured point is as good in everything and better in something.
+        on_expected_front: no point is, predicted ones included.
+        marks: "today", "suggested", "prefer cost" ...
+        p_fail: probability that a run fails; None for a measured one.
+        breaks: promises of [sla] which it breaks, or is expected to.
+    """
+
+    parameters: Mapping[str, float]
+    runs: int
+    values: Mapping[str, float]
+    bounds: Mapping[str, Interval] = field(default_factory=dict)
+    on_front: bool = False
+    on_expected_front: bool = False
+    marks: tuple[str, ...] = ()
+    p_fail: float | None = None
+    breaks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Volumes:
+    """Hypervolume up to the reference point, in the product of the quantities' units; more is better.
+
+    Attributes:
+        reference: the reference point, by quantity.
+        measured: of the measured points.
+        expected: of them and all predicted ones as expected; `unlucky`: at the worse ends of their intervals.
+    """
+
+    reference: Mapping[str, float]
+    measured: float
+    expected: float
+    unlucky: float
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What `jpo pareto` shows.
+
+    Attributes:
+        objectives: name on the command line -> quantity, a field of Forecast; utilisations are maximised, all others minimised.
+        points: measured ones first, each kind by the first objective; of the predicted ones only those on the front or marked.
+        today: the values of config.ini.
+        suggested: what `jpo suggest` would choose from what is on record; None: nothing admissible.
+        because: who decided, and why; or why nothing is admissible.
+        preferences: where each preference would go, by name.
+        volumes: None without a reference point: before the first measured point, where none was given.
+        left_out: why runs and candidates are not among the points -> how many.
+        notes: what else the reader must know, with `codes`.
+    """
+
+    workload: Identity
+    objectives: Mapping[str, str]
+    points: tuple[Point, ...]
+    today: Mapping[str, float]
+    suggested: Mapping[str, float] | None
+    because: str
+    preferences: Mapping[str, Mapping[str, float]]
+    volumes: Volumes | None
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    currency: Currency = USD
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        return tuple(self.objectives.values())
+
+    def of_kind(self, *, measured: bool) -> tuple[Point, ...]:
+        """The measured or the predicted points."""
+        return tuple(point for point in self.points if bool(point.runs) is measured)
+
+
+def maximised(quantity: str) -> bool:
+    """Whether more of it is better."""
+    return quantity.endswith("_utilisation")
+
+
+def unit_of(quantity: str, largest: float, currency: Currency) -> tuple[float, str]:
+    """What values up to `largest` are multiplied with to be shown on one scale, and the unit; "" where there is none."""
+    if quantity == "duration_seconds":
+        return (1 / 3600, "h") if largest >= 7200 else (1 / 60, "min") if largest >= 120 else (1.0, "s")
+    if quantity == "cost_usd":
+        return currency.per_usd, currency.code
+    return (100.0, "%") if maximised(quantity) else (1.0, "")
+
+
+def shown(quantity: str, value: float, currency: Currency) -> str:
+    """A value with its unit."""
+    return numbers.percent(value) if maximised(quantity) else numbers.written(quantity, value, currency)
+
+
+def difference(values: Mapping[str, float], today: Mapping[str, float], *, sign: str = " ") -> str:
+    """What differs from today, in short: "batch 64, lr 0.03"; "as today" where nothing does."""
+    told = [f"{SHORT.get(name, name)}{sign}{numbers.plain(value)}" for name, value in values.items() if value != today[name]]
+    return ", ".join(told) or "as today"

@@ -1,0 +1,238 @@
+"""What is to be expected of the configurations that a workload could run: candidates, belief, and a forecast for each.
+
+Here simulator, belief and prices meet for everybody who looks ahead: `advise` chooses from an outlook, `jpo predict` and
+`jpo pareto` show it. No store, no file, no clock: the same arguments give the same outlook, in every process.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from jpo.agent.action import followed, propose_candidates
+from jpo.agent.rows import row_of, rows_of
+from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.forecast import predict
+from jpo.forecast.calibration import one_step_ahead, widening
+from jpo.forecast.demand import Band, demand
+from jpo.forecast.power import power_watts
+from jpo.optimizer.prior import Prior, believe, prior_of, thinned
+from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval, Preference, Run
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+Values = Mapping[str, float]
+
+THROUGHPUT = "throughput_samples_per_second"
+ALIKE = 1.1
+"""Runs are of the same length if their samples differ by no more than this factor: start-up and rounding."""
+
+FEW = 250
+"""Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user wants and allows.
+
+    Attributes:
+        free: parameters that may change.
+        admissible: the guard's word on (today's, proposed) values.
+        choices, scales, follow: see `propose_candidates`.
+        promises: what the SLA promises, by the names of [sla].
+        currency: in which messages name amounts.
+        explore, confidence: see `decide`.
+    """
+
+    free: Collection[str]
+    admissible: Callable[[Values, Values], bool]
+    preference: Preference
+    prices: Prices = field(default_factory=Prices)
+    choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    scales: Mapping[str, str] = field(default_factory=dict)
+    follow: Mapping[str, str] = field(default_factory=dict)
+    promises: Mapping[str, float] = field(default_factory=dict)
+    currency: Currency = USD
+    explore: Literal["off", "safe", "on"] = "safe"
+    confidence: float = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What is known and believed of a workload's candidates.
+
+    Attributes:
+        runs: the workload's finished runs, oldest first.
+        prior: what was believed before them.
+        widen: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
+        prices: what resources cost.
+        widen_loss: the same of validation losses.
+    """
+
+    candidates: Candidates
+    belief: Belief
+    runs: Sequence[Run]
+    prior: Prior
+    widen: float
+    prices: Prices
+    widen_loss: float = 1.0
+
+    def forecast(self, row: int) -> Forecast:
+        """What is expected of one run of a candidate, with 90 % intervals."""
+        demands = {name: _at(band, row) for name, band in self.demands.items()}
+        rate = self.usd_per_hour(row)
+        known = predict(self.belief, row, usd_per_hour=rate, widen=self.widen, widen_loss=self.widen_loss)
+        time = known.duration_seconds
+        if self.samples and time:  # one forecast of speed, not two that contradict each other
+            demands[THROUGHPUT] = Interval(self.samples / time.mean, self.samples / time.high, self.samples / time.low)
+        return replace(known, **demands)
+
+    def expected(self, quantity: str) -> Floats | None:
+        """The mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
+
+        A cost is NaN where a row has no price, and None where none has; a demand is NaN as in `Band`.
+        """
+        belief = self.belief
+        if quantity in ("duration_seconds", "cost_usd"):
+            if belief.duration_seconds is None:
+                return None
+            seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
+            return seconds if quantity == "duration_seconds" else self._cost(seconds)
+        if quantity == "val_loss":
+            return None if belief.val_loss is None else belief.val_loss * np.exp(belief.weights @ belief.log_loss)
+        if quantity == THROUGHPUT and self.samples and (times := self.expected("duration_seconds")) is not None:
+            return np.asarray(self.samples / times)
+        return self.demands[quantity].mean if quantity in self.demands else None
+
+    @cached_property
+    def samples(self) -> float | None:
+        """What a run's time and throughput multiply to, where it is the same in all runs: only time then says how fast one is."""
+        done = [
+            run.outcome.duration_seconds * run.outcome.throughput_samples_per_second
+            for run in self.runs
+            if run.ended_well and run.outcome.duration_seconds and run.outcome.throughput_samples_per_second
+        ]
+        pairs = zip(self.candidates.names, self.candidates.values.T, strict=True)
+        varied = any(name == "epochs" and np.ptp(column) > 0 for name, column in pairs)
+        return median(done) if done and not varied and max(done) <= ALIKE * min(done) else None
+
+    def _cost(self, seconds: Floats) -> Floats | None:
+        known = [self.usd_per_hour(row) for row in range(len(self.candidates.values))]
+        rates = np.array(known, dtype=np.float64)  # NaN: no price
+        return None if np.isnan(rates).all() else seconds / 3600 * rates
+
+    def usd_per_hour(self, row: int, prices: Prices | None = None) -> float | None:
+        """Price of an hour of a candidate, by other prices if given; with its energy, as far as runs have measured any."""
+        prices = prices or self.prices
+        watts = math.nan if prices.usd_per_kwh is None else float(self._power_watts[row])
+        power = watts if math.isfinite(watts) else None
+        return usd_per_hour(self.candidates.parameters(row), prices, power_watts=power)
+
+    @cached_property
+    def _power_watts(self) -> Floats:
+        return power_watts(self.candidates, self.runs)
+
+    @cached_property
+    def demands(self) -> Mapping[str, Band]:
+        """Throughput, memory and utilisation at every candidate, those that were measured; worked out when first asked for."""
+        return demand(self.candidates, self.runs)
+
+    def row(self, values: Values) -> int:
+        """The candidate with these values, which must be there."""
+        return row_of(self.candidates, values)
+
+
+def _at(band: Band, row: int) -> Interval | None:
+    told = Interval(float(band.mean[row]), float(band.low[row]), float(band.high[row]))
+    return told if math.isfinite(told.mean) else None
+
+
+def look_ahead(
+    current: Values,
+    runs: Sequence[Run],
+    wishes: Wishes,
+    *,
+    seed: int,
+    others: Sequence[Run] = (),
+    asked: Sequence[Values] = (),
+    widen: float | None = None,
+) -> Outlook:
+    """The outlook of a workload.
+
+    Args:
+        current: today's values by parameter name.
+        runs: finished runs of this workload, oldest first.
+        others: runs of other workloads, which have a say in what is believed before the first run.
+        asked: configurations to look at whether or not they are admissible; each names all parameters of `current`.
+        widen: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of the last
+            runs say, of each of them.
+    """
+    candidates = collect(current, runs, wishes)
+    for values in asked:
+        candidates = with_row(candidates, values, wishes.prices)
+    prior = prior_of(candidates, seed, others)
+    time, loss = calibration(prior, candidates, runs) if widen is None else (widen, widen)
+    return Outlook(candidates, believe(prior, candidates, runs), runs, prior, time, wishes.prices, loss)
+
+
+def look_beside(ahead: Outlook, values: Values, *, seed: int, others: Sequence[Run] = ()) -> Outlook:
+    """The outlook with one more configuration; the same outlook where it is a candidate.
+
+    Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
+    """
+    candidates = with_row(ahead.candidates, values, ahead.prices)
+    if candidates is ahead.candidates:
+        return ahead
+    prior = prior_of(candidates, seed, others)
+    return replace(ahead, candidates=candidates, belief=believe(prior, candidates, ahead.runs), prior=prior)
+
+
+def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:
+    """The candidate set of a workload."""
+    candidates = propose_candidates(
+        current,
+        runs,
+        free=wishes.free,
+        admissible=lambda proposed: wishes.admissible(current, proposed),
+        log_rate=lambda values: log_rate(values, wishes.prices),
+        choices=wishes.choices,
+        scales=wishes.scales,
+        follow=wishes.follow,
+    )
+    return replace(candidates, priced=usd_per_hour(current, wishes.prices) is not None)
+
+
+def with_row(candidates: Candidates, values: Values, prices: Prices) -> Candidates:
+    """The set with one more configuration, which is not admissible unless it was a candidate before."""
+    if rows_of(candidates, values).size:
+        return candidates
+    now = candidates.parameters(candidates.current)
+    return replace(
+        candidates,
+        values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
+        admissible=np.append(candidates.admissible, False),
+        log_rate=np.append(candidates.log_rate, log_rate(values, prices) - log_rate(now, prices)),
+    )
+
+
+def with_followers(chosen: Values, today: Values, wishes: Wishes) -> dict[str, float]:
+    """Today's configuration with some values changed by hand, and what follows them."""
+    rules = {name: rule for name, rule in wishes.follow.items() if name in wishes.free and name not in chosen}
+    return dict(followed({**today, **chosen}, today, rules))
+
+
+def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tuple[float, float]:
+    """By how much forecasts of duration and of loss must be widened, as the last runs say, each forecast from those before it.
+
+    1.0 = not at all.
+    """
+    few = thinned(prior, FEW)  # one belief per run that is looked back upon
+    past = one_step_ahead(lambda known: believe(few, candidates, known), candidates, runs)
+    return widening(past["duration_seconds"]), widening(past["val_loss"])

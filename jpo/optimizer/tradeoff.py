@@ -1,0 +1,215 @@
+"""Configurations on the axes of a trade-off: what runs have measured, what else is predicted, and which of them are worth it.
+
+Facts and predictions stay apart: a configuration that was measured counts as measured, whatever is predicted of it. No store, no
+file, no clock: an outlook goes in, points come out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.cost import check_sla, outcome_of
+from jpo.errors import UsageError
+from jpo.forecast.measurements import place
+from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
+from jpo.optimizer.front import LABELS, Point, Volumes, maximised
+from jpo.optimizer.surrogate import Outlook
+from jpo.records import Forecast, Interval, Run
+from jpo.wording.numbers import percent
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+OBJECTIVES = {"time": "duration_seconds", "cost": "cost_usd", "loss": "val_loss", "efficiency": "gpu_utilisation"}
+"""Name on the command line -> quantity; efficiency is that of the CPUs where no run has measured GPUs."""
+RISKY = 0.2
+"""A configuration that is more likely to fail is no choice, whatever it would take and cost if it ended well."""
+MOST_PREDICTED = 12
+"""Rows that people read; the front goes on between them."""
+
+Points = Mapping[int, Point]
+"""Row of the candidates -> its point."""
+Promises = Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tradeoff:
+    """Everything known and predicted of a workload on some axes.
+
+    Attributes:
+        axes: objective -> quantity.
+        facts: configurations which runs that ended well have measured, by medians.
+        guesses: configurations that could be run and were not measured, with their forecasts.
+        left_out: why runs and configurations are neither -> how many.
+    """
+
+    ahead: Outlook
+    axes: Mapping[str, str]
+    promises: Promises
+    facts: Points
+    guesses: Points
+    left_out: Mapping[str, int]
+
+
+def axes_of(asked: Sequence[str] | None, ahead: Outlook) -> tuple[dict[str, str], str | None]:
+    """Objective -> quantity, and what must be said where it is not what one would expect.
+
+    Args:
+        asked: names of OBJECTIVES; None: time and cost, or where no cost is known time and what else is.
+
+    Raises:
+        UsageError: JPO-E833, the cost was asked for and is not known of any run.
+    """
+    well = [run for run in ahead.runs if run.ended_well]
+    of_gpus = any(run.outcome.gpu_utilisation is not None for run in well)
+    quantities = {**OBJECTIVES, "efficiency": "gpu_utilisation" if of_gpus else "cpu_utilisation"}
+    known = {name for name, quantity in quantities.items() if any(value_of(run, quantity, ahead) is not None for run in well)}
+    if not well or "cost" in known or (asked and "cost" not in asked):
+        return {name: quantities[name] for name in asked or ("time", "cost")}, None
+    if asked:
+        remedy = "name prices in [prices], or leave cost out, e.g. --objectives time,loss"
+        raise UsageError("--objectives", "what the runs cost is not known", remedy, code="JPO-E833")
+    instead = ("time", "efficiency" if "efficiency" in known else "loss")
+    note = f"the cost is unknown, so this is a front of {' and '.join(instead)}; one of time and cost needs [prices]"
+    return {name: quantities[name] for name in instead}, note
+
+
+def value_of(run: Run, quantity: str, ahead: Outlook) -> float | None:
+    """What a run measured; None where it did not. What it does not report of its parameters had today's value."""
+    today = ahead.candidates.parameters(ahead.candidates.current)
+    return outcome_of(run.completed(today), quantity, ahead.prices)
+
+
+def trade_off(ahead: Outlook, axes: Mapping[str, str], promises: Promises) -> Tradeoff:
+    """Facts and guesses on these axes. `promises`: those of [sla]."""
+    left_out = Counter[str]()
+    facts = measured(ahead, axes, promises, left_out)
+    return Tradeoff(ahead, axes, promises, facts, predicted(ahead, axes, promises, facts, left_out), left_out)
+
+
+def measured(ahead: Outlook, axes: Mapping[str, str], promises: Promises, left_out: Counter[str]) -> Points:
+    """The medians of the runs that ended well and measured everything, per configuration."""
+    found: dict[int, list[dict[str, float]]] = {}
+    for one in place(ahead.candidates, ahead.runs):
+        told = {quantity: value_of(one.run, quantity, ahead) for quantity in axes.values()}
+        values = {quantity: value for quantity, value in told.items() if value is not None}
+        if not one.run.ended_well:
+            left_out["runs that did not end well"] += 1
+        elif len(values) < len(axes):
+            left_out[f"runs without {' and '.join(LABELS[quantity] for quantity in told if quantity not in values)}"] += 1
+        else:
+            found.setdefault(one.row, []).append(values)
+    points = {}
+    for row, runs in found.items():
+        medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
+        certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
+        points[row] = Point(ahead.candidates.parameters(row), len(runs), medians, breaks=broken(certain, promises))
+    return points
+
+
+def predicted(ahead: Outlook, axes: Mapping[str, str], promises: Promises, facts: Points, left_out: Counter[str]) -> Points:
+    """Forecasts of what could be run and was not measured."""
+    points: dict[int, Point] = {}
+    if ahead.belief.duration_seconds is None:
+        return points
+    for row in map(int, np.flatnonzero(ahead.candidates.admissible)):
+        if row in facts:
+            continue
+        point = forecast(ahead, row, axes, promises)
+        if len(point.values) < len(axes):
+            left_out["configurations of which a forecast is missing"] += 1
+        elif ahead.belief.p_fail[row] > RISKY:
+            left_out[f"configurations of which more than {percent(RISKY)} would fail"] += 1
+        else:
+            points[row] = point
+    return points
+
+
+def forecast(ahead: Outlook, row: int, axes: Mapping[str, str], promises: Promises) -> Point:
+    """What is expected of a configuration; without a value where nothing supports one."""
+    expected = ahead.forecast(row)
+    bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
+    means = {quantity: interval.mean for quantity, interval in bounds.items()}
+    p_fail = float(ahead.belief.p_fail[row])
+    return Point(ahead.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, promises))
+
+
+def broken(expected: Forecast, promises: Promises) -> tuple[str, ...]:
+    """Promises that are not kept in expectation."""
+    return tuple(check.name for check in check_sla(promises, expected) if check.verdict == "broken")
+
+
+def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Point, ...], int]:
+    """All measured points, the predicted ones on the front, and whatever is marked; and how many on the front that leaves out.
+
+    Args:
+        marks: row -> what is to be found there.
+    """
+    every = {**of.facts, **of.guesses}
+    known = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of.axes)), strict=True))
+    expected = dict(zip(every, non_dominated(coordinates(every.values(), of.axes)), strict=True))
+    best = [row for row in of.guesses if expected[row]]
+    listed = [best[at] for at in spread(coordinates((of.guesses[row] for row in best), of.axes), MOST_PREDICTED)]
+    rows = dict.fromkeys((*of.facts, *listed, *marks))
+    points = [
+        replace(
+            every.get(row) or forecast(of.ahead, row, of.axes, of.promises),
+            on_front=bool(known.get(row, False)),
+            on_expected_front=bool(expected.get(row, False)),
+            marks=tuple(marks.get(row, ())),
+        )
+        for row in rows
+    ]
+    first = next(iter(of.axes.values()))
+    points.sort(key=lambda point: (not point.runs, point.values.get(first, math.inf)))
+    return tuple(points), len(set(best) - set(rows))
+
+
+def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
+    """Hypervolume of the facts, and with the guesses; None where nothing says up to where.
+
+    Args:
+        limits: what the user wants of the reference point, by quantity; a tenth beyond the worst fact elsewhere.
+    """
+    facts, quantities = coordinates(of.facts.values(), of.axes), tuple(of.axes.values())
+    usual = dict(zip(quantities, reference_beyond(facts), strict=True)) if of.facts else {}
+    end = {**usual, **{quantity: sign(quantity) * value for quantity, value in limits.items()}}
+    if len(end) < len(quantities):
+        return None
+    reference = [float(end[quantity]) for quantity in quantities]
+    known = hypervolume(facts, reference)
+    guesses = (coordinates(of.guesses.values(), of.axes, unlucky=one) for one in (False, True))
+    expected, unlucky = (beyond(known, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
+    told = {quantity: sign(quantity) * value for quantity, value in zip(quantities, reference, strict=True)}
+    return Volumes(told, known, expected, unlucky)
+
+
+def beyond(known: float, volume: float) -> float:
+    """The volume with further points, which is the known one where they only change its rounding."""
+    return known if math.isclose(known, volume, rel_tol=1e-9) else volume
+
+
+def coordinates(points: Iterable[Point], axes: Mapping[str, str], *, unlucky: bool = False) -> Floats:
+    """Shape (n, m), smaller is better; `unlucky`: guesses at the worse ends of their intervals."""
+    rows = [[sign(quantity) * value_in(point, quantity, unlucky) for quantity in axes.values()] for point in points]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(axes))
+
+
+def value_in(point: Point, quantity: str, unlucky: bool) -> float:
+    """The point's value, or the worse end of its interval."""
+    interval = point.bounds.get(quantity) if unlucky else None
+    if interval is None:
+        return point.values[quantity]
+    return interval.low if maximised(quantity) else interval.high
+
+
+def sign(quantity: str) -> float:
+    """What makes smaller better."""
+    return -1.0 if maximised(quantity) else 1.0

@@ -1,0 +1,84 @@
+"""What if it must be done by then, or cost no more? How rows of a prediction fare, and the answer in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from jpo.optimizer.prediction import Row
+from jpo.records import USD, Currency, Interval
+from jpo.report.prediction_text import label
+from jpo.wording import numbers
+
+_NINETY = 2 * NormalDist().inv_cdf(0.95)
+"""Standard deviations between the ends of a 90 % interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What was asked for: at most so many seconds, at most so many USD, or both.
+
+    With a deadline the cheapest row that keeps to it is wanted, with a budget alone the fastest.
+    """
+
+    seconds: float | None
+    usd: float | None
+    currency: Currency = USD
+
+    def kept(self, row: Row) -> bool:
+        """Whether the row is expected to keep to all of it; what is unknown keeps to nothing."""
+        return all(mean_of(row, name) <= most for name, most in self._asked())
+
+    def order(self, row: Row) -> tuple[float, float]:
+        """The smallest is wanted most. Where no cost is known, the fastest."""
+        seconds, usd = mean_of(row, "duration_seconds"), mean_of(row, "cost_usd")
+        return (seconds, usd) if self.seconds is None else (usd, seconds)
+
+    def miss(self, row: Row) -> float:
+        """By how much it misses the bound that it misses most, as ln of a ratio; below 0 if it keeps to all, inf if unknown."""
+        return max(math.log(mean_of(row, name) / most) if mean_of(row, name) else -math.inf for name, most in self._asked())
+
+    def probability(self, row: Row) -> float:
+        """That a run keeps to all of it. Both hang on its time, so that the less likely decides."""
+        return min(_below(getattr(row.expected.forecast, name), most) for name, most in self._asked())
+
+    def words(self, row: Row, *, met: bool) -> str:
+        """The answer in a sentence; `row` is the answer, or what comes nearest."""
+        asked = " and ".join(f"{_VERBS[name]} {numbers.written(name, most, self.currency)}" for name, most in self._asked())
+        if self.miss(row) == math.inf:
+            return f"Whether anything would {asked} is unknown: no run, trial or similar workload supports a number."
+        known = {name: getattr(row.expected.forecast, name) for name in ("duration_seconds", "cost_usd")}
+        told = ", ".join(
+            numbers.expected(name, interval, bounds=True, currency=self.currency) for name, interval in known.items() if interval
+        )
+        if not met:
+            return f"Nothing admissible is expected to {asked}; nearest is {label(row)}: {told}."
+        best = "The fastest" if self.seconds is None else "The cheapest"
+        if math.isinf(mean_of(row, "cost_usd")):
+            best = "Prices are unknown; the fastest"
+        sure = numbers.percent(likely) if (likely := self.probability(row)) <= 0.99 else "> 99 %"
+        return f"{best} that is expected to {asked}: {label(row)}, {told}; the probability is {sure}."
+
+    def _asked(self) -> list[tuple[str, float]]:
+        pairs = (("duration_seconds", self.seconds), ("cost_usd", self.usd))
+        return [(name, most) for name, most in pairs if most is not None]
+
+
+_VERBS = {"duration_seconds": "be done within", "cost_usd": "cost at most"}
+
+
+def mean_of(row: Row, name: str) -> float:
+    """What is expected; infinite where nothing is."""
+    interval: Interval | None = getattr(row.expected.forecast, name)
+    return math.inf if interval is None else interval.mean
+
+
+def _below(interval: Interval | None, most: float) -> float:
+    """Probability of at most so much, log-normally spread as the interval says."""
+    if interval is None:
+        return 0.0
+    if interval.low <= 0 or interval.high <= interval.low:
+        return float(interval.mean <= most)
+    deviation = math.log(interval.high / interval.low) / _NINETY
+    return NormalDist(math.log(interval.mean), deviation).cdf(math.log(most))

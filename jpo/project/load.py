@@ -1,0 +1,241 @@
+"""Where settings come from: built in < [tool.jpo] in pyproject.toml < jpo.toml < environment < command line.
+
+Each value keeps its origin, so that an error and `jpo config show` can name the place. Secrets come from the environment or from
+files, never from jpo.toml or the command line, and no message repeats a value that could be one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from jpo.errors import UsageError
+from jpo.project.settings import AuthTable, ParameterTable, PreferenceTable, Settings
+from jpo.records import PARAMETERS
+
+SECRETS = ("token", "password")
+MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Effective settings and where they came from.
+
+    Attributes:
+        settings: the validated values.
+        tables: the merged tables as written, which the guard reads by its own rules; without secrets.
+        origins: dotted key -> "jpo.toml", "environment JPO_AGENT__EXPLORE", "command line" ...; what is missing here is built in.
+        root: folder from which relative paths start.
+        toml: the settings file that was read, if any.
+        author: who and where, for the audit log (author.py); empty where JPO works for itself, as in simulations.
+    """
+
+    settings: Settings
+    tables: Mapping[str, Any]
+    origins: Mapping[str, str]
+    root: Path
+    toml: Path | None
+    author: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def store_url(self) -> str:
+        """The store's URL with a relative SQLite path made absolute."""
+        url = self.settings.store.url
+        if url in ("sqlite://", "sqlite:///:memory:"):
+            finding = "keeps nothing, and a change that is not on record must not be made"
+            raise UsageError("[store] url", finding, "name a file, e.g. sqlite:///.jpo/jpo.db", code="JPO-E509")
+        relative = re.fullmatch(r"sqlite:///([^/].*)", url)
+        return f"sqlite:///{self.root.resolve() / relative[1]}" if relative else url
+
+    @property
+    def store_file(self) -> Path | None:
+        """The file of an SQLite store; None for a store on a server."""
+        scheme, _, path = self.store_url.partition(":///")
+        return Path(path) if scheme == "sqlite" else None
+
+    @property
+    def store_files(self) -> tuple[Path, ...]:
+        """All files that an SQLite store may consist of, there or not; none for a store on a server."""
+        file = self.store_file
+        return tuple(file.with_name(f"{file.name}{suffix}") for suffix in ("", "-wal", "-shm")) if file else ()
+
+    @property
+    def store_place(self) -> str:
+        """The store's URL as messages show it: without user, password and options, which may hold secrets."""
+        return self.store_url if self.store_file else without_credentials(self.store_url)
+
+
+def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Loaded:
+    """Merge all sources of settings.
+
+    Args:
+        config: config.ini if the command names one; jpo.toml and pyproject.toml are looked for beside it, then where we are.
+        toml: --config; it must exist then.
+        environ: the process environment.
+        flags: tables made of command-line options; they win.
+
+    Raises:
+        UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
+    """
+    beside = config.parent if config else Path()
+    path = toml or next((p for p in (beside / "jpo.toml", Path("jpo.toml")) if p.is_file()), None)
+    pyproject = beside / "pyproject.toml"
+    layers: list[tuple[str, Mapping[str, Any]]] = []
+    if pyproject.is_file():
+        layers.append((f"{pyproject} [tool.jpo]", read_toml(pyproject).get("tool", {}).get("jpo", {})))
+    if path:
+        layers.append((str(path), read_toml(path)))
+    for origin, table in layers:
+        refuse_secrets(origin, table)
+    layers += from_environment(environ)
+    layers.append(("command line", flags))
+    return merge(layers, root=path.parent if path else beside, toml=path)
+
+
+def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> Loaded:
+    """Lay the tables over each other, later ones win, and validate the result."""
+    tables: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, table in layers:
+        overlay(tables, table, origins, origin)
+    try:
+        settings = Settings.model_validate(tables)
+    except ValidationError as error:
+        raise explained(error, origins, toml) from None  # the original would print values, perhaps secrets
+    auth = tables.get("prometheus", {}).get("auth", {})
+    for secret in SECRETS:
+        auth.pop(secret, None)
+    return Loaded(settings, tables, origins, root, toml)
+
+
+def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, str], origin: str, prefix: str = "") -> None:
+    """Put `over` on `under` in place, table by table, and note where each value came from."""
+    for name, value in over.items():
+        key = f"{prefix}{name}"
+        weights = key == "preference" or prefix == "preferences."  # they belong together: a new preference replaces the old one
+        if isinstance(value, Mapping) and not weights:
+            if not isinstance(under.get(name), dict):
+                under[name] = {}
+            origins[key] = origin
+            overlay(under[name], value, origins, origin, f"{key}.")
+        else:
+            under[name] = value
+            origins[key] = origin
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_TOML_BYTES + 1)
+        if len(content) > MAX_TOML_BYTES:
+            raise UsageError(str(path), "is larger than 1 MiB", "name a jpo.toml with --config", code="JPO-E301")
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(
+            str(path), f"cannot be read ({error.strerror})", "name a jpo.toml with --config", code="JPO-E301"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(str(path), f"is not UTF-8 at byte {error.start}", "save it as UTF-8", code="JPO-E301") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(str(path), f"is not TOML: {error}", "see https://toml.io", code="JPO-E301") from error
+
+
+def without_credentials(url: str) -> str:
+    """A URL without `user:password@`, query and fragment, however malformed it is."""
+    start, _, rest = url.rpartition("@")
+    kept = rest if start else url
+    scheme = start.partition("://")[0] + "://" if "://" in start else ""
+    return scheme + kept.partition("?")[0].partition("#")[0]
+
+
+def refuse_secrets(origin: str, table: Mapping[str, Any]) -> None:
+    """A token or password in a settings file ends up in version control: refuse it."""
+    store = table.get("store", {})
+    address = str(store.get("url", "")) if isinstance(store, Mapping) else ""
+    if re.search(r"://[^/@]*:[^/@]*@|[?&]password=", address):
+        remedy = "leave the password to JPO_STORE__URL in the environment, PGPASSFILE or a client certificate"
+        raise UsageError(origin, "[store] url holds a password", remedy, code="JPO-E303")
+    server = table.get("prometheus", {})
+    if not isinstance(server, Mapping):
+        return
+    auth, headers, url = server.get("auth", {}), server.get("headers", {}), str(server.get("url", ""))
+    for name in set(SECRETS) & set(auth if isinstance(auth, Mapping) else ()):
+        remedy = f"use {name}_file or JPO_PROMETHEUS__AUTH__{name.upper()}"
+        raise UsageError(origin, f"[prometheus] auth holds a {name}", remedy, code="JPO-E303")
+    for name in headers if isinstance(headers, Mapping) else ():
+        if re.search("auth|cookie|key|secret|token", str(name).lower()):
+            remedy = "use auth with token_file, or JPO_PROMETHEUS__HEADERS__... in the environment"
+            raise UsageError(origin, f"[prometheus] headers hold {name}", remedy, code="JPO-E303")
+    if "@" in url.partition("://")[2].partition("/")[0]:
+        raise UsageError(origin, "[prometheus] url holds credentials", "use auth, or PROMETHEUS_URL", code="JPO-E303")
+
+
+def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """PROMETHEUS_URL, JPO_PREFERENCE, JPO_SECTION__KEY (JPO_SECTION__TABLE__KEY): one layer each, so that origins name it."""
+    if environ.get("PROMETHEUS_URL"):
+        yield "environment PROMETHEUS_URL", {"prometheus": {"url": environ["PROMETHEUS_URL"]}}
+    for variable, text in sorted(environ.items()):
+        path = variable.removeprefix("JPO_").lower().split("__")
+        if not variable.startswith("JPO_") or (len(path) < 2 and path != ["preference"]):
+            continue
+        value: Any = text
+        if text.startswith(("[", "{")) and path[-1] not in SECRETS and "headers" not in path[:-1]:
+            try:
+                value = tomllib.loads(f"v = {text}")["v"]
+            except tomllib.TOMLDecodeError as error:
+                raise UsageError(variable, f"is not a TOML value ({error})", 'write e.g. ["a", "b"]', code="JPO-E302") from error
+        for name in reversed(path):
+            value = {name: value}
+        yield f"environment {variable}", value
+
+
+def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | None) -> UsageError:
+    """The first thing that is wrong, in one line: where it stands, what was found, what to write."""
+    first = error.errors(include_url=False)[0]
+    path = [str(part) for part in first["loc"] if part != "[key]"]
+    key = ".".join(path)
+    origin = next(
+        (origins[k] for k in (key, *(".".join(path[:n]) for n in range(len(path) - 1, 0, -1))) if k in origins), "settings"
+    )
+    place = f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
+    if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
+        return unknown_key(place, path)
+    message = first["msg"].removeprefix("Value error, ")
+    return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
+
+
+def unknown_key(place: str, path: list[str]) -> UsageError:
+    """An unknown section or key, with the nearest known name."""
+    known: Any = Settings.model_fields
+    if len(path) > 1:
+        table = known[path[0]].annotation if path[0] in known else None
+        known = getattr(
+            table, "model_fields", ParameterTable.model_fields if path[0] == "parameters" and len(path) > 2 else PARAMETERS
+        )
+        known = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else known
+        known = PreferenceTable.model_fields if path[0] == "preferences" else known
+    near = difflib.get_close_matches(path[-1], list(known), n=1)
+    finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
+    return UsageError(place, finding, f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}", code="JPO-E302")
+
+
+def line_of(toml: Path, path: list[str]) -> int | None:
+    """1-based line of a key in a TOML file as people write them; None when it cannot be told."""
+    table: list[str] = []
+    best = None
+    for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):
+        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+            table = [part.strip(" \"'") for part in header[1].split(".")]
+        key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
+        full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
+        if (header or key) and full and full == path[: len(full)]:
+            best = number
+    return best

@@ -1,0 +1,313 @@
+"""All that can stand in jpo.toml: one model per table, with defaults, units and limits.
+
+Everything has a default, so that no jpo.toml is needed. Only commands read settings; parts get the values they need. How the
+sources of settings are laid over each other stands in layers.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from jpo.project.price_table import PricesTable
+from jpo.records import NAMED_PREFERENCES, Preference
+
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(text: object) -> object:
+    """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
+    if not found or isinstance(text, bool):
+        raise ValueError(f"{text!r} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
+    return float(found[1]) * SECONDS[found[2] or "s"]
+
+
+def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) -> object:
+    """'cost' or 'time=0.3,cost=0.7' -> weights; a table stays as it is, and what it leaves out counts 0."""
+    if isinstance(given, str) and given in named:
+        return asdict(named[given])
+    if isinstance(given, str):
+        pairs = [part.partition("=") for part in given.split(",")]
+        if not all(equals for _, equals, _ in pairs):
+            raise ValueError(f"{given!r} is not a preference; write {', '.join(named)} or e.g. 'time=0.3,cost=0.7'")
+        return {name.strip(): weight.strip() for name, _, weight in pairs}
+    return given
+
+
+def or_a_name(schema: dict[str, Any]) -> None:
+    """The published schema of a preference: its table, or the name of one."""
+    table = {"$ref": schema.pop("$ref")} if "$ref" in schema else schema.pop("allOf")[0]  # until pydantic 2.8
+    schema["anyOf"] = [table, {"type": "string"}]
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(seconds),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+ *[smhd]?$"}]}),
+]
+Positive = Annotated[float, Field(gt=0)]
+Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WorkloadTable(Table):
+    """Where config.ini is, and where in it the job's identity stands (`section.option`)."""
+
+    config: str = "config.ini"
+    identity: dict[Literal["dataset", "model", "framework"], str] = {}
+
+
+class ParameterTable(Table):
+    """What JPO may do with one parameter. The guard reads the same table by itself."""
+
+    key: str | None = None
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[float, ...] | None = Field(None, min_length=1)
+    step: Literal["pow2"] | None = None
+    multiple_of: Positive | None = None
+    max_change: Annotated[float, Field(gt=1)] | None = None
+    scale: Literal["linear", "log"] | None = None
+    follow: Annotated[str, Field(pattern="^batch_size:(sqrt|linear)$")] | None = None
+    freeze: bool = False
+
+    @model_validator(mode="after")
+    def ordered(self) -> ParameterTable:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min = {self.min:g} is above max = {self.max:g}")
+        return self
+
+
+class SlaTable(Table):
+    """What a run must keep to, cost in USD; what is left out is not promised, and by default nothing is.
+
+    A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
+    (no prices, nothing measured) it is neither kept nor broken. Losses may lie below 0.
+    """
+
+    time_max: Annotated[Duration, Field(gt=0, allow_inf_nan=False)] | None = None
+    cost_max: Limit | None = None
+    throughput_min: Limit | None = None
+    memory_max_gib: Limit | None = None
+    gpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
+    cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
+    val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def no_switch(cls, given: object) -> object:
+        """True would pass for 1."""
+        if isinstance(given, bool):
+            raise ValueError(f"{str(given).lower()} is no limit; write a number")
+        return given
+
+    @property
+    def promises(self) -> dict[str, float]:
+        """What was promised, by name."""
+        return {name: limit for name, limit in self.model_dump().items() if limit is not None}
+
+
+class PreferenceTable(Table):
+    """Weights of time, cost, efficiency and validation loss; they sum to 1."""
+
+    time: float = 0.0
+    cost: float = 0.0
+    efficiency: float = 0.0
+    loss: float = 0.0
+
+    @model_validator(mode="after")
+    def valid(self) -> PreferenceTable:
+        self.record()
+        return self
+
+    def record(self) -> Preference:
+        return Preference(self.time, self.cost, self.efficiency, self.loss)
+
+
+class AuthTable(Table):
+    """How JPO proves who it is to Prometheus. `token` and `password` are accepted from the environment alone.
+
+    sigv4 signs requests for Amazon's managed Prometheus in `region`, with the credentials which AWS' own tools would find.
+    """
+
+    type: Literal["none", "basic", "bearer", "sigv4"] = "none"
+    username: str | None = None
+    token: SecretStr | None = None
+    token_file: str | None = None
+    password: SecretStr | None = None
+    password_file: str | None = None
+    region: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def is_a_table(cls, given: object) -> object:
+        if isinstance(given, str):
+            raise ValueError('auth is a table; write e.g. auth = { type = "bearer", token_file = "/run/secrets/prometheus" }')
+        return given
+
+    @model_validator(mode="after")
+    def complete(self) -> AuthTable:
+        if self.type == "bearer" and not (self.token or self.token_file):
+            raise ValueError("bearer needs token_file, or JPO_PROMETHEUS__AUTH__TOKEN in the environment")
+        if self.type == "basic" and not (self.username and (self.password or self.password_file)):
+            raise ValueError("basic needs username and password_file, or JPO_PROMETHEUS__AUTH__PASSWORD in the environment")
+        if self.type in ("none", "sigv4") and (self.token_file or self.password_file):
+            raise ValueError(f'type "{self.type}" uses no token_file or password_file; write type = "bearer" or "basic"')
+        if self.type == "sigv4" and not self.region:
+            raise ValueError('sigv4 needs a region, e.g. region = "eu-central-1"')
+        return self
+
+
+class PrometheusTable(Table):
+    """Where finished runs are recorded; without a url JPO uses its own history and CSV logs.
+
+    `cert_file` and `key_file` are JPO's own certificate (mTLS); `insecure` trusts any server, and every report says so. `metrics`
+    and `labels` rename what a site calls otherwise (telemetry/names.py has the roles); `container` is the trainer's, where pods
+    have several.
+    """
+
+    url: str | None = None
+    timeout: Annotated[Duration, Field(gt=0, le=86400)] = 10.0
+    since: Duration = 90 * 86400.0
+    auth: AuthTable = AuthTable()
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    insecure: bool = False
+    headers: dict[str, SecretStr] = {}
+    metrics: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    container: str | None = None
+
+    @model_validator(mode="after")
+    def unambiguous(self) -> PrometheusTable:
+        if self.insecure and self.ca_file:
+            raise ValueError("insecure trusts any server, ca_file only its own; keep one of them")
+        return self
+
+
+class CsvTable(Table):
+    """CSV logs of finished runs: file names or patterns, relative to jpo.toml."""
+
+    logs: tuple[str, ...] = ()
+
+
+class StoreTable(Table):
+    """Where the history lies; a relative path starts at jpo.toml, else at config.ini.
+
+    A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
+    GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays.
+    """
+
+    url: str = "sqlite:///.jpo/jpo.db"
+    timeout: Duration = 10.0
+    keep_series: Duration = 180 * 86400.0
+
+
+class AgentTable(Table):
+    """How bold the agent may be, and how long it may learn inside `jpo suggest`."""
+
+    explore: Literal["off", "safe", "on"] = "safe"
+    confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
+    learn_budget: Duration = 5.0
+
+
+class CheckTable(Table):
+    """The team's own checker; `{config}` becomes the path of a copy of the proposed file."""
+
+    command: tuple[str, ...] = ()
+    timeout: Annotated[Duration, Field(gt=0)] = 60.0
+
+    @model_validator(mode="after")
+    def sees_the_file(self) -> CheckTable:
+        if self.command and not any("{config}" in word for word in self.command):
+            raise ValueError('the command never sees the file; write e.g. ["workload_checker", "{config}"]')
+        return self
+
+
+class QuotaTable(Table):
+    """The most that one run may ask for; `this_machine`: no more than the machine has on which jpo runs."""
+
+    gpus: Positive | None = None
+    cpus: Positive | None = None
+    memory_gib: Positive | None = None
+    usd_per_hour: Positive | None = None
+    this_machine: bool = False
+
+
+class CardTable(Table):
+    """Memory of one GPU, and what a model needs of it: fixed, and per sample of the batch on one GPU."""
+
+    memory_gib: Positive | None = None
+    fixed_gib: Annotated[float, Field(ge=0)] | None = None
+    gib_per_sample: Annotated[float, Field(ge=0)] | None = None
+
+
+class Settings(Table):
+    """All that can stand in jpo.toml."""
+
+    workload: WorkloadTable = WorkloadTable()
+    parameters: dict[ParameterName, ParameterTable] = {}
+    sla: SlaTable = SlaTable()
+    preferences: dict[str, PreferenceTable] = {}
+    preference: Annotated[PreferenceTable, Field(json_schema_extra=or_a_name)] = PreferenceTable(time=0.5, cost=0.5)
+    prices: PricesTable = PricesTable()
+    prometheus: PrometheusTable = PrometheusTable()
+    csv: CsvTable = CsvTable()
+    store: StoreTable = StoreTable()
+    agent: AgentTable = AgentTable()
+    check: CheckTable = CheckTable()
+    quota: QuotaTable = QuotaTable()
+    card: CardTable = CardTable()
+
+    @property
+    def named_preferences(self) -> dict[str, Preference]:
+        """JPO's own, then the team's, which stand in [preferences.NAME]."""
+        return {**NAMED_PREFERENCES, **{name: table.record() for name, table in self.preferences.items()}}
+
+    @field_validator("sla")
+    @classmethod
+    def can_be_kept(cls, given: SlaTable, others: ValidationInfo) -> SlaTable:
+        """No promise may contradict what [parameters] demands."""
+        tables: dict[str, ParameterTable] = others.data.get("parameters", {})
+        gpus, memory = tables.get("gpus"), tables.get("memory_gib")
+        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.choices == (0,)):
+            raise ValueError("gpu_util_min asks for busy GPUs, and [parameters] gpus allows none; take one of them out")
+        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.choices or (0.0,))) if memory else 0.0
+        if most is not None and most < least:
+            told = f"memory_max_gib = {most:g}, but [parameters] memory_gib lets no run ask for less than {least:g}"
+            raise ValueError(f"{told}; raise the one, or lower the other")
+        return given
+
+    @field_validator("preferences")
+    @classmethod
+    def own_names(cls, given: dict[str, PreferenceTable]) -> dict[str, PreferenceTable]:
+        for name in given:
+            if name in NAMED_PREFERENCES or not re.fullmatch(r"[A-Za-z][\w-]*", name):
+                raise ValueError(f"{name!r} cannot be the name of a preference of your own; write e.g. [preferences.night]")
+        return given
+
+    @field_validator("preference", mode="before")
+    @classmethod
+    def of_a_name(cls, given: object, others: ValidationInfo) -> object:
+        own: dict[str, PreferenceTable] = others.data.get("preferences", {})
+        return weights(given, {**NAMED_PREFERENCES, **{name: table.record() for name, table in own.items()}})

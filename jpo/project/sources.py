@@ -1,0 +1,119 @@
+"""The sources of finished runs which settings name: secrets are resolved here, and each source is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from jpo.errors import TelemetryError, UsageError
+from jpo.history import Store
+from jpo.project.load import Loaded
+from jpo.project.settings import AuthTable, PrometheusTable
+from jpo.records import Finished, Identity
+from jpo.telemetry import PrometheusSource, finished_runs, read_logs
+from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
+from jpo.telemetry.prometheus.names import Names
+
+PROMETHEUS, CSV = "prometheus", "csv"
+SHORTEST_PART = 0.05
+"""Of the deadline: what a question is given at least, however long the look before it took."""
+MOST_WARNINGS = 3
+"""Warnings of a server that are repeated; each store behind it may have its own."""
+UNVERIFIED = (
+    "The certificate of Prometheus is not verified ([prometheus] insecure): anyone in between can forge runs; set ca_file instead"
+)
+
+
+def look(
+    source: str, server: PrometheusSource | None, store: Store, identity: Identity, loaded: Loaded, *, now: float
+) -> Finished:
+    """The finished runs of one source, CSV or PROMETHEUS; nothing from a server that is None."""
+    if source == CSV:
+        return read_logs([str(loaded.root / pattern) for pattern in loaded.settings.csv.logs], identity, now=now)
+    if server is None:
+        return Finished()
+    found = finished_runs(
+        server,
+        identity,
+        since=now - loaded.settings.prometheus.since,
+        until=now,
+        watermark=store.watermark(identity, PROMETHEUS),
+        names=names_of(loaded),
+    )
+    if not found.complete:  # what is missing from a partial answer would be recorded as "did not happen"
+        told, more = "; ".join(found.warnings[:MOST_WARNINGS]), len(found.warnings) - MOST_WARNINGS
+        finding = f"answered in part: {told}{f'; and {more} more' if more > 0 else ''}"
+        raise TelemetryError(PROMETHEUS, finding, "ask again later", code="JPO-E113")
+    return found
+
+
+def prometheus_of(loaded: Loaded) -> PrometheusSource | None:
+    """The server to ask, with its secrets; None when none is named. Once per command: a token may come from a pipe."""
+    table = loaded.settings.prometheus
+    if not table.url:
+        return None
+    basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
+    return PrometheusSource(
+        url=table.url,
+        timeout_seconds=table.timeout,
+        username=table.auth.username if basic else None,
+        password=secret(table.auth, "password", loaded.root) if basic else None,
+        bearer_token=secret(table.auth, "token", loaded.root) if bearer else None,
+        headers={name: value.get_secret_value() for name, value in table.headers.items()},
+        ca_file=loaded.root / table.ca_file if table.ca_file else None,
+        verify=not table.insecure,
+        client_cert=client_cert(table, loaded.root),
+        sigv4_region=table.auth.region if sigv4 else None,
+    )
+
+
+def names_of(loaded: Loaded) -> Names:
+    """What this site calls metrics and labels."""
+    table = loaded.settings.prometheus
+    return Names.of(table.metrics, table.labels, table.container)
+
+
+def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
+    """JPO's own certificate and its key, which may lie in one file."""
+    if not table.cert_file:
+        if table.key_file:
+            raise UsageError("[prometheus] key_file", "has no cert_file beside it", "name the certificate too", code="JPO-E107")
+        return None
+    return root / table.cert_file, root / (table.key_file or table.cert_file)
+
+
+def caveats(server: PrometheusSource | None) -> Mapping[str, str]:
+    """What every report must say about how this server was asked: sentence -> reason code."""
+    return {} if server is None or server.verify else {UNVERIFIED: "JPO-W114"}
+
+
+def why_nothing(
+    server: PrometheusSource, identity: Identity, loaded: Loaded, *, now: float, seconds_spent: float
+) -> Mapping[str, str]:
+    """Why Prometheus told of no run: the likeliest cause -> its reason code; empty when nothing is amiss.
+
+    Args:
+        now: when the look began.
+        seconds_spent: what it took already; one deadline holds for both.
+    """
+    left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
+    since, until = now - loaded.settings.prometheus.since, now + seconds_spent
+    causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(loaded))
+    return {f"Prometheus told of no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
+
+
+def secret(auth: AuthTable, name: str, root: Path) -> str:
+    """A token or password: from the environment, else from its file (read anew each time, since tokens are rotated)."""
+    given = getattr(auth, name)
+    if given:
+        return str(given.get_secret_value())
+    path = root / str(getattr(auth, f"{name}_file"))
+    try:
+        found = path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:  # not UTF-8, or no path at all
+        finding = f"{name}_file cannot be read ({type(error).__name__})"
+        raise UsageError(str(path), finding, "check its path and mode", code="JPO-E303") from error
+    if not found:
+        raise UsageError(str(path), f"{name}_file is empty", f"write the {name} into it", code="JPO-E303")
+    return found

@@ -1,0 +1,87 @@
+"""Small trials in CSV logs -> Trial: what each tells of the job's speed, and of what configuration and share of the data it was.
+
+Not `jpo.telemetry`'s reading of runs: a trial need not have ended, or ended well, and is never a run of the history.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from jpo.errors import UsageError
+from jpo.forecast.trials import Trial, trial_of
+from jpo.optimizer.question import LARGEST
+from jpo.records import PARAMETERS, Identity
+from jpo.telemetry.contract import DATA_FRACTION
+from jpo.telemetry.csv.lines import Log
+from jpo.telemetry.csv.log import CLOCKS_DIFFER_SECONDS, whole_lines
+
+BYTES_PER_GIB = 2.0**30
+SMALLEST_SHARE = 1e-4
+"""Of the data: less than that is no trial."""
+
+
+def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | None, *, now: float) -> tuple[Trial, ...]:
+    """The trials in CSV logs, which need not have ended, or ended well, to tell how fast they were.
+
+    Args:
+        identity: the workload in config.ini.
+        fraction: share of the data of those logs that do not say it themselves (`# data_fraction=0.1`); None: all.
+        now: unix seconds.
+
+    Raises:
+        UsageError: JPO-E821 a trial of another workload, JPO-E822 rows that tell no speed, JPO-E823 a share or a parameter that
+            cannot be.
+        TelemetryError: a log that is empty or cannot be read.
+    """
+    found = [_trial(path, identity, fraction, now) for path in paths]
+    return tuple(one for i, one in enumerate(found) if one not in found[:i])  # a log that is named twice is no second trial
+
+
+def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -> Trial:
+    log = Log(path)
+    rows = [row for line in whole_lines(path) if (row := log.take(line))]
+    if log.identity != identity:
+        finding = f"is a trial of {log.identity}, but config.ini describes {identity}"
+        raise UsageError(str(path), finding, "name trials of the same workload", code="JPO-E821")
+    if any(row.get("time", 0.0) > now + CLOCKS_DIFFER_SECONDS for row in rows):
+        raise UsageError(str(path), "has rows of the future", "write unix seconds, not milliseconds", code="JPO-E822")
+    told = log.number(DATA_FRACTION)
+    share = told if told is not None else fraction or 1.0
+    if not SMALLEST_SHARE <= share <= 1:
+        finding = f"data_fraction = {share:g} is not a share of the data"
+        raise UsageError(str(path), finding, "write e.g. 0.1", code="JPO-E823")
+    memory = _finite(log, "memory_bytes")
+    try:
+        return trial_of(
+            log.run_id,
+            _parameters(log),
+            rows,
+            fraction=share,
+            started_at=_finite(log, "start"),
+            ended_at=_finite(log, "end"),
+            memory_gib=memory / BYTES_PER_GIB if memory and memory > 0 else None,
+            has_target="converged" in log.head,
+        )
+    except ValueError as error:
+        raise UsageError(str(path), str(error), "let a trial run for three epochs or more in one go", code="JPO-E822") from error
+
+
+def _finite(log: Log, key: str) -> float | None:
+    """The number of a `# key=` line; None where it is absent or no number that can be measured."""
+    value = log.number(key)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _parameters(log: Log) -> dict[str, float]:
+    """The parameters that a log names."""
+    found = {}
+    for name in PARAMETERS:
+        value = log.number(name)
+        if value is not None and not (0 < value <= LARGEST or (value == 0 and name == "gpus")):
+            finding = f"{name} = {value:g} is no value of a training job"
+            raise UsageError(str(log.path), finding, "correct the script that writes the log", code="JPO-E823")
+        if value is not None:
+            found[name] = value
+    return found

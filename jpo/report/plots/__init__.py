@@ -1,0 +1,1 @@
+"""Results as pictures, drawn by matplotlib where it is installed."""

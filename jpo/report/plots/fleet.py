@@ -1,0 +1,81 @@
+"""A simulated fleet as a picture: what each run cost and took, in multiples of the unchanged configuration."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.simulate.fleet import Fleet, Lane, median_of
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
+
+FORMS = (".png", ".svg")
+HIGHEST = 5.0
+"""Where the picture ends: one workload that got much worse must not hide the others."""
+PANELS = {"cost_usd": "cost of a run", "duration_seconds": "time of a run"}
+
+
+def can_plot(file: Path) -> None:
+    """Find out before a long simulation that the picture could not be drawn or kept."""
+    if file.suffix.lower() not in FORMS:
+        raise UsageError("--plot", f"{file} is neither .png nor .svg", "name e.g. --plot fleet.png", code="JPO-E712")
+    if find_spec("matplotlib") is None:
+        raise UsageError("--plot", "needs matplotlib, which is not installed", 'pip install "jpo[simulate]"', code="JPO-E713")
+
+
+def ratios(fleet: Fleet, name: str) -> Floats:
+    """Each run with JPO in multiples of the unchanged configuration that night, shape (workloads, runs).
+
+    A failed run counts what it took and one unchanged run more, because its work is still to be done; otherwise failing early
+    would look like a saving. A night on which the unchanged run failed is compared with the median
+    of those that did not.
+    """
+    return np.array([_lane(lane, name) for lane in fleet.lanes], dtype=np.float64)
+
+
+def _lane(lane: Lane, name: str) -> list[float]:
+    usual = median_of(lane.unchanged, name)
+    found = []
+    for tuned, unchanged in zip(lane.tuned, lane.unchanged, strict=True):
+        ours, theirs = getattr(tuned.outcome, name), median_of([unchanged], name) or usual or getattr(unchanged.outcome, name)
+        known = ours is not None and theirs
+        found.append(ours / theirs + (not tuned.ended_well) if known else np.nan)
+    return found
+
+
+def plot(fleet: Fleet, file: Path) -> None:
+    """Draw median and quartiles over the workloads against the number of the run.
+
+    Raises:
+        UsageError: JPO-E307, the file cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    runs, highest = np.arange(1, fleet.runs + 1), 1.0
+    panels = figure.subplots(1, len(PANELS), sharey=True)
+    for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
+        low, middle, high = np.nanquantile(ratios(fleet, name), (0.25, 0.5, 0.75), axis=0)
+        axes.axhline(1, color="0.5", linewidth=1, linestyle="--", label="unchanged")
+        axes.fill_between(runs, low, high, alpha=0.25, linewidth=0, label="quartiles")
+        axes.plot(runs, middle, linewidth=2, label="with JPO, median")
+        axes.set(title=title, xlabel="run", xlim=(1, max(fleet.runs, 2)))
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.spines[["top", "right"]].set_visible(False)
+        highest = max(highest, float(np.nanmax(high)))
+    panels[0].set_ylim(0, 1.08 * min(highest, HIGHEST))
+    panels[0].set_ylabel("in multiples of unchanged")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    figure.suptitle(
+        f"{len(fleet.lanes)} simulated workloads; a failed run counts what it took and one unchanged run", fontsize=10
+    )
+    try:
+        figure.savefig(file, dpi=150)
+    except OSError as error:
+        finding = f"cannot be written ({error.strerror})"
+        raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error

@@ -1,0 +1,187 @@
+"""The trade-off front as a picture: facts are filled points, predictions hollow ones with their intervals, the front is steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from jpo.errors import UsageError
+from jpo.optimizer.front import LABELS, Front, Point, difference, maximised, unit_of
+from jpo.wording.printable import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from jpo.records import Floats
+
+MEASURED, PREDICTED, DOMINATED = "#1f5fa8", "#c8641e", "0.6"
+WIDE = 20.0
+"""An axis on which the largest value is so many times the smallest is logarithmic."""
+PAD = 0.12
+"""Room beyond the outermost points, as a share of the axis; intervals may reach beyond it, and are cut off there."""
+OFFSETS = ((7, 6), (7, -12), (-7, 6), (-7, -12), (12, -3), (-12, -3), (9, 18), (-9, 18), (9, -24), (-9, -24), (12, 32), (12, -38))
+"""Where a label may stand beside its point, in 1/72 inch, the best place first."""
+LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.5", "shrinkA": 0.0, "shrinkB": 4.0}
+"""The line from a label to its point."""
+GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
+"""What makes a label readable over bars and lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of a panel: a quantity, what it is multiplied with, and the axis' title."""
+
+    quantity: str
+    factor: float
+    title: str
+
+
+def plot(front: Front, file: Path) -> None:
+    """Draw the first objective against each of the others. The same front gives the same bytes.
+
+    Raises:
+        UsageError: JPO-E307, the file cannot be written.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    x, *others = (axis_of(front, quantity) for quantity in front.quantities)
+    with rc_context({"svg.hashsalt": "jpo", "text.parse_math": False}):  # names are shown as they are
+        figure = Figure(figsize=(2.6 + 5.2 * len(others), 5.4), dpi=150, layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(1, len(others), squeeze=False)[0]
+        for axes, y in zip(panels, others, strict=True):
+            draw(axes, front, x, y)
+        told = panels[0].get_legend_handles_labels()
+        figure.legend(*told, loc="outside lower center", ncols=3, frameon=False, fontsize=8, markerscale=0.7)
+        figure.suptitle(f"{printable(str(front.workload))}: runs, and predictions with 90 % intervals", fontsize=10)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # everything stays where it is now, and labels fit there
+        for axes, y in zip(panels, others, strict=True):
+            write_labels(axes, front, x, y)
+        try:
+            figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None)
+        except OSError as error:
+            finding = f"cannot be written ({error.strerror})"
+            raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error
+
+
+def axis_of(front: Front, quantity: str) -> Axis:
+    """The unit in which a quantity is shown, with its title."""
+    largest = max((point.values[quantity] for point in front.points if quantity in point.values), default=0.0)
+    factor, unit = unit_of(quantity, largest, front.currency)
+    better = " (more is better)" if maximised(quantity) else ""
+    return Axis(quantity, factor, LABELS[quantity] + (f", {unit}" if unit else "") + better)
+
+
+def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
+    """One panel: points with intervals, the front, today's and the suggested configuration."""
+    measured, predicted = (drawable(front.of_kind(measured=kind), x, y) for kind in (True, False))
+    for points, colour, kind in ((measured, MEASURED, "measured"), (predicted, PREDICTED, "predicted")):
+        dots(axes, [point for point in points if not at_front(point)], x, y, DOMINATED, f"{kind}, dominated")
+        dots(axes, [point for point in points if at_front(point)], x, y, colour, f"{kind}, on the front")
+    known = [point for point in measured if point.on_front]
+    expected = [point for point in (*measured, *predicted) if point.on_expected_front]
+    if len(front.objectives) == 2:  # with more of them the front is no line
+        stairs(axes, known, x, y, MEASURED, "-")
+        stairs(axes, expected if expected != known else [], x, y, PREDICTED, "--")
+    for mark, marker, size in (("today", "s", 130), ("suggested", "D", 170)):
+        at = positions([point for point in (*measured, *predicted) if mark in point.marks], x, y)
+        if len(at):
+            axes.scatter(at[:, 0], at[:, 1], s=size, marker=marker, facecolors="none", edgecolors="black", zorder=4, label=mark)
+    axes.set(xlabel=x.title, ylabel=y.title)
+    axes.spines[["top", "right"]].set_visible(False)
+    every = positions([*measured, *predicted], x, y)
+    if len(every):
+        scaled(axes, "x", every[:, 0])
+        scaled(axes, "y", every[:, 1])
+    else:
+        axes.text(0.5, 0.5, "nothing is known yet", transform=axes.transAxes, ha="center", color="0.4")
+
+
+def dots(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, shade: str, told: str) -> None:
+    """Points of one kind: facts are filled, predictions are hollow and have bars."""
+    if not points:
+        return
+    at, facts = positions(points, x, y), bool(points[0].runs)
+    if not facts:
+        bars: dict[str, Any] = {"ecolor": shade, "elinewidth": 0.8, "alpha": 0.4, "zorder": 1}
+        axes.errorbar(at[:, 0], at[:, 1], reach(points, y), reach(points, x), fmt="none", **bars)
+    axes.scatter(at[:, 0], at[:, 1], s=34, facecolors=shade if facts else "white", edgecolors=shade, zorder=3, label=told)
+
+
+def stairs(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, colour: str, style: str) -> None:
+    """A front as the border of what its points dominate."""
+    corners = positions(sorted(points, key=lambda point: point.values[x.quantity]), x, y)
+    where: Literal["pre", "post"] = "pre" if maximised(x.quantity) else "post"
+    axes.step(corners[:, 0], corners[:, 1], where=where, color=colour, linestyle=style, linewidth=1.2, alpha=0.7, zorder=2)
+
+
+def at_front(point: Point) -> bool:
+    """Facts are held against facts."""
+    return point.on_front if point.runs else point.on_expected_front
+
+
+def drawable(points: Sequence[Point], x: Axis, y: Axis) -> list[Point]:
+    """Those that have a place on both axes."""
+    return [point for point in points if {x.quantity, y.quantity} <= set(point.values)]
+
+
+def positions(points: Sequence[Point], x: Axis, y: Axis) -> Floats:
+    """Shape (n, 2), in the units of the axes."""
+    rows = [[axis.factor * point.values[axis.quantity] for axis in (x, y)] for point in points]
+    return np.array(rows, dtype=np.float64).reshape(-1, 2)
+
+
+def reach(points: Sequence[Point], axis: Axis) -> Floats:
+    """How far the intervals reach down and up, shape (2, n)."""
+    pairs = [(point.values[axis.quantity], point.bounds[axis.quantity]) for point in points]
+    rows = [[middle - bounds.low for middle, bounds in pairs], [bounds.high - middle for middle, bounds in pairs]]
+    return axis.factor * np.array(rows, dtype=np.float64)
+
+
+def scaled(axes: Axes, which: str, values: Floats) -> None:
+    """Limits around the points, and a logarithmic axis where they lie far apart."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = float(values.min()), float(values.max())
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    if low > 0 and high / low > WIDE:
+        pad = (high / low) ** PAD
+        axes.set(**{f"{which}scale": "log", f"{which}lim": (low / pad, high * pad)})
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        pad = PAD * (high - low) or PAD * abs(high) or 1.0
+        axes.set(**{f"{which}lim": (low - pad, high + pad)})
+
+
+def write_labels(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
+    """What differs from today beside each point of a front, where there is room: marked points first, and none over another."""
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
+
+    shown = drawable(front.points, x, y)
+    spots = axes.transData.transform(positions(shown, x, y))
+    taken = [Bbox.from_bounds(left - 5, bottom - 5, 10, 10) for left, bottom in spots]
+    wanted = [point for point in shown if (at_front(point) or point.marks) and "today" not in point.marks]
+    for point in sorted(wanted, key=lambda point: ("suggested" not in point.marks, not point.runs)):
+        text, place = difference(point.parameters, front.today), tuple(positions([point], x, y)[0])
+        for offset in OFFSETS:
+            side = "left" if offset[0] > 0 else "right"
+            written = axes.annotate(
+                text, place, offset, textcoords="offset points", ha=side, fontsize=7, color="0.25", arrowprops=LEADER, bbox=GROUND
+            )
+            written.get_window_extent()  # moves it to its place
+            box = Text.get_window_extent(written).padded(3)  # without the line to its point
+            inside = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
+            if inside and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            written.remove()

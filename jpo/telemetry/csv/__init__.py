@@ -1,0 +1,1 @@
+"""Finished runs from CSV logs, whether complete or still being written."""

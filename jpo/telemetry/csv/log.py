@@ -1,0 +1,145 @@
+"""Finished runs from CSV logs: for jobs that nobody scrapes, and as the copy that outlives Prometheus' retention.
+
+A log is one run. Its lines, in the order in which a training script writes them (UTF-8; times in unix seconds):
+
+    # run_id=digits-0007            required, like the next three
+    # dataset=digits
+    # model=cnn
+    # framework=pytorch
+    # batch_size=64                 each parameter of records.PARAMETERS that is known; further keys are allowed
+    # data_fraction=0.1             only of a trial on a part of the data, which is no run: see `jpo predict --trials`
+    # start=1795255200.0
+    time,epoch,samples,train_loss,val_loss
+    1795255201.4,1,1437,0.61,0.42   a row per epoch: epochs finished, samples so far; empty = not measured, nan = diverged
+    # end=1795255211.9
+    # status=succeeded              or failed, oom_killed, diverged, stopped
+    # converged=true                only when the job has a target of its own
+    # cpu_seconds=9.7               CPU core-seconds
+    # memory_bytes=310000000        highest resident memory
+
+`end` and `status` together close a log. What follows the last line break was cut off while being written and is ignored.
+A log without its end counts as over when its last row is older than contract.STALE_SECONDS and than three times its longest pause
+between two rows (an hour while there is only one); how it ended is then judged by its epochs. Files are only read here; follow.py
+reads one that is still being written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+from jpo.errors import TelemetryError
+from jpo.records import PARAMETERS, Run
+from jpo.telemetry.contract import DATA_FRACTION
+from jpo.telemetry.csv.lines import Log, unreadable
+from jpo.telemetry.outcome import Measured, Values, to_run
+
+LARGEST_LOG_BYTES = 64 * 2**20
+CLOCKS_DIFFER_SECONDS = 86400.0
+"""No clock of a training machine is a whole day ahead of ours."""
+YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
+
+
+def read_log(path: Path, *, now: float | None = None) -> Run:
+    """The finished run that a log tells of.
+
+    Args:
+        now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
+
+    Raises:
+        TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
+    """
+    return run_of(parsed(path), now=now)
+
+
+def run_of(log: Log, *, now: float | None = None) -> Run:
+    """The finished run that these lines tell of; arguments and errors as in `read_log`."""
+    ended_at = log.number("end") if log.closed else log.latest.get("time")
+    if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
+        finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
+        raise TelemetryError(str(log.path), finding, remedy, code="JPO-E111")
+    if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
+        finding = f"the run ends in the future ({ended_at:g})"
+        raise TelemetryError(str(log.path), finding, "write unix seconds, not milliseconds", code="JPO-E112")
+    measured = Measured(
+        run_id=log.run_id,
+        identity=log.identity,
+        parameters={name: log.head[name] for name in (*PARAMETERS, DATA_FRACTION) if log.head.get(name)},
+        started_at=log.number("start"),
+        ended_at=ended_at,
+        closed=log.closed,
+        status=log.head.get("status"),
+        values=Values(
+            samples=log.latest.get("samples"),
+            train_loss=log.latest.get("train_loss"),
+            val_loss=log.latest.get("val_loss"),
+            epoch=log.latest.get("epoch"),
+            converged=YES_OR_NO.get(log.head.get("converged", "").lower()),
+            cpu_seconds=log.number("cpu_seconds"),
+            memory_bytes=log.number("memory_bytes"),
+        ),
+    )
+    try:
+        return to_run(measured, "csv")
+    except ValueError as error:
+        remedy = "correct the script that writes the log; trials are for `jpo predict --trials`"
+        raise TelemetryError(str(log.path), str(error), remedy, code="JPO-E112") from error
+
+
+def parsed(path: Path) -> Log:
+    """All whole lines of a log."""
+    log = Log(path)
+    for line in whole_lines(path):
+        log.take(line)
+    return log
+
+
+def whole_lines(path: Path) -> list[str]:
+    """The lines of a log that are written to their end.
+
+    Raises:
+        TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty.
+    """
+    try:
+        with opened(path) as file:
+            content = file.read(LARGEST_LOG_BYTES + 1)
+    except OSError as error:
+        raise unreadable(path, f"cannot be read ({error.strerror})", "let JPO read it") from error
+    if not content:
+        remedy = "wait for its first lines; if no run is writing it, the disk was full"
+        raise TelemetryError(str(path), "is empty: its run has not begun", remedy, code="JPO-E111")
+    if len(content) > LARGEST_LOG_BYTES:
+        raise too_large(path)
+    complete, _, _ = content.rpartition(b"\n")
+    return decoded(complete).split("\n")
+
+
+def opened(path: Path) -> BufferedReader:
+    """A regular file for reading. A pipe or device would be read for ever: it is refused without waiting for its other end.
+
+    Raises:
+        TelemetryError: JPO-E110, also when there is none.
+        OSError: it cannot be opened.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, ValueError) as error:  # ValueError: a NUL in the name
+        raise unreadable(path, "no such file", "name a CSV log") from error
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return open(handle, "rb")  # noqa: PTH123 - it is a descriptor
+    os.close(handle)
+    raise unreadable(path, "is not a file", "name a CSV log")
+
+
+def decoded(raw: bytes) -> str:
+    """UTF-8 with or without BOM, else Latin-1, which takes every byte."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def too_large(path: Path) -> TelemetryError:
+    return unreadable(path, f"is larger than {LARGEST_LOG_BYTES // 2**20} MiB")

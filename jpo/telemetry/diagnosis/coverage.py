@@ -1,0 +1,68 @@
+"""Probes of what the cluster measures: which quantities of a run can be known, and whether they can be told from other runs'."""
+
+from __future__ import annotations
+
+from jpo.telemetry import contract
+from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry
+
+OF_PODS = {
+    "CPU": ("container_cpu_seconds_total",),
+    "memory": ("container_memory_bytes",),
+    "GPU": ("gpu_utilisation_percent", "gpu_utilisation_ratio"),
+    "GPU memory": ("gpu_memory_mib", "gpu_memory_bytes"),
+    "energy": ("gpu_energy_millijoules_total", "gpu_energy_microjoules_total", "gpu_energy_joules_total"),
+}
+"""What is to be known of a run, and the roles (names.py) of which the cluster measures one per pod."""
+OF_JOBS = {"CPU": contract.CPU_SECONDS, "memory": contract.MEMORY_BYTES}
+"""The same as the job reports it itself."""
+OF_GPUS = ("GPU", "GPU memory", "energy")
+POD_STATE = ("pod_phase", "pod_completion_time_seconds", "container_terminated_reason")
+
+
+def measured(quantity: str, inquiry: Inquiry) -> Finding:
+    """Is there a metric that tells how much of it a run used?"""
+    by_job = (OF_JOBS[quantity],) if quantity in OF_JOBS else ()
+    if there := inquiry.there(*by_job, *OF_PODS[quantity]):
+        return Finding("ok", f"from {', '.join(there)}")
+    if renamed := next(filter(None, map(inquiry.renamed, OF_PODS[quantity])), None):
+        return renamed
+    if quantity in OF_GPUS and not inquiry.run_ids:
+        return Finding("unknown", "not measured, and there is no run that could tell whether it has GPUs")
+    if quantity in OF_GPUS and not gpus_wanted(inquiry):
+        return Finding("ok", "not measured, and no run asks for GPUs")
+    names = [name for role in (*by_job, *OF_PODS[quantity]) for name in inquiry.names.alternatives(role)]
+    text = f"nothing measures it ({' or '.join(names[:2])}), so it is left out"
+    return Finding("warning", text, "let the server scrape one of them", "JPO-W145")
+
+
+def gpus_wanted(inquiry: Inquiry) -> bool:
+    """Whether any of the runs tells that it has GPUs."""
+    return any(value not in ("", "0", "0.0") for value in inquiry.values("gpus", inquiry.of_workload))
+
+
+def joinable(inquiry: Inquiry) -> Finding:
+    """Can what the cluster measures per pod be joined to the runs?"""
+    by_pod = inquiry.there(*(role for roles in OF_PODS.values() for role in roles))
+    if not by_pod or not inquiry.run_ids:
+        return Finding("ok", "nothing that would have to be joined")
+    labels = inquiry.names.labelled("pod")
+    if any(inquiry.client.label_values(label, inquiry.of_workload, inquiry.since, inquiry.until) for label in labels):
+        return Finding("ok", "the runs tell their pods")
+    text = f"{inquiry.run_info} has no label {' or '.join(labels)}, so {by_pod[0]} belongs to no run"
+    return Finding("warning", text, "scrape the job by its pod, or let it export pod and namespace", "JPO-W146")
+
+
+def pod_state(inquiry: Inquiry) -> Finding:
+    """Does kube-state-metrics tell how pods ended? Only where there are pods."""
+    if there := inquiry.there(*POD_STATE):
+        return Finding("ok", f"from {', '.join(there)}")
+    if not inquiry.there("container_cpu_seconds_total", "container_memory_bytes"):
+        return Finding("ok", "no pods")
+    text = f"nothing tells how pods ended ({inquiry.names.metric(POD_STATE[0])}): runs killed for memory count as silent"
+    return Finding("warning", text, "let the server scrape kube-state-metrics", "JPO-W145")
+
+
+def rules(inquiry: Inquiry) -> Finding:
+    """Are JPO's recording rules in use?"""
+    recorded = sum(name.startswith("jpo:") for name in inquiry.metrics)
+    return Finding("ok", f"{recorded} in use" if recorded else "none in use; they are optional")

@@ -1,0 +1,103 @@
+"""What probes ask with, and the form of what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from jpo.errors import TelemetryError
+from jpo.records import Identity
+from jpo.telemetry import contract
+from jpo.telemetry.diagnosis.similar_names import renamings, span
+from jpo.telemetry.prometheus.names import METRICS, Names
+from jpo.telemetry.prometheus.queries import quoted
+
+if TYPE_CHECKING:
+    from jpo.telemetry.prometheus.client import Client
+
+IDENTITY = ("dataset", "model", "framework")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a probe found, in one line.
+
+    Attributes:
+        text: what was found.
+        remedy: what the reader can do; empty when there is nothing to do.
+        code: stable reason code; None when nothing is amiss.
+        error: what kept a probe from its answer, if anything did.
+    """
+
+    status: Literal["ok", "warning", "problem", "unknown"]
+    text: str
+    remedy: str = ""
+    code: str | None = None
+    error: TelemetryError | None = None
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """The server, the workload and the window (unix seconds) that the probes ask about; answers are remembered."""
+
+    client: Client
+    identity: Identity | None
+    since: float
+    until: float
+    names: Names
+
+    def values(self, label: str, matching: str | None) -> tuple[str, ...]:
+        return self.client.label_values(self.names.label(label), matching, self.since, self.until)
+
+    def reported(self, *labels: str) -> str:
+        """Selects what runs report, those with the workload's own values of these labels."""
+        matchers = (f"{self.names.label(label)}={quoted(getattr(self.identity, label))}" for label in labels)
+        return f"{self.run_info}{{{','.join(matchers)}}}"
+
+    @property
+    def of_workload(self) -> str:
+        """Selects what the workload's runs report; all runs where the workload is not known."""
+        return self.reported(*(IDENTITY if self.identity else ()))
+
+    @property
+    def run_info(self) -> str:
+        return self.names.metric(contract.RUN_INFO)
+
+    @property
+    def days(self) -> str:
+        return span(self.until - self.since)
+
+    @cached_property
+    def ahead_seconds(self) -> float:
+        """How far the server's clock is ahead of ours, which was at `until` when the client was made."""
+        return self.client.clock() - (self.until + self.client.session.seconds())
+
+    @cached_property
+    def metrics(self) -> frozenset[str]:
+        """The names of all metrics in the window."""
+        return frozenset(self.client.label_values("__name__", None, self.since, self.until))
+
+    @cached_property
+    def run_ids(self) -> tuple[str, ...]:
+        """The workload's runs that reported in the window."""
+        return self.values("run_id", self.of_workload)
+
+    def there(self, *roles: str) -> list[str]:
+        """The names of these roles (names.py) which the server has."""
+        return [name for role in roles for name in self.names.alternatives(role) if name in self.metrics]
+
+    def renamed(self, role: str) -> Finding | None:
+        """That a metric seems to be called otherwise here; None when nothing is like it. What plays another role is not it."""
+        others = self.metrics - frozenset(self.there(*METRICS))
+        for name in self.names.alternatives(role):
+            if near := renamings(name, others):
+                remedy = f'if that is it, write {role} = "{near[0]}" under [prometheus.metrics]'
+                return Finding(
+                    "warning", f"no metric {name} in the last {self.days}; near it: {', '.join(near)}", remedy, "JPO-W144"
+                )
+        return None
+
+
+Probe = Callable[[Inquiry], Finding]

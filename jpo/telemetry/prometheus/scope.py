@@ -1,0 +1,57 @@
+"""One question to one server: which workload, in which window.
+
+What is asked goes out in the site's names and comes back in JPO's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from jpo.records import Identity
+from jpo.telemetry.prometheus import queries
+from jpo.telemetry.prometheus.answers import Row
+from jpo.telemetry.prometheus.names import Names
+
+if TYPE_CHECKING:
+    from jpo.telemetry.prometheus.client import Client
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is asked of whom.
+
+    Attributes:
+        begin, until: unix seconds; a run must lie in between as a whole. Nothing later than `until` is seen.
+        mark: runs that ended up to here are known; -inf at first contact.
+    """
+
+    client: Client
+    names: Names
+    identity: Identity
+    begin: float
+    until: float
+    mark: float
+
+    def ask(self, query: str) -> list[Row]:
+        """The series of a query; its labels in JPO's words beside the server's."""
+        rows = self.client.query(query, self.until)
+        return [replace(row, labels={**row.labels, **self.names.roles(row.labels)}) for row in rows]
+
+    def ask_all(self, asked: Mapping[str, str]) -> Iterator[tuple[str, Row]]:
+        """The rows of several queries, each with the key of its query. What no query asked for is no answer."""
+        for query in queries.unions(asked):
+            for row in self.ask(query):
+                if (key := row.labels.get("quantity")) in asked:
+                    yield str(key), row
+
+    def chosen(self, run_ids: Sequence[str] = ()) -> str:
+        """The selector of these runs of the workload, or of all where they are too many to name."""
+        return queries.selector(self.identity, run_ids, names=self.names)
+
+    def samples(self, role: str, run_ids: Sequence[str], *, loose: bool = False) -> list[Row]:
+        """Each single sample of these runs in a metric; those of other runs may be among them. `loose` as in queries.selector."""
+        longest = queries.LONGEST_PATTERN_ALONE
+        chosen = queries.selector(self.identity, run_ids, names=self.names, loose=loose, longest=longest)
+        return self.ask(self.names.metric(role) + chosen + queries.window(self.begin, self.until))

@@ -1,0 +1,225 @@
+"""The guard layer: a requests session that keeps a deadline and believes little.
+
+A deadline over everything, including name resolution and bodies that drip; redirects only to the same server; another try
+only where it helps; long queries in the request body; a limit on size; warnings kept; requests signed anew for each hop.
+Proxies and netrc of the environment are not used: what a source says is all that counts.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import ssl
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import nullcontext
+from functools import partial
+from http.client import HTTPException, RemoteDisconnected
+from typing import Any
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+import requests
+import urllib3
+from requests.auth import HTTPBasicAuth
+
+from jpo.errors import TelemetryError
+from jpo.telemetry.prometheus.answers import PassingTrouble, TooMuch, check, quote
+from jpo.telemetry.prometheus.sigv4 import Signer
+from jpo.telemetry.prometheus.source import PrometheusSource
+from jpo.telemetry.prometheus.tls import check_files, why_refused
+
+CONNECT_SECONDS = 2.0
+SHORTEST_TRY_SECONDS = 0.5
+"""Another try is not begun with less time left."""
+LARGEST_ANSWER_BYTES = 64 * 2**20
+"""About 3 million samples; a larger answer would take the memory of a small CI runner (nine times its size, measured)."""
+LONGEST_URL = 6000
+"""Bytes; proxies cut at 8 kB. Short queries stay GET: kube-rbac-proxy lets viewers GET, not POST."""
+MOST_REDIRECTS = 5
+
+
+class GuardedSession(requests.Session):
+    """A requests session whose answers are complete, in time and from Prometheus, or a TelemetryError."""
+
+    def __init__(self, source: PrometheusSource) -> None:
+        super().__init__()
+        check_files(source.ca_file, source.client_cert)
+        self.trust_env = False
+        self.verify = str(source.ca_file) if source.ca_file and source.verify else source.verify
+        if source.client_cert:
+            certificate, key = source.client_cert
+            self.cert = (str(certificate), str(key))
+        self.headers.update({"Accept-Encoding": "gzip", **source.request_headers})
+        if source.credentials:
+            user, password = source.credentials
+            self.auth = HTTPBasicAuth(user.encode(), password.encode())  # RFC 7617 allows UTF-8; requests' own choice is Latin-1
+        self.place = source.shown_url
+        self.requests = 0
+        self.warnings: dict[str, None] = {}
+        self._source = source
+        self._signer = Signer(source.sigv4_region, self.place) if source.sigv4_region else None
+        self._asked_to_wait_seconds = 0.0
+        self._began = time.monotonic()
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def left(self) -> float:
+        return self._source.timeout_seconds - self.seconds()
+
+    def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
+        """One checked answer; further tries where the first met trouble that passes, as long as there is time."""
+        _move_long_query_into_body(request)
+        tries = 0
+        while True:
+            try:
+                return self._checked(request, kwargs)
+            except PassingTrouble as trouble:
+                if tries == len(trouble.pauses):
+                    raise
+                pause = max(trouble.pauses[tries], self._asked_to_wait_seconds)
+                if self.left() < pause + SHORTEST_TRY_SECONDS:
+                    raise
+            time.sleep(pause)
+            tries += 1
+
+    def _checked(self, request: requests.PreparedRequest, kwargs: dict[str, Any]) -> requests.Response:
+        self._asked_to_wait_seconds = 0.0
+        try:
+            response = self._within_deadline(partial(self._exchange, request, kwargs))
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+            raise self.explained(error) from None  # its text may hold headers
+        wait = response.headers.get("Retry-After", "")
+        self._asked_to_wait_seconds = float(wait) if wait.isdecimal() else 0.0
+        kind = response.headers.get("Content-Type", "").lower()
+        self.warnings.update(dict.fromkeys(check(self.place, response.status_code, kind, response.content, self._hide)))
+        return response
+
+    def _within_deadline(self, work: Callable[[], requests.Response]) -> requests.Response:
+        """The result of `work`, or JPO-E103 when time is up: sockets have timeouts only per read, resolvers have none."""
+        answer: Future[requests.Response] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(work())
+            except (TelemetryError, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+                answer.set_exception(error)
+
+        # The report says that nothing is verified; urllib3 would say it on every request.
+        unheard = warnings.catch_warnings(action="ignore", category=urllib3.exceptions.InsecureRequestWarning)
+        with nullcontext() if self.verify else unheard:
+            threading.Thread(target=run, name="jpo-telemetry", daemon=True).start()
+            try:
+                return answer.result(timeout=max(0.0, self.left()))
+            except TimeoutError as error:
+                raise self._too_late() from error
+
+    def _exchange(self, request: requests.PreparedRequest, kwargs: dict[str, Any]) -> requests.Response:
+        """Send, follow redirects on the same server, and read the whole body."""
+        for _ in range(MOST_REDIRECTS + 1):
+            if self._signer:
+                self._signer.sign(request)
+            left = self.left()
+            if left <= 0:
+                raise self._too_late()
+            self.requests += 1
+            # Straight to the adapter: Session.send would read the body of a redirect before anyone looks at its size.
+            response = self.get_adapter(str(request.url)).send(
+                request, stream=True, timeout=(min(CONNECT_SECONDS, left), left), verify=kwargs["verify"], cert=kwargs["cert"]
+            )
+            if not response.is_redirect:
+                body = self._body(response)
+                response.raw = io.BytesIO(body)  # what .content and .json() read from now on
+                return response
+            response.close()
+            request = self._redirected(request, response.headers["Location"])
+        raise TelemetryError(self.place, "redirects in a circle", "write the address that it leads to", code="JPO-E104")
+
+    def _body(self, response: requests.Response) -> bytes:
+        """The decoded body, read against the clock and the limit on size."""
+        chunks, size = [], 0
+        try:
+            self._check_encoding(response.headers.get("Content-Encoding", "identity"))
+            self._check_size(response.raw.length_remaining or 0)
+            for chunk in response.raw.stream(16 * 1024, decode_content=True):
+                chunks.append(chunk)
+                size += len(chunk)
+                self._check_size(size)
+                if self.left() <= 0:
+                    raise self._too_late()
+        finally:
+            response.close()
+        return b"".join(chunks)
+
+    def _check_size(self, size_bytes: int) -> None:
+        if size_bytes > LARGEST_ANSWER_BYTES:
+            finding = f"answered with more than {LARGEST_ANSWER_BYTES // 2**20} MiB"
+            raise TooMuch(self.place, finding, "narrow the window with --since", code="JPO-E109")
+
+    def _check_encoding(self, encoding: str) -> None:
+        """Only what was asked for: encoded twice, a few bytes become gigabytes in one step."""
+        if encoding.strip().lower() not in ("gzip", "identity"):
+            finding = f"answered in the encoding {quote(self._hide(encoding))}"
+            raise TelemetryError(self.place, finding, "check the proxy in front of Prometheus", code="JPO-E104")
+
+    def _redirected(self, request: requests.PreparedRequest, location: str) -> requests.PreparedRequest:
+        old, new = urlsplit(str(request.url)), urlsplit(urljoin(str(request.url), location))
+        upgraded = (old.scheme, new.scheme) == ("http", "https") and new.hostname == old.hostname
+        if not (_server(new) == _server(old) or upgraded):
+            elsewhere = quote(self._hide(new.hostname or new.scheme))
+            finding = f"redirects to another server, {elsewhere} (a sign-in page?)"
+            raise TelemetryError(self.place, finding, "write the address of Prometheus itself", code="JPO-E104")
+        following = request.copy()
+        following.url = new.geturl()
+        return following
+
+    def explained(self, error: Exception) -> TelemetryError:
+        """What a failure of the transport means. The library's own texts are not repeated: they may hold headers or the query."""
+        offline = "check the URL and that the server runs, or use --offline"
+        if isinstance(error, requests.exceptions.SSLError | urllib3.exceptions.SSLError | ssl.SSLError):
+            return TelemetryError(self.place, *why_refused(str(error)), code="JPO-E106")
+        if isinstance(error, requests.ConnectTimeout):
+            return TelemetryError(self.place, f"no connection within {CONNECT_SECONDS:g} s", offline, code="JPO-E102")
+        if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
+            return self._too_late()
+        if isinstance(error, urllib3.exceptions.ProtocolError):
+            return PassingTrouble(self.place, "answer was cut off", "check the proxy in front of Prometheus", code="JPO-E108")
+        if isinstance(error, requests.ConnectionError) and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
+            if _speaks_no_http(error.args[0]):
+                finding = "does not answer in HTTP"
+                return TelemetryError(self.place, finding, "check the port; is it one for gRPC?", code="JPO-E104")
+            return PassingTrouble(self.place, "closed the connection without an answer", offline, code="JPO-E102")
+        if isinstance(error, requests.ConnectionError):
+            finding = "host name is not known" if "NameResolution" in repr(error) else "no connection"
+            return TelemetryError(self.place, finding, offline, code="JPO-E102")
+        return TelemetryError(self.place, f"no usable answer ({type(error).__name__})", "check the URL", code="JPO-E104")
+
+    def _too_late(self) -> TelemetryError:
+        finding = f"no complete answer within {self._source.timeout_seconds:g} s"
+        return TelemetryError(self.place, finding, "raise --timeout, narrow --since, or use --offline", code="JPO-E103")
+
+    def _hide(self, text: str) -> str:
+        secrets = (*self._source.secrets, *(self._signer.secrets if self._signer else ()))
+        whole_first = sorted(secrets, key=len, reverse=True)  # one may begin another
+        return re.sub("|".join(map(re.escape, whole_first)), "***", text, flags=re.IGNORECASE) if secrets else text
+
+
+def _server(address: SplitResult) -> tuple[str, str | None, int | None]:
+    return address.scheme, address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
+
+
+def _speaks_no_http(error: urllib3.exceptions.ProtocolError) -> bool:
+    """Something came, but no answer in HTTP; RemoteDisconnected, of which nothing came, counts as a bad answer in http.client."""
+    cause = error.args[-1]
+    return isinstance(cause, HTTPException) and not isinstance(cause, RemoteDisconnected)
+
+
+def _move_long_query_into_body(request: requests.PreparedRequest) -> None:
+    address, _, query = str(request.url).partition("?")
+    if len(query) + len(address) > LONGEST_URL and address.endswith("/query"):  # no other endpoint takes POST everywhere
+        request.method, request.url = "POST", address
+        request.prepare_body(query, None)
+        request.headers["Content-Type"] = "application/x-www-form-urlencoded"

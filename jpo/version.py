@@ -1,0 +1,3 @@
+"""The version of JPO."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Numbers, names and phrases as people read them."""
