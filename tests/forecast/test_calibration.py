@@ -1,53 +1,84 @@
-"""Do intervals hold what they say, on simulated jobs that the belief has not seen? The two parts meet here only."""
-
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from jpo.forecast import posterior, predict
-from jpo.records import Candidates, Draws, Identity, Interval, Outcome, Run, RunStatus
-from jpo.simulate import draw_jobs, draw_noise, observe, random_candidates
+from jpo.forecast.calibration import FEWEST, WATCHED, WIDEST, one_step_ahead, widening
+from jpo.records import Belief, Candidates, Identity, Interval, Outcome, Run, RunStatus
 
-GRIDS, JOBS = 50, 4
-LEVELS = (0.5, 0.8, 0.9)
-
-
-@pytest.mark.parametrize("runs", [3, 8])
-def test_intervals_cover_the_share_of_outcomes_that_they_name(runs: int) -> None:
-    rng = np.random.default_rng(2026)
-    hits = [hit for _ in range(GRIDS) for hit in _hits_on_one_grid(runs, rng)]
-    duration, loss = np.mean(hits, axis=0)  # (levels,) each
-    print(f"after {runs} runs: duration {duration.round(3)}, loss {loss.round(3)} of {len(hits)}")  # noqa: T201
-    assert all(duration > np.subtract(LEVELS, 0.1))
-    # Too wide here, because simulated jobs have nothing that no simulated job explains; recorded ones do, and they count.
-    assert all(duration < np.add(LEVELS, [0.3, 0.16, 0.09]))
-    assert all(loss > np.subtract(LEVELS, 0.1))
+FORECAST = Interval(100.0, 50.0, 200.0)  # the half-width is a doubling
+INSIDE, OUTSIDE = (FORECAST, 120.0), (FORECAST, 100 * 2**1.5)
 
 
-def _hits_on_one_grid(runs: int, rng: np.random.Generator) -> list[np.ndarray]:
-    candidates = random_candidates(rng)
-    prior, truth = draw_jobs(candidates, 1000, rng), draw_jobs(candidates, JOBS, rng)
-    return [_hit(candidates, prior, truth, job, runs, rng) for job in range(JOBS) if not truth.fails[job, candidates.current]]
+def test_enough_outcomes_inside_leave_the_intervals_as_they_are() -> None:
+    assert widening([INSIDE] * 16 + [OUTSIDE] * 4) == 1.0
 
 
-def _hit(candidates: Candidates, prior: Draws, truth: Draws, job: int, runs: int, rng: np.random.Generator) -> np.ndarray:
-    """Today's run, some others anywhere, then one more to forecast: does it lie inside? Shape (2, levels): duration and loss."""
-    passing, noise = np.flatnonzero(~truth.fails[job]), draw_noise(rng)
-    rows = [candidates.current, *(int(row) for row in rng.choice(passing, runs))]
-    *seen, last = [_run(candidates, truth, job, row, at, noise, rng) for at, row in enumerate(rows)]
-    belief, outcome = posterior(prior, candidates, seen), last.outcome
-    forecasts = [predict(belief, rows[-1], usd_per_hour=None, coverage=level) for level in LEVELS]
-    durations = [_inside(outcome.duration_seconds, one.duration_seconds) for one in forecasts]
-    return np.array([durations, [_inside(outcome.val_loss, one.val_loss) for one in forecasts]])
+def test_too_few_inside_widen_to_what_would_have_held_nine_of_ten() -> None:
+    assert widening([INSIDE] * 15 + [OUTSIDE] * 5) == pytest.approx(1.5)
 
 
-def _run(candidates: Candidates, truth: Draws, job: int, row: int, at: int, noise: float, rng: np.random.Generator) -> Run:
-    one = observe(truth, job, row, rng, noise=noise)
-    outcome = Outcome(duration_seconds=600 * float(np.exp(one.log_time)), val_loss=0.5 * float(np.exp(one.log_loss)))
-    identity = Identity("simulated", "job", "none")
-    return Run(str(at), identity, candidates.parameters(row), RunStatus.SUCCEEDED, None, float(at), outcome, "observe")
+def test_too_short_a_record_says_nothing() -> None:
+    assert widening([OUTSIDE] * (FEWEST - 1)) == 1.0
+    assert widening([OUTSIDE] * FEWEST) == pytest.approx(1.5)
+    assert widening([]) == 1.0
 
 
-def _inside(value: float | None, interval: Interval | None) -> bool:
-    return value is not None and interval is not None and interval.low <= value <= interval.high
+def test_one_absurd_outcome_cannot_widen_beyond_the_limit() -> None:
+    assert widening([(FORECAST, 1e9)] * 5) == WIDEST
+    assert widening([(Interval(100.0, 100.0, 100.0), 101.0)] * 5) == WIDEST
+
+
+def test_misses_below_count_like_misses_above() -> None:
+    assert widening([(FORECAST, 100 / 2**1.5)] * 5) == pytest.approx(1.5)
+
+
+CANDIDATES = Candidates(("batch_size",), np.array([[8.0], [16.0]]), 0, np.ones(2, dtype=np.bool_), np.zeros(2))
+
+
+def a_run(
+    at: int,
+    seconds: float | None,
+    *,
+    loss: float | None = None,
+    batch_size: float = 8.0,
+    status: RunStatus = RunStatus.SUCCEEDED,
+) -> Run:
+    outcome = Outcome(duration_seconds=seconds, val_loss=loss)
+    return Run(str(at), Identity("d", "m", "f"), {"batch_size": batch_size}, status, None, float(at), outcome, "observe")
+
+
+def believe(runs: Sequence[Run]) -> Belief:
+    """As many seconds as runs are known, and twice the loss."""
+    zero, no = np.zeros((1, 2)), np.zeros((1, 2), dtype=np.bool_)
+    count, none = np.array([len(runs), 0]), np.zeros(2, dtype=np.int64)
+    seconds = float(len(runs)) or None
+    loss = 2 * seconds if seconds else None
+    return Belief(np.ones(1), zero, zero, zero, zero, no, np.zeros(2), count, none, none, 0.1, seconds, loss, 0.5, False)
+
+
+def told(runs: Sequence[Run], quantity: str = "duration_seconds") -> list[tuple[float, float]]:
+    return [(round(forecast.mean, 9), came) for forecast, came in one_step_ahead(believe, CANDIDATES, runs)[quantity]]
+
+
+def test_each_run_stands_beside_its_forecast_from_those_before_it() -> None:
+    assert told([a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)]) == [(1.0, 20.0), (2.0, 30.0)]
+
+
+def test_losses_are_watched_beside_durations_where_they_were_measured() -> None:
+    runs = [a_run(0, 10.0), a_run(1, 20.0, loss=0.5), a_run(2, None, loss=0.7), a_run(3, 9.0, loss=-1.0)]
+    assert told(runs, "val_loss") == [(2.0, 0.5), (4.0, 0.7)]
+    assert told(runs) == [(1.0, 20.0), (3.0, 9.0)]
+
+
+def test_runs_that_say_nothing_are_left_out() -> None:
+    failed, unmeasured, elsewhere = a_run(1, 9.0, status=RunStatus.FAILED), a_run(2, None), a_run(3, 9.0, batch_size=7.0)
+    assert told([a_run(0, 10.0), failed, unmeasured, elsewhere]) == []
+
+
+def test_only_the_last_runs_are_watched() -> None:
+    runs = [a_run(at, 10.0) for at in range(50)]
+    assert len(told(runs)) == WATCHED
+    assert one_step_ahead(believe, CANDIDATES, runs, last=1)["duration_seconds"][0][0].mean == pytest.approx(49.0)
