@@ -1,7 +1,7 @@
 """Where SAC earns its keep: the shipped policy against the belief rule, on jobs to which something happens.
 
-Each scenario (jpo/learning/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run in
-multiples of the optimum's under the conditions of that run; a ratio below 1 is better than the belief rule, which knows the
+Each scenario (jpo/learning/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run
+in multiples of the optimum's under the conditions of that run; a ratio below 1 is better than the belief rule, which knows the
 present preference and prices, and how many runs follow, if anybody does. Needs no torch unless alternatives are to be trained.
 
     python benchmarks/scenarios.py [--jobs 200] [--policy FILE] [--compare] [--practice 300] [--quick] [--json]
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
     policy = load_policy(options.policy)
     chosen = contestants(policy)
     chosen |= alternatives(policy, practice) if options.compare else {}
-    results = {situation: measure(situation, chosen, jobs) for situation in SITUATIONS}
+    results = {context: measure(context, chosen, jobs) for context in SITUATIONS}
     if options.json:
         print(json.dumps({name: {who: asdict(one) for who, one in row.items()} for name, row in results.items()}))
     else:
@@ -68,11 +68,11 @@ def contestants(policy: Policy) -> dict[str, Choose]:
     return {"SAC": partial(by_policy, policy), **{name: partial(by_policy, one) for name, one in members.items()}}
 
 
-def measure(situation: str, chosen: Mapping[str, Choose], jobs: int) -> dict[str, Release]:
+def measure(context: str, chosen: Mapping[str, Choose], jobs: int) -> dict[str, Release]:
     """Each contestant against the belief rule on the same jobs."""
     seeds = range(SEED, SEED + jobs)
-    rule = [mean_cost(seed, situation, by_belief_rule) for seed in seeds]
-    return {who: compare([mean_cost(seed, situation, choose) for seed in seeds], rule) for who, choose in chosen.items()}
+    rule = [mean_cost(seed, context, by_belief_rule) for seed in seeds]
+    return {who: compare([mean_cost(seed, context, choose) for seed in seeds], rule) for who, choose in chosen.items()}
 
 
 def alternatives(policy: Policy, practice: int) -> dict[str, Choose]:
@@ -136,10 +136,10 @@ def line(row: Mapping[str, Release], seeds: list[str], others: list[str], releas
     alone = [f"{row[name].ratio:.3f}" for name in seeds]
     beside = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
     figures = [
-        str(candidate_set.jobs),
-        f"{candidate_set.rule:.3f}",
-        f"{candidate_set.policy:.3f}",
-        f"{candidate_set.ratio:.4f} ± {candidate_set.standard_error:.4f}",
+        str(sac.jobs),
+        f"{sac.rule:.3f}",
+        f"{sac.policy:.3f}",
+        f"{sac.ratio:.4f} ± {sac.standard_error:.4f}",
     ]
     return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *beside]
 
@@ -151,7 +151,7 @@ def spread(row: Mapping[str, Release], seeds: list[str]) -> float:
 
 def clearly_better(row: Mapping[str, Release], seeds: list[str]) -> bool:
     sac = row["SAC"]
-    return 1 - candidate_set.ratio > max(spread(row, seeds), 2 * candidate_set.standard_error)
+    return 1 - sac.ratio > max(spread(row, seeds), 2 * sac.standard_error)
 
 
 if __name__ == "__main__":

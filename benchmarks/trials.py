@@ -40,7 +40,7 @@ from jpo.forecast.trials import Trial, trial_of
 from jpo.optimizer.expectations import seconds_by_trials
 from jpo.project.trial_logs import read_trials
 from jpo.records import Candidates, Interval
-from jpo.simulate import Hyper, draw_noise, random_candidates
+from jpo.simulate import Latents, draw_noise, random_candidates
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
 from jpo.telemetry import read_log
@@ -143,10 +143,10 @@ class Job:
     def drawn(cls, seed: int) -> Job:
         rng = np.random.default_rng((seed, 41))
         candidates = random_candidates(rng)
-        hyper = Hyper(1, int(rng.integers(2**40)))
+        latents = Latents(1, int(rng.integers(2**40)))
         return cls(
             candidates=candidates,
-            log_step=step_time(knobs_of(candidates), hyper).log_step[0],
+            log_step=step_time(knobs_of(candidates), latents).log_step[0],
             epochs=int(rng.integers(20, 101)),
             samples=int(np.exp(rng.uniform(np.log(2e3), np.log(1e6)))),
             seconds=float(np.exp(rng.uniform(np.log(5), np.log(2000)))),

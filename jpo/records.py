@@ -30,6 +30,8 @@ PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cp
 WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 """Parameters which are whole numbers."""
 
+Parameters = Mapping[str, float]
+"""A configuration: the value of each parameter, by its name."""
 
 SAME = 1e-6
 """Relative: values travel through texts and units (bytes, GiB) before they come back as a run."""

@@ -37,7 +37,7 @@ CLIP = 3.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Prospects:
+class AcquisitionValues:
     """What is expected of every candidate; all arrays have shape (K,).
 
     Attributes:
@@ -65,9 +65,9 @@ class Prospects:
     score: Floats
 
 
-def prospects(
-    belief: Belief, candidates: Candidates, preference: Preference, *, widen: float = 1.0, found: int | None = None
-) -> Prospects:
+def acquisition_values(
+    belief: Belief, candidates: Candidates, preference: Preference, *, interval_factor: float = 1.0, found: int | None = None
+) -> AcquisitionValues:
     """Weigh every candidate under the belief.
 
     Args:
@@ -88,14 +88,14 @@ def prospects(
     expected = p_ok * (w @ ratio) + belief.p_fail * FAILURE_CHARGE
     improvement = np.where(belief.tried, 0.0, p_ok * (w @ np.maximum(1 - ratio, 0)))
     knowledge = _knowledge(ratio, expected - HORIZON_RUNS * improvement, belief, candidates)
-    return Prospects(
+    return AcquisitionValues(
         incumbent=incumbent,
         expected=expected,
         mean=mean,
         sd=np.sqrt(np.maximum(w @ log_ratio**2 - mean**2, 0)),
         p_better=p_ok * (w @ (log_ratio < 0)),
-        p_worse=_p_harm(log_ratio, w, belief.p_fail, incumbent, widen=widen),
-        p_worse_today=_p_harm(today, w, belief.p_fail, candidates.current, widen=widen),
+        p_worse=_p_harm(log_ratio, w, belief.p_fail, incumbent, interval_factor=interval_factor),
+        p_worse_today=_p_harm(today, w, belief.p_fail, candidates.current, interval_factor=interval_factor),
         improvement=improvement,
         knowledge=knowledge,
         p_optimum=_p_optimum(log_ratio, w, candidates.admissible),
@@ -109,7 +109,7 @@ def p_beyond(
     preference: Preference,
     allowance: float,
     *,
-    widen: float = 1.0,
+    interval_factor: float = 1.0,
     found: int | None = None,
 ) -> Floats:
     """Probability, under the widened belief, that a run costs more than today's by more than an allowance.
@@ -124,7 +124,7 @@ def p_beyond(
     objective = log_objective(belief, preference, found)
     today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     fails = belief.p_fail if allowance < FAILURE_CHARGE - 1 else np.zeros_like(belief.p_fail)
-    return _p_harm(today, belief.weights, fails, candidates.current, math.log1p(allowance), widen)
+    return _p_harm(today, belief.weights, fails, candidates.current, math.log1p(allowance), interval_factor)
 
 
 def _knowledge(ratio: Floats, promising: Floats, belief: Belief, candidates: Candidates) -> Floats:
@@ -188,10 +188,12 @@ def clearly_better(belief: Belief, mean: Floats, row: int, than: int) -> bool:
     return bool(mean[row] - mean[than] < -belief.noise * math.sqrt(1 / runs[row] + 1 / runs[than]))
 
 
-def _p_harm(log_ratio: Floats, weights: Floats, p_fail: Floats, base: int, limit: float = WORSE, widen: float = 1.0) -> Floats:
+def _p_harm(
+    log_ratio: Floats, weights: Floats, p_fail: Floats, base: int, limit: float = WORSE, interval_factor: float = 1.0
+) -> Floats:
     """Probability, under the widened belief, that a run fails or is beyond the limit against `base` (itself: never)."""
     mean = weights @ log_ratio
-    widened = log_ratio > mean + (limit - mean) / (INFLATION * widen)  # mean + factor (x - mean) > limit, solved for x
+    widened = log_ratio > mean + (limit - mean) / (INFLATION * interval_factor)  # mean + factor (x - mean) > limit, solved for x
     harm: Floats = p_fail + (1 - p_fail) * (weights @ widened)
     harm[base] = 0.0
     return np.clip(harm, 0, 1)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from jpo.agent.preference import FAILURE_CHARGE
 from jpo.agent.reward import objective, reward_vector
-from jpo.records import Preference, Run, same
-
-Values = Mapping[str, float]
+from jpo.records import Parameters, Preference, Run, same
 
 REFERENCES = 3
 """Newest runs of the values which the agent found that say what keeping them costs: few, since jobs drift."""
 
 
-def values_found(followed_up: Sequence[tuple[Run, Values]], now: Values) -> Values:
+def values_found(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:
     """What would stand in config.ini, had the agent never changed it: the present values, unless they are its own work.
 
     So going back to what was left counts as no saving, and values which somebody else has set since are what the agent found.
@@ -31,7 +29,7 @@ def values_found(followed_up: Sequence[tuple[Run, Values]], now: Values) -> Valu
 
 
 def relative_costs(
-    followed_up: Sequence[tuple[Run, Values]], runs: Sequence[Run], preference: Preference, log_rate: Callable[[Run], float]
+    followed_up: Sequence[tuple[Run, Parameters]], runs: Sequence[Run], preference: Preference, log_rate: Callable[[Run], float]
 ) -> tuple[float, ...]:
     """Cost of runs that followed a suggestion, each in multiples of what the values that the agent found would have cost.
 

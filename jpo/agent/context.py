@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, Prospects
+from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Floats, Run
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Situation:
+class Context:
     """The circumstances of the next run.
 
     Attributes:
@@ -37,7 +37,7 @@ class Situation:
 
     runs_left: int | None = None
     budget_slack: float | None = None
-    later: Prospects | None = None
+    later: AcquisitionValues | None = None
     share_later: float = 0.0
     age: Floats | None = None
     moved: Floats | None = None
@@ -46,10 +46,10 @@ class Situation:
     scenarios: tuple[str, ...] = ()
 
 
-UNKNOWN = Situation()
+UNKNOWN = Context()
 
 
-def within_horizon(promise: Prospects, runs_left: int | None) -> Prospects:
+def within_horizon(promise: AcquisitionValues, runs_left: int | None) -> AcquisitionValues:
     """The belief rule's score where the user said how many runs follow: a gain serves no more than those."""
     if runs_left is None or runs_left >= HORIZON_RUNS:
         return promise
@@ -57,7 +57,7 @@ def within_horizon(promise: Prospects, runs_left: int | None) -> Prospects:
     return replace(promise, score=promise.score + beyond * np.maximum(promise.improvement, promise.knowledge))
 
 
-def watched(situation: Situation, belief: Belief, rows: Sequence[int], runs: Sequence[Run]) -> Situation:
+def watched(context: Context, belief: Belief, rows: Sequence[int], runs: Sequence[Run]) -> Context:
     """The situation with what the runs so far, oldest first, say of change: `age` and `moved`. `rows`: their candidates."""
     age, moved = np.full((2, len(belief.runs)), np.nan)
     forecast = belief.weights @ belief.log_time + math.log(belief.duration_seconds or 1.0)  # (K,)
@@ -65,4 +65,4 @@ def watched(situation: Situation, belief: Belief, rows: Sequence[int], runs: Seq
         age[row] = len(rows) - 1 - at
         if run.ended_well and run.outcome.duration_seconds and belief.duration_seconds:
             moved[row] = math.log(run.outcome.duration_seconds) - forecast[row]
-    return replace(situation, age=age, moved=moved)
+    return replace(context, age=age, moved=moved)

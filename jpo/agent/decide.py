@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.acquisition import Prospects, clearly_better, p_beyond, prospects
-from jpo.agent.context import UNKNOWN, Situation, within_horizon
+from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, p_beyond
+from jpo.agent.context import UNKNOWN, Context, within_horizon
 from jpo.agent.state import observe
 from jpo.records import Decision
 
@@ -51,10 +51,10 @@ def decide(
     policy: Policy | None,
     runs_finished: int,
     recent: Sequence[float] = (),
-    widen: float = 1.0,
-    situation: Situation = UNKNOWN,
+    interval_factor: float = 1.0,
+    context: Context = UNKNOWN,
     found: int | None = None,
-    promise: Prospects | None = None,
+    promise: AcquisitionValues | None = None,
 ) -> Decision:
     """Choose the next configuration.
 
@@ -75,8 +75,8 @@ def decide(
     """
     if belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", *reasons.without_evidence(runs_finished))
-    promise = promise or prospects(belief, candidates, preference, widen=widen, found=found)
-    promise = within_horizon(promise, situation.runs_left)
+    promise = promise or acquisition_values(belief, candidates, preference, interval_factor=interval_factor, found=found)
+    promise = within_horizon(promise, context.runs_left)
     left = budget_left(recent)
     allowed = may_try(
         promise,
@@ -86,28 +86,36 @@ def decide(
         explore=explore,
         confidence=confidence,
         left=max(left, 0.0),
-        widen=widen,
+        interval_factor=interval_factor,
         found=found,
     )
     decided_by: Literal["sac", "belief"] = "belief"
     if explore != "off" and in_failure(promise, belief, candidates):
         choice = way_back(promise, belief, candidates)
-        told = reasons.out_of_failure(choice, candidates, belief, widen)
+        told = reasons.out_of_failure(choice, candidates, belief, interval_factor)
         confidence = 1 - float(promise.p_worse_today[choice])
         return Decision(choice, confidence, decided_by, *told, step_to(choice, choice, belief, candidates, promise))
     if explore == "off" or left < 0:
         choice = favourite = known_best(promise, belief, candidates)
-    elif policy is not None and {explore, *situation.scenarios} <= set(policy.released):
+    elif policy is not None and {explore, *context.scenarios} <= set(policy.released):
         decided_by = "sac"
         favourite, choice = (
-            by_policy(policy, belief, candidates, preference, promise, rows, situation)
-            for rows in (candidates.admissible, allowed)
+            by_policy(policy, belief, candidates, preference, promise, rows, context) for rows in (candidates.admissible, allowed)
         )
     else:
         favourite, choice = by_rule(promise, candidates.admissible), by_rule(promise, allowed)
     step = step_to(choice, favourite, belief, candidates, promise)
     told = reasons.tell(
-        choice, favourite, step, candidates, belief, promise, explore=explore, left=left, widen=widen, by=decided_by
+        choice,
+        favourite,
+        step,
+        candidates,
+        belief,
+        promise,
+        explore=explore,
+        left=left,
+        interval_factor=interval_factor,
+        by=decided_by,
     )
     return Decision(choice, 1 - float(promise.p_worse_today[choice]), decided_by, *told, step)
 
@@ -118,7 +126,7 @@ def budget_left(recent: Sequence[float]) -> float:
 
 
 def may_try(
-    promise: Prospects,
+    promise: AcquisitionValues,
     belief: Belief,
     candidates: Candidates,
     preference: Preference,
@@ -126,7 +134,7 @@ def may_try(
     explore: Explore,
     confidence: float,
     left: float,
-    widen: float = 1.0,
+    interval_factor: float = 1.0,
     found: int | None = None,
 ) -> Bools:
     """Rows that may be run next under `explore` "safe" or "on", shape (K,): admissible ones, today's and the incumbent always.
@@ -136,14 +144,14 @@ def may_try(
     rows = candidates.admissible
     if explore == "on":
         return rows
-    risk = p_beyond(belief, candidates, preference, left, widen=widen, found=found)
+    risk = p_beyond(belief, candidates, preference, left, interval_factor=interval_factor, found=found)
     safe = risk <= 1 - confidence
     safe[[candidates.current, promise.incumbent]] = True
     allowed: Bools = rows & safe
     return allowed if allowed.any() else rows & (risk <= risk.min(where=rows, initial=1.0))
 
 
-def known_best(promise: Prospects, belief: Belief, candidates: Candidates) -> int:
+def known_best(promise: AcquisitionValues, belief: Belief, candidates: Candidates) -> int:
     """The incumbent if it is better than today, or today is not admissible.
 
     Better means: in expectation, and either confirmed by a second run or by more than the noise of the two means, or than values
@@ -156,7 +164,7 @@ def known_best(promise: Prospects, belief: Belief, candidates: Candidates) -> in
     return best if better or not candidates.admissible[now] else now
 
 
-def in_failure(promise: Prospects, belief: Belief, candidates: Candidates) -> bool:
+def in_failure(promise: AcquisitionValues, belief: Belief, candidates: Candidates) -> bool:
     """Whether today's values have only ever failed and nothing that ended well is admissible, as when it lies beyond one step.
 
     The budget has no say then: it keeps what was found from being risked, and keeping would fail every night.
@@ -165,7 +173,7 @@ def in_failure(promise: Prospects, belief: Belief, candidates: Candidates) -> bo
     return bool(belief.failures[now] > 0 and belief.runs[now] == 0 and promise.incumbent == now)
 
 
-def way_back(promise: Prospects, belief: Belief, candidates: Candidates) -> int:
+def way_back(promise: AcquisitionValues, belief: Belief, candidates: Candidates) -> int:
     """The admissible row nearest to the best that ended well, by the ratios of its values; of equally near ones the best.
 
     What only ever failed comes last, so that each night something else is tried. To take what is expected to cost least instead
@@ -178,7 +186,7 @@ def way_back(promise: Prospects, belief: Belief, candidates: Candidates) -> int:
     return int(np.lexsort((promise.expected, apart, only_failed, ~candidates.admissible))[0])
 
 
-def by_rule(promise: Prospects, allowed: Bools) -> int:
+def by_rule(promise: AcquisitionValues, allowed: Bools) -> int:
     """The belief rule's choice."""
     return int(np.argmin(np.where(allowed, promise.score, np.inf)))
 
@@ -188,17 +196,17 @@ def by_policy(
     belief: Belief,
     candidates: Candidates,
     preference: Preference,
-    promise: Prospects,
+    promise: AcquisitionValues,
     allowed: Bools,
-    situation: Situation = UNKNOWN,
+    context: Context = UNKNOWN,
 ) -> int:
     """The actor's choice among the shortlisted rows: the one it likes best, as it was tested."""
-    seen = observe(belief, candidates, preference, promise, allowed, situation=situation)
+    seen = observe(belief, candidates, preference, promise, allowed, context=context)
     return int(seen.rows[policy.pick(seen.features, seen.allowed, None)])
 
 
 def step_to(
-    choice: int, favourite: int, belief: Belief, candidates: Candidates, promise: Prospects
+    choice: int, favourite: int, belief: Belief, candidates: Candidates, promise: AcquisitionValues
 ) -> Literal["keep", "known", "halve", "try"]:
     """What the choice is, seen from today's configuration and from what the decider would have liked best."""
     if choice == candidates.current:

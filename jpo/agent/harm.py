@@ -39,7 +39,7 @@ def setback(
     preference: Preference,
     *,
     broken: Iterable[Broken] = (),
-    widen: float = 1.0,
+    interval_factor: float = 1.0,
     found: int | None = None,
 ) -> tuple[str, str] | None:
     """Why today's values are a change for the worse, with the reason code; None if they are not, or nobody can tell.
@@ -62,7 +62,7 @@ def setback(
     for name, limit, then, today in broken:
         return f"{name} = {limit:g} was kept before it and is not since: {then:.4g} became {today:.4g}", "JPO-I841"
     worse, noise = worsening(before, belief, candidates, preference, before if found is None else found)
-    if worse <= Z * widen * noise:
+    if worse <= Z * interval_factor * noise:
         return None
     told = f"since then the outcome is {100 * math.expm1(worse):.0f} % worse under your preference, more than noise explains"
     return f"{told}; what stood there before {reasons.measured(before, candidates, belief)}", "JPO-I842"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, Prospects, clearly_better
+from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues, clearly_better
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,14 +29,16 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
     return (f"of {runs_finished} finished runs none ended well; one that does is needed as reference",), ("JPO-I610",)
 
 
-def out_of_failure(choice: int, candidates: Candidates, belief: Belief, widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def out_of_failure(
+    choice: int, candidates: Candidates, belief: Belief, interval_factor: float
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Why something is tried whatever exploring may cost: today's values only ever failed."""
     failures = int(belief.failures[candidates.current])
     told = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
     chance = (
         f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {_percent(float(belief.p_fail[choice]))}"
     )
-    watched, warnings = of_watch(widen)
+    watched, warnings = of_watch(interval_factor)
     return (f"{told}; {chance}", *watched), ("JPO-W617", *warnings)
 
 
@@ -46,11 +48,11 @@ def tell(
     step: str,
     candidates: Candidates,
     belief: Belief,
-    promise: Prospects,
+    promise: AcquisitionValues,
     *,
     explore: str,
     left: float,
-    widen: float,
+    interval_factor: float,
     by: str,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Sentences, most important first, and reason codes for a choice that was made with evidence.
@@ -69,11 +71,11 @@ def tell(
         *_guard(choice, favourite, step, candidates, promise, explore, left),
     )
     texts, codes = zip(*told, strict=True)
-    watched, warnings = of_watch(widen)
+    watched, warnings = of_watch(interval_factor)
     return (*texts, *watched), (*codes, *warnings)
 
 
-def _choice(choice: int, step: str, candidates: Candidates, belief: Belief, promise: Prospects, by: str) -> Told:
+def _choice(choice: int, step: str, candidates: Candidates, belief: Belief, promise: AcquisitionValues, by: str) -> Told:
     """What is expected of it."""
     name = _name(choice, candidates)
     if step == "keep":
@@ -88,7 +90,7 @@ def _choice(choice: int, step: str, candidates: Candidates, belief: Belief, prom
             yield f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"
 
 
-def _unconfirmed(choice: int, candidates: Candidates, belief: Belief, promise: Prospects) -> Told:
+def _unconfirmed(choice: int, candidates: Candidates, belief: Belief, promise: AcquisitionValues) -> Told:
     """A single run that is ahead of another configuration by no more than the noise."""
     others = (belief.runs > 0) & (np.arange(len(belief.runs)) != choice)
     if belief.runs[choice] != 1 or not others.any():
@@ -107,7 +109,9 @@ def _of_today(candidates: Candidates, belief: Belief) -> Told:
         yield "today's values are expected to break the SLA", "JPO-W609"
 
 
-def _guard(choice: int, favourite: int, step: str, candidates: Candidates, promise: Prospects, explore: str, left: float) -> Told:
+def _guard(
+    choice: int, favourite: int, step: str, candidates: Candidates, promise: AcquisitionValues, explore: str, left: float
+) -> Told:
     """What was held back, and what exploring may still cost."""
     if explore == "off":
         if step == "keep":
@@ -127,19 +131,21 @@ def _guard(choice: int, favourite: int, step: str, candidates: Candidates, promi
         yield f"exploring may still cost {_runs(left)} of today's configuration", "JPO-I615"
 
 
-def of_watch(widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def of_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the calibration watch found of durations, if anything."""
-    if widen <= 1:
+    if interval_factor <= 1:
         return (), ()
-    told = f"too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of {widen:.2g}"
+    factor = f"widened by a factor of {interval_factor:.2g}"
+    told = f"too few of the last runs took as long as forecast: their intervals and risks are {factor}"
     return (told,), ("JPO-W616",)
 
 
-def of_loss_watch(widen: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def of_loss_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What it found of validation losses."""
-    if widen <= 1:
+    if interval_factor <= 1:
         return (), ()
-    told = f"too few of the last validation losses came as forecast: intervals of loss are widened by a factor of {widen:.2g}"
+    factor = f"widened by a factor of {interval_factor:.2g}"
+    told = f"too few of the last validation losses came as forecast: intervals of loss are {factor}"
     return (told,), ("JPO-W816",)
 
 
@@ -159,7 +165,7 @@ def measured(row: int, candidates: Candidates, belief: Belief) -> str:
     return f"was run {_times(runs)}{f', {badly}' if badly else ''} and {difference}"
 
 
-def _risk(row: int, promise: Prospects) -> str:
+def _risk(row: int, promise: AcquisitionValues) -> str:
     return f"chance of being more than 10 % worse than today: {_percent(promise.p_worse_today[row])}"
 
 

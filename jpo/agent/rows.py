@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import SAME
+from jpo.records import SAME, Parameters
 
 if TYPE_CHECKING:
     from jpo.records import Candidates, Ints, Run
-
-Values = Mapping[str, float]
 
 
 def rate_between(candidates: Candidates, run: Run, reference: Run) -> float:
@@ -30,12 +27,12 @@ def rows_of_run(candidates: Candidates, run: Run) -> Ints:
     return rows_of(candidates, {**candidates.parameters(candidates.current), **run.parameters})
 
 
-def row_of(candidates: Candidates, values: Values) -> int:
+def row_of(candidates: Candidates, values: Parameters) -> int:
     """The row with these values, which must be there."""
     return int(rows_of(candidates, values)[0])
 
 
-def rows_of(candidates: Candidates, values: Values) -> Ints:
+def rows_of(candidates: Candidates, values: Parameters) -> Ints:
     """Rows with these values."""
     wanted = [values[name] for name in candidates.names]
     return np.flatnonzero(np.isclose(candidates.values, wanted, rtol=SAME, atol=0).all(axis=1))

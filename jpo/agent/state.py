@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import CLIP, log_objective
-from jpo.agent.context import UNKNOWN, Situation
+from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.preference import FAILURE_CHARGE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from jpo.agent.acquisition import Prospects
+    from jpo.agent.acquisition import AcquisitionValues
     from jpo.records import Belief, Bools, Candidates, Floats, Ints, Preference
 
     Features = NDArray[np.float32]
@@ -94,23 +94,23 @@ def features(
     belief: Belief,
     candidates: Candidates,
     preference: Preference,
-    promise: Prospects,
+    promise: AcquisitionValues,
     allowed: Bools,
-    situation: Situation = UNKNOWN,
+    context: Context = UNKNOWN,
 ) -> Features:
     """Encode what is believed of each candidate. Shape (K, WIDTH), finite, within -5..5."""
     regret = _regret(belief, candidates, preference, promise)
-    own = _own(belief, candidates, promise, regret, situation)
-    shared = (*_shared(belief, candidates, preference, promise), *_of_situation(candidates, promise, regret, allowed, situation))
+    own = _own(belief, candidates, promise, regret, context)
+    shared = (*_shared(belief, candidates, preference, promise), *_of_situation(candidates, promise, regret, allowed, context))
     rows = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (K, WIDTH)
     return np.asarray(np.clip(np.nan_to_num(rows), -BOUND, BOUND), dtype=np.float32)
 
 
-def _own(belief: Belief, candidates: Candidates, promise: Prospects, regret: Floats, situation: Situation) -> Floats:
+def _own(belief: Belief, candidates: Candidates, promise: AcquisitionValues, regret: Floats, context: Context) -> Floats:
     """Shape (K, len(OWN)), in the order of OWN."""
     row = np.arange(len(candidates.values))
     nothing = np.zeros(len(row))
-    later = situation.later
+    later = context.later
     return np.column_stack(
         (
             np.log(promise.expected),
@@ -133,8 +133,8 @@ def _own(belief: Belief, candidates: Candidates, promise: Prospects, regret: Flo
             promise.score,
             promise.knowledge * 4,
             np.log1p(regret),
-            nothing if situation.age is None else np.log1p(np.nan_to_num(situation.age)) / 2,
-            nothing if situation.moved is None else np.nan_to_num(situation.moved) * 4,
+            nothing if context.age is None else np.log1p(np.nan_to_num(context.age)) / 2,
+            nothing if context.moved is None else np.nan_to_num(context.moved) * 4,
             nothing if later is None else np.log(later.expected),
             nothing if later is None else np.maximum(later.improvement, later.knowledge) * 4,
             nothing if later is None else row == later.incumbent,
@@ -142,7 +142,7 @@ def _own(belief: Belief, candidates: Candidates, promise: Prospects, regret: Flo
     ).astype(np.float64)
 
 
-def _shared(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects) -> tuple[float, ...]:
+def _shared(belief: Belief, candidates: Candidates, preference: Preference, promise: AcquisitionValues) -> tuple[float, ...]:
     """The first half of SHARED: belief and preference."""
     can = candidates.admissible
     return (
@@ -163,10 +163,10 @@ def _shared(belief: Belief, candidates: Candidates, preference: Preference, prom
 
 
 def _of_situation(
-    candidates: Candidates, promise: Prospects, regret: Floats, allowed: Bools, situation: Situation
+    candidates: Candidates, promise: AcquisitionValues, regret: Floats, allowed: Bools, context: Context
 ) -> tuple[float, ...]:
     """The second half of SHARED: what is left, what changes, and how well the last forecasts were met."""
-    left, slack, miss = situation.runs_left, situation.budget_slack, situation.last_miss
+    left, slack, miss = context.runs_left, context.budget_slack, context.last_miss
     return (
         float(np.log1p(regret[promise.incumbent])),
         float(allowed.sum() / candidates.admissible.sum()),
@@ -175,16 +175,16 @@ def _of_situation(
         0.0 if left is None else 1 / (1 + left),
         slack is not None,
         0.0 if slack is None else slack,
-        situation.later is not None,
-        situation.share_later,
-        situation.age is not None,
+        context.later is not None,
+        context.share_later,
+        context.age is not None,
         miss is not None,
         0.0 if miss is None else miss / 2,
-        situation.surprise,
+        context.surprise,
     )
 
 
-def _regret(belief: Belief, candidates: Candidates, preference: Preference, promise: Prospects) -> Floats:
+def _regret(belief: Belief, candidates: Candidates, preference: Preference, promise: AcquisitionValues) -> Floats:
     """Expected reward of a run, turned round: expected cost in multiples of the optimum's, less one. Shape (K,), at least 0.
 
     Each particle has an optimum of its own; one that fails there is none.
@@ -229,14 +229,14 @@ def observe(
     belief: Belief,
     candidates: Candidates,
     preference: Preference,
-    promise: Prospects,
+    promise: AcquisitionValues,
     allowed: Bools,
     *always: int,
-    situation: Situation = UNKNOWN,
+    context: Context = UNKNOWN,
 ) -> Observation:
     """Shortlist and encode: today's row, the incumbent and `always`, then the allowed ones that the belief rule likes best."""
     order = [int(row) for row in np.argsort(promise.score, kind="stable") if allowed[row]]
     first = dict.fromkeys((candidates.current, promise.incumbent, *always, *order))
     rows = np.array(sorted(list(first)[:SHORTLIST]), dtype=np.int64)
-    encoded = features(belief, candidates, preference, promise, allowed, situation)
+    encoded = features(belief, candidates, preference, promise, allowed, context)
     return Observation(rows, encoded[rows], allowed[rows])

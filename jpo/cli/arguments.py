@@ -15,10 +15,10 @@ from jpo.errors import UsageError
 from jpo.project.caller import author_of
 
 if TYPE_CHECKING:
-    from jpo.project.load import Loaded
+    from jpo.project.load import LoadedSettings
 
 
-def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> Loaded:
+def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> LoadedSettings:
     """Effective settings, and who asks; flags that were not given do not count."""
     from jpo.project.load import load
 
@@ -30,7 +30,7 @@ def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -
     return replace(load(config, toml, os.environ, given), author=author_of(os.environ))
 
 
-def config_of(given: Path | None, loaded: Loaded) -> Path:
+def config_of(given: Path | None, loaded: LoadedSettings) -> Path:
     """The config.ini that was named, else the one that jpo.toml names."""
     return given or loaded.root / loaded.settings.workload.config
 
@@ -81,7 +81,7 @@ def seconds_until(option: str, text: str, now: float) -> float:
     return left
 
 
-def promised(deadline: str | None, max_cost: str | None, loaded: Loaded, now: float) -> dict[str, Any]:
+def promised(deadline: str | None, max_cost: str | None, loaded: LoadedSettings, now: float) -> dict[str, Any]:
     """The table [sla] that --deadline and --max-cost make; None for one that was not given.
 
     Raises:

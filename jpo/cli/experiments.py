@@ -15,7 +15,7 @@ from jpo.cli.output import FORMS, can_be_kept, coloured, put, save, track, width
 from jpo.errors import UsageError
 
 if TYPE_CHECKING:
-    from jpo.project.load import Loaded
+    from jpo.project.load import LoadedSettings
 
 POLICIES_HELP = (
     "Who plays: jpo, default, random, hillclimb, zeus (these if nothing is said), jpo-bold, optuna-tpe, optuna-gp, gp-ei."
@@ -141,7 +141,7 @@ def simulate(
     from jpo.commands.suggest import Options, suggest
     from jpo.report.plots.fleet import can_plot, plot
 
-    def one_suggestion(config: Path, loaded: Loaded, suggestion_id: str, now: float) -> None:
+    def one_suggestion(config: Path, loaded: LoadedSettings, suggestion_id: str, now: float) -> None:
         suggest(config, loaded, Options(suggestion_id, now, offline=True, learn=False, seed=seed))
 
     if picture:

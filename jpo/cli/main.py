@@ -98,7 +98,7 @@ def suggest(
     prometheus = {"url": prometheus_url, "timeout": timeout, "since": since}
     flags = {"prometheus": prometheus, "agent": {"explore": explore}, "preference": prefer}
     loaded = settings(given, toml, flags)
-    lasting = loaded.settings.sla.promises
+    lasting = loaded.settings.sla.targets
     if deadline is not None or max_cost is not None:
         loaded = settings(given, toml, {**flags, "sla": promised(deadline, max_cost, loaded, now)})
     config = config_of(given, loaded)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from jpo.errors import UsageError
 
 if TYPE_CHECKING:
-    from jpo.project.load import Loaded
+    from jpo.project.load import LoadedSettings
     from jpo.report import Report
 
 FORMS = {".json": "json", ".md": "markdown"}
@@ -50,7 +50,7 @@ def put(text: str) -> None:
         raise UsageError("stdout", finding, "what `jpo suggest` did is on record: see `jpo explain`", code="JPO-E307") from error
 
 
-def writable(files: Sequence[Path], config: Path, loaded: Loaded) -> None:
+def writable(files: Sequence[Path], config: Path, loaded: LoadedSettings) -> None:
     """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
     logs = [Path(name) for pattern in loaded.settings.csv.logs for name in glob(str(loaded.root / pattern))]  # noqa: PTH207 - absolute too
     precious = [path for path in (config, loaded.toml, config.parent / "pyproject.toml", *loaded.store_files, *logs) if path]

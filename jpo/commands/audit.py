@@ -21,7 +21,7 @@ from jpo.errors import StoreError, UsageError
 from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
 from jpo.history.audit_export import COLUMNS, cells, cloud_event, moment
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.project.settings import seconds
 from jpo.report.audit_words import in_words, maker
@@ -47,7 +47,7 @@ AT_ONCE = 500
 """Records that are told at once."""
 
 
-def show(loaded: Loaded, *, form: str, limit: int | None, width: int | None, colour: bool, tell: Tell) -> None:
+def show(loaded: LoadedSettings, *, form: str, limit: int | None, width: int | None, colour: bool, tell: Tell) -> None:
     """The last `limit` records, oldest first: a line for people, or as JSON Lines.
 
     Args:
@@ -99,7 +99,7 @@ def as_json(record: AuditRecord) -> str:
 # --- verify
 
 
-def verify_log(loaded: Loaded, *, head: str | None, anchor: bool) -> str:
+def verify_log(loaded: LoadedSettings, *, head: str | None, anchor: bool) -> str:
     """Walk the chain, and say what to note elsewhere, by which a later verification notices missing records.
 
     Args:
@@ -148,7 +148,7 @@ def noted(text: str) -> tuple[int | None, str]:
 # --- export
 
 
-def export(loaded: Loaded, *, form: str, since: str | None, now: float, tell: Tell) -> None:
+def export(loaded: LoadedSettings, *, form: str, since: str | None, now: float, tell: Tell) -> None:
     """The records since then, oldest first, for other programs: JSON Lines of CloudEvents, or CSV.
 
     Raises:

@@ -8,12 +8,12 @@ from pathlib import Path
 from jpo.commands.doctor.project import rules_kept
 from jpo.cost import Prices, usd_per_hour
 from jpo.project.evidence import prices_in, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.records import Parameter
 from jpo.wording.numbers import plain
 
 
-def check(path: Path, loaded: Loaded, *, now: float) -> str:
+def check(path: Path, loaded: LoadedSettings, *, now: float) -> str:
     """What JPO understands of the file, for people.
 
     Raises:

@@ -16,9 +16,9 @@ from jpo.forecast.before_after import BeforeAfter, compare, compare_shares
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.undo import in_effect
 from jpo.project.evidence import currency_in, prices_in, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
-from jpo.records import Identity, Run, RunStatus
+from jpo.records import Identity, Parameters, Run, RunStatus
 from jpo.report import before_after as report
 from jpo.report.before_after import Comparison
 from jpo.report.plots.before_after import plot
@@ -40,9 +40,6 @@ MOST = 500
 SEED = 0
 
 
-Values = Mapping[str, float]
-
-
 @dataclass(frozen=True, slots=True)
 class Changed:
     """When JPO changed a workload, and the suggestions since.
@@ -54,13 +51,13 @@ class Changed:
 
     first: float
     last: float
-    found: Values
-    since_first: Mapping[str, Values]
-    since_last: Mapping[str, Values]
+    found: Parameters
+    since_first: Mapping[str, Parameters]
+    since_last: Mapping[str, Parameters]
 
 
 def before_after(
-    path: Path | None, loaded: Loaded, *, form: str, picture: Path | None, now: float, width: int, colour: bool
+    path: Path | None, loaded: LoadedSettings, *, form: str, picture: Path | None, now: float, width: int, colour: bool
 ) -> str:
     """Compare a workload, or (None) every one on record; `form` is table, json or csv.
 
@@ -115,7 +112,7 @@ def changes(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -
     return Changed(first.created_at, last.created_at, first.current, since_first, since_last)
 
 
-def followers(recorded: Sequence[RecordedRun], suggested: Mapping[str, Values]) -> list[Run]:
+def followers(recorded: Sequence[RecordedRun], suggested: Mapping[str, Parameters]) -> list[Run]:
     """The runs that followed; what they do not report of their parameters was as suggested."""
     pairs = [(one.run, suggested.get(one.suggestion_id or "")) for one in recorded]
     return [run.completed(values) for run, values in pairs if values is not None]

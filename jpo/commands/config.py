@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jpo.project.evidence import limits_in
-from jpo.project.load import Loaded, without_credentials
+from jpo.project.load import LoadedSettings, without_credentials
 from jpo.project.settings import Settings
 from jpo.report import as_json
 
 
-def check(loaded: Loaded) -> str:
+def check(loaded: LoadedSettings) -> str:
     """Loading has validated everything that jpo knows; the guard reads its own tables too."""
     limits_in(loaded)
     return f"{loaded.toml or 'built-in settings'}: valid\n"
 
 
-def show(loaded: Loaded) -> str:
+def show(loaded: LoadedSettings) -> str:
     """`section.key = value   # origin`, one a line; secrets are shown as stars."""
     lines = []
     for key, value in flat(loaded.settings.model_dump(mode="json")):

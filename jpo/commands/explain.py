@@ -13,14 +13,14 @@ from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
 from jpo.history.undo import in_effect
 from jpo.project.evidence import LEDGER_RUNS, currency_in, past_forecasts, prices_in
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.records import Run, Suggestion
 from jpo.report import Report, explanation, explanation_json
 from jpo.report.explanation import Explanation
 
 
-def explain(suggestion_id: str | None, loaded: Loaded, *, form: str, width: int, colour: bool) -> str:
+def explain(suggestion_id: str | None, loaded: LoadedSettings, *, form: str, width: int, colour: bool) -> str:
     """The suggestion with this id, or the newest one, retold from the store; `form` is text, json or markdown.
 
     Raises:
@@ -33,7 +33,7 @@ def explain(suggestion_id: str | None, loaded: Loaded, *, form: str, width: int,
     return explanation.as_markdown(told) if form == "markdown" else explanation.as_text(told, width=width, colour=colour)
 
 
-def explained(store: Store, suggestion: Suggestion, loaded: Loaded) -> Explanation:
+def explained(store: Store, suggestion: Suggestion, loaded: LoadedSettings) -> Explanation:
     """All that the store knows of a suggestion."""
     prices, events = prices_in(loaded), told_of(store, suggestion.suggestion_id)
     identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
@@ -51,7 +51,7 @@ def explained(store: Store, suggestion: Suggestion, loaded: Loaded) -> Explanati
     )
 
 
-def newest(store: Store, loaded: Loaded) -> Suggestion:
+def newest(store: Store, loaded: LoadedSettings) -> Suggestion:
     """The suggestion made last."""
     found = store.suggestions_of(limit=1)
     if not found:

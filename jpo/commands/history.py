@@ -16,14 +16,15 @@ from jpo.forecast.track_record import share_interval
 from jpo.history import RecordedRun, Store
 from jpo.history.audit_export import moment
 from jpo.project.evidence import LEDGER_RUNS, past_forecasts, prices_in
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.records import PARAMETERS, Forecast, Identity, Interval, Run, Suggestion, TrackRecord
 from jpo.report import terminal
 from jpo.report.explanation_json import inside, run_document
-from jpo.report.run_rows import HEAD, SHORT, row_of
+from jpo.report.run_rows import HEAD, row_of
 from jpo.report.spreadsheet import csv_line
 from jpo.wording import numbers
+from jpo.wording.names import SHORT
 from jpo.wording.printable import printable
 
 MOST_ROWS = 1000
@@ -66,7 +67,7 @@ class Seen:
         return replace(self, runs=self.runs[-most:], suggestions=self.suggestions[-most:])
 
 
-def history(loaded: Loaded, *, form: str, limit: int | None, width: int, colour: bool) -> str:
+def history(loaded: LoadedSettings, *, form: str, limit: int | None, width: int, colour: bool) -> str:
     """The last `limit` runs and suggestions of the store, oldest first; `form` is table, json or csv (runs only).
 
     Without a limit it is all of them, but a table says so where it leaves out those before the newest MOST_ROWS. The ledgers are

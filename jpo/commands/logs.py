@@ -13,11 +13,11 @@ from itertools import groupby
 from pathlib import Path
 
 from jpo.cost import run_cost_usd
-from jpo.cost.sla import PROMISES, check_run
+from jpo.cost.sla import SLA_TARGETS, check_run
 from jpo.errors import TelemetryError, UsageError
 from jpo.history.figures import figures
 from jpo.project.evidence import currency_in, prices_in
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.records import Identity, Run
 from jpo.report import extended, log_tables
@@ -29,7 +29,15 @@ Track = Callable[[Sequence[int], str], Iterable[int]]
 
 
 def logs(
-    given: Sequence[Path], loaded: Loaded, *, form: str, file: Path | None, now: float, track: Track, width: int, colour: bool
+    given: Sequence[Path],
+    loaded: LoadedSettings,
+    *,
+    form: str,
+    file: Path | None,
+    now: float,
+    track: Track,
+    width: int,
+    colour: bool,
 ) -> str:
     """Read the logs, write the extended table if one is wanted, and return the figures as `table`, `json` or `csv`.
 
@@ -55,7 +63,7 @@ def logs(
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
     runs = [one.run for one in found]
     if file:
-        extended.write(file, extended.as_csv(judged(runs, loaded), tuple(PROMISES)))
+        extended.write(file, extended.as_csv(judged(runs, loaded), tuple(SLA_TARGETS)))
     prices, usual = prices_in(loaded), usual_values(runs)
     told = figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices))
     rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
@@ -77,20 +85,20 @@ def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path
     )
     if taken or any(file.exists() and path.exists() and file.samefile(path) for path in paths):
         raise UsageError(str(file), "would be taken for a log", "name a file outside of the logs", code="JPO-E132")
-    extended.ours(place, extended.head_of(PROMISES))  # what must not be replaced is refused before anything is read
+    extended.ours(place, extended.head_of(SLA_TARGETS))  # what must not be replaced is refused before anything is read
 
 
-def judged(runs: Sequence[Run], loaded: Loaded) -> Iterator[Judged]:
+def judged(runs: Sequence[Run], loaded: LoadedSettings) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
     prices = prices_in(loaded)
-    promises = loaded.settings.sla.promises
+    targets = loaded.settings.sla.targets
     (followed, suggested), usual = suggestions(loaded), usual_values(runs)
     by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
         for run, (rewards, reward) in zip(own, rewards_of(own, loaded), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
-            verdicts = {check.name: check.verdict for check in check_run(promises, run.completed(usual[identity]), prices)}
+            verdicts = {check.name: check.verdict for check in check_run(targets, run.completed(usual[identity]), prices)}
             yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
 
 
@@ -102,20 +110,20 @@ def usual_values(runs: Sequence[Run]) -> dict[Identity, dict[str, float]]:
     return usual
 
 
-def suggestions(loaded: Loaded) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Mapping[str, float]]]:
+def suggestions(loaded: LoadedSettings) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Mapping[str, float]]]:
     """From the store: which suggestion each run on record followed, and what the suggestions proposed."""
     with store_of(loaded, read_only=True) as store:
         followed = {(one.run.identity, one.run.run_id): one.suggestion_id for one in store.recorded_runs()}
         return followed, {one.suggestion_id: one.suggested for one in store.suggestions_of()}
 
 
-def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, float], float | None]]:
+def rewards_of(runs: Sequence[Run], loaded: LoadedSettings) -> list[tuple[dict[str, float], float | None]]:
     """The rewards of one workload's runs, oldest first, as the agent would have got them: vector by name, and the scalar."""
     import numpy as np
 
     from jpo.agent.reward import objective, regret_reward
     from jpo.learning.experience import learnable, vectors_of
-    from jpo.optimizer.surrogate import Wishes, collect
+    from jpo.optimizer.surrogate import Request, collect
 
     preference = loaded.settings.preference.record()
     known = learnable(runs)
@@ -124,14 +132,14 @@ def rewards_of(runs: Sequence[Run], loaded: Loaded) -> list[tuple[dict[str, floa
     before = [(nothing, None)] * (len(runs) - len(known))
     if not today:
         return [*before, *[(nothing, None)] * len(known)]
-    wishes = Wishes(
+    request = Request(
         free=(),
         admissible=lambda _today, _proposed: True,
         preference=preference,
         prices=prices_in(loaded),
-        promises=loaded.settings.sla.promises,
+        targets=loaded.settings.sla.targets,
     )
-    vectors = np.array(vectors_of(known, known[0], collect(today, known, wishes), wishes))  # (runs, 6)
+    vectors = np.array(vectors_of(known, known[0], collect(today, known, request), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)
     rows = [

@@ -10,7 +10,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.history import Store
 from jpo.project.evidence import gather, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
 from jpo.report.progress import Live
@@ -24,7 +24,7 @@ TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 
 def observe(
     config: Path,
-    loaded: Loaded,
+    loaded: LoadedSettings,
     *,
     run_id: str | None,
     logs: Sequence[Path],
@@ -60,7 +60,7 @@ def log_to_follow(logs: Sequence[Path], *, alone: bool) -> Path:
     return logs[0]
 
 
-def follow(log: Path, loaded: Loaded, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live) -> str:
+def follow(log: Path, loaded: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live) -> str:
     """Follow one CSV log until its run is over, and record that; until then nothing is recorded, so it can be repeated.
 
     Args:
@@ -117,7 +117,7 @@ def progress(tail: Tail, row: Row, earlier: Row) -> tuple[str, float | None, flo
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
 
-def refreshed(store: Store, config: Path, loaded: Loaded, *, now: float, offline: bool) -> str:
+def refreshed(store: Store, config: Path, loaded: LoadedSettings, *, now: float, offline: bool) -> str:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
     identity = workload_of(config, loaded, now=now).identity
     found = gather(store, identity, loaded, now=now, offline=offline, strict=True)
@@ -126,7 +126,7 @@ def refreshed(store: Store, config: Path, loaded: Loaded, *, now: float, offline
     return told(found.fresh) + skipped + notes
 
 
-def by_hand(run_id: str, config: Path, loaded: Loaded, metrics: Mapping[str, str], status: RunStatus, now: float) -> Run:
+def by_hand(run_id: str, config: Path, loaded: LoadedSettings, metrics: Mapping[str, str], status: RunStatus, now: float) -> Run:
     """A run that just ended with the values of config.ini and the outcome given on the command line."""
     workload = workload_of(config, loaded, now=now)
     values: dict[str, float | bool] = {}

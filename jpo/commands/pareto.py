@@ -18,12 +18,12 @@ from jpo.learning import continual
 from jpo.optimizer.advise import advise, choose
 from jpo.optimizer.front import Front
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead
+from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
 from jpo.project.evidence import Known, currency_in, gather, limits_of, waiting_for, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
-from jpo.project.proposal import wishes_of
+from jpo.project.proposal import request_of
 from jpo.project.settings import seconds
 from jpo.records import Currency, Preference, Workload
 from jpo.report import front_json, front_text
@@ -43,13 +43,13 @@ class Choices:
         preferred: by the name of each preference; without those of which nothing can be said.
     """
 
-    ahead: Outlook
+    ahead: Surrogate
     suggested: int | None
     because: str
     preferred: Mapping[str, int]
 
 
-def pareto(path: Path, loaded: Loaded, *, objectives: str | None, reference: str | None, seed: int, now: float) -> Front:
+def pareto(path: Path, loaded: LoadedSettings, *, objectives: str | None, reference: str | None, seed: int, now: float) -> Front:
     """The trade-off front of config.ini's workload.
 
     Args:
@@ -63,14 +63,14 @@ def pareto(path: Path, loaded: Loaded, *, objectives: str | None, reference: str
     with store_of(loaded, read_only=True) as store:
         workload = pinned(workload_of(path, loaded, now=now), store, now=now)
         known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
-        wishes = wishes_of(workload, limits_of(workload, loaded), known.runs, loaded)
-        policy = continual.policy_in(store, workload.identity, wishes.explore)
+        request = request_of(workload, limits_of(workload, loaded), known.runs, loaded)
+        policy = continual.policy_in(store, workload.identity, request.explore)
         last = on_probation(store, workload, known.runs)
-    choices = chosen(workload, known, wishes, policy, last, loaded.settings.named_preferences, seed=seed)
+    choices = chosen(workload, known, request, policy, last, loaded.settings.named_preferences, seed=seed)
     parameters = choices.ahead.candidates.parameters
     axes, note = axes_of(asked, choices.ahead)
     limits = {} if reference is None else limits_in(reference, axes, currency_in(loaded))
-    found = trade_off(choices.ahead, axes, wishes.promises)
+    found = trade_off(choices.ahead, axes, request.targets)
     points, hidden = on_show(found, marks_of(choices))
     notes = {note: "JPO-I831"} if note else {}
     if not found.facts:
@@ -96,7 +96,7 @@ def pareto(path: Path, loaded: Loaded, *, objectives: str | None, reference: str
 def chosen(
     workload: Workload,
     known: Known,
-    wishes: Wishes,
+    request: Request,
     policy: Policy | None,
     last: Undo | None,
     preferences: Mapping[str, Preference],
@@ -108,7 +108,7 @@ def chosen(
         advice = advise(
             workload.current,
             known.runs,
-            wishes,
+            request,
             policy=policy,
             seed=seed,
             others=known.others,
@@ -117,20 +117,22 @@ def chosen(
             last=last,
         )
     except NothingAdmissible as error:
-        return Choices(look_ahead(workload.current, known.runs, wishes, seed=seed, others=known.others), None, str(error), {})
+        return Choices(surrogate_of(workload.current, known.runs, request, seed=seed, others=known.others), None, str(error), {})
     ahead, decision = advice.ahead, advice.decision
     assert ahead is not None
-    rows = {name: preferred(ahead, known, replace(wishes, preference=one), policy) for name, one in preferences.items()}
+    rows = {name: preferred(ahead, known, replace(request, preference=one), policy) for name, one in preferences.items()}
     return Choices(ahead, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
 
 
-def preferred(ahead: Outlook, known: Known, wishes: Wishes, policy: Policy | None) -> int | None:
+def preferred(ahead: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
     """The row that is chosen under a preference; None where nothing may be used, or nothing is known of what it prefers."""
     belief = ahead.belief
-    if belief.duration_seconds is None or (wishes.preference.efficiency and not belief.knows_utilisation):
+    if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
-        return choose(within_sla(ahead, wishes), belief, known.runs, wishes, policy, known.followed_up, ahead.widen).choice
+        return choose(
+            within_sla(ahead, request), belief, known.runs, request, policy, known.followed_up, ahead.interval_factor
+        ).choice
     except NothingAdmissible:
         return None
 

@@ -7,7 +7,7 @@ budget" come from the rows of --vary, else from all that the limits allow.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,17 +20,15 @@ from jpo.history.undo import pinned, told_of_pins
 from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
 from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
-from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead, look_beside
+from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds, mean_of
 from jpo.project.evidence import currency_in, gather, limits_of, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
-from jpo.project.proposal import gpu_memory_gib_now, wishes_of
+from jpo.project.proposal import gpu_memory_gib_now, request_of
 from jpo.project.trial_logs import read_trials
-from jpo.records import Run, Workload, same
+from jpo.records import Parameters, Run, Workload, same
 from jpo.report import prediction_json, prediction_text
-
-Values = Mapping[str, float]
 
 MOST_OPTIONS = 3
 DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
@@ -47,12 +45,12 @@ class Scene:
 
     workload: Workload
     limits: Limits
-    wishes: Wishes
+    request: Request
     grounds: Grounds
     runs: Sequence[Run]
 
 
-def predict(path: Path, loaded: Loaded, question: Question, *, seed: int, now: float) -> Prediction:
+def predict(path: Path, loaded: LoadedSettings, question: Question, *, seed: int, now: float) -> Prediction:
     """Read, look ahead, tabulate, answer.
 
     Raises:
@@ -68,12 +66,12 @@ def predict(path: Path, loaded: Loaded, question: Question, *, seed: int, now: f
         known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
     runs = [run for run in known.runs if run.run_id not in {one.run_id for one in trials}]  # a log of a trial may lie among them
     limits = limits_of(workload, loaded)
-    wishes = wishes_of(workload, limits, runs, loaded)
-    asked = asked_for(question, workload, wishes)
-    ahead = look_ahead(workload.current, runs, wishes, seed=seed, others=known.others)
-    beside = {tuple(values.values()): look_beside(ahead, values, seed=seed, others=known.others) for values in asked}
+    request = request_of(workload, limits, runs, loaded)
+    asked = asked_for(question, workload, request)
+    ahead = surrogate_of(workload.current, runs, request, seed=seed, others=known.others)
+    beside = {tuple(values.values()): with_configuration(ahead, values, seed=seed, others=known.others) for values in asked}
     grounds = Grounds(workload.identity, ahead, trials, known.others, loaded.settings.prices.gpu_type, seed, beside)
-    scene = Scene(workload, limits, wishes, grounds, runs)
+    scene = Scene(workload, limits, request, grounds, runs)
     rows = table(asked, scene, spot=question.spot)
     answer = None
     if question.deadline_seconds is not None or budget is not None:
@@ -115,16 +113,16 @@ def rendered(prediction: Prediction, form: str, *, width: int, colour: bool) -> 
     return prediction_text.render(prediction, width=width, colour=colour)
 
 
-def table(asked: Sequence[Values], scene: Scene, *, spot: bool) -> list[Row]:
+def table(asked: Sequence[Parameters], scene: Scene, *, spot: bool) -> list[Row]:
     """A row for each configuration; with `spot` two, on demand and on spot prices."""
     ways = (False, True) if spot else (None,)
     found = zip(asked, expectations(asked, scene.grounds), strict=True)
     return [row_of(values, expected, scene, way) for values, expected in found for way in ways]
 
 
-def row_of(values: Values, expected: Sequence[Expected], scene: Scene, spot: bool | None) -> Row:
+def row_of(values: Parameters, expected: Sequence[Expected], scene: Scene, spot: bool | None) -> Row:
     """One configuration with the word of the limits and of [sla]."""
-    prices = scene.wishes.prices if spot is None else replace(scene.wishes.prices, spot=spot)
+    prices = scene.request.prices if spot is None else replace(scene.request.prices, spot=spot)
     if spot is not None:
         expected = [priced(one, values, scene.grounds.outlook(values), prices) for one in expected]
     memory = gpu_memory_gib_now(scene.workload, scene.runs)
@@ -138,11 +136,11 @@ def row_of(values: Values, expected: Sequence[Expected], scene: Scene, spot: boo
         beside=tuple(expected[1:]),
         runs=sum(run.ended_well and same(run.parameters, values) for run in scene.runs if run.parameters),
         why_not=tuple(one.message for one in constraints.check(today, values, scene.limits, facts).violations),
-        sla=check_sla(scene.wishes.promises, expected[0].forecast),
+        sla=check_sla(scene.request.targets, expected[0].forecast),
     )
 
 
-def priced(one: Expected, values: Values, ahead: Outlook, prices: Prices) -> Expected:
+def priced(one: Expected, values: Parameters, ahead: Surrogate, prices: Prices) -> Expected:
     """The same expectation on other prices."""
     return replace(one, forecast=replace(one.forecast, cost_usd=cost(one.forecast.duration_seconds, values, ahead, prices)))
 
@@ -162,7 +160,7 @@ def answered(rows: list[Row], question: Question, bounds: Bounds, scene: Scene) 
     nearest = min((row for row in pool if row.allowed), key=bounds.miss, default=min(pool, key=bounds.miss))
     best = keeping[0] if keeping else nearest
     timely = Bounds(bounds.seconds, None)
-    faster = dearer(best, [row for row in pool if row.allowed and timely.kept(row)], scene.wishes.prices)
+    faster = dearer(best, [row for row in pool if row.allowed and timely.kept(row)], scene.request.prices)
     shown = [*rows, *(row for row in (best, *(row for row, _ in faster)) if row not in rows)]
     supported = math.isfinite(bounds.miss(best)) or bool(keeping)
     return shown, Answer(

@@ -15,7 +15,7 @@ from jpo.cost.price import RESOURCES, cheapest
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.project.evidence import catalogue_in, currency_in, prices_in, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.settings import seconds
 from jpo.records import Workload
 from jpo.report.price_text import Hourly, Listed, Priced, PriceReport, as_json, as_text
@@ -29,7 +29,7 @@ OLD_DAYS = 365
 """Clouds change their prices about once a year; older ones are told as such."""
 
 
-def show(config: Path, loaded: Loaded, *, gpu_type: str | None, form: str, now: float, width: int, colour: bool) -> str:
+def show(config: Path, loaded: LoadedSettings, *, gpu_type: str | None, form: str, now: float, width: int, colour: bool) -> str:
     """The prices in force, today's hourly price, and the catalogue's instances, as `text` or `json`.
 
     Without a config.ini it tells the prices alone; without a catalogue in [prices] JPO's own if a GPU type is asked for.
@@ -44,7 +44,9 @@ def show(config: Path, loaded: Loaded, *, gpu_type: str | None, form: str, now: 
     return as_json(report) if form == "json" else as_text(report, width=width, colour=colour)
 
 
-def report_of(workload: Workload | None, prices: Prices, loaded: Loaded, *, gpu_type: str | None, today: date) -> PriceReport:
+def report_of(
+    workload: Workload | None, prices: Prices, loaded: LoadedSettings, *, gpu_type: str | None, today: date
+) -> PriceReport:
     """Everything that `jpo prices show` says."""
     table = loaded.settings.prices
     paid = {name: workload.current[name] for name in RESOURCES if workload and name in workload.current}
@@ -69,7 +71,7 @@ def report_of(workload: Workload | None, prices: Prices, loaded: Loaded, *, gpu_
     )
 
 
-def named(loaded: Loaded) -> Iterator[Priced]:
+def named(loaded: LoadedSettings) -> Iterator[Priced]:
     """The prices in jpo.toml, each with its origin."""
     table = loaded.settings.prices
     for name in (*KEYS.values(), "usd_per_kwh"):

@@ -17,7 +17,7 @@ from jpo.advisor.advisor import Advisor
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
 from jpo.project.evidence import gather, prices_in, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.records import Outcome, Run
 from jpo.replay import (
@@ -95,7 +95,9 @@ class Played:
     notes: tuple[str, ...]
 
 
-def replay(files: Sequence[Path], own: Sequence[tuple[Path, Loaded]], options: Options, *, now: float, track: Track) -> Played:
+def replay(
+    files: Sequence[Path], own: Sequence[tuple[Path, LoadedSettings]], options: Options, *, now: float, track: Track
+) -> Played:
     """Play every policy on every trace, and on the own history of every config.ini.
 
     Args:
@@ -117,7 +119,7 @@ def replay(files: Sequence[Path], own: Sequence[tuple[Path, Loaded]], options: O
     return Played(contest, result, tuple(note for one in histories for note in one.notes))
 
 
-def own_runs(path: Path, loaded: Loaded, *, now: float) -> OwnRuns:
+def own_runs(path: Path, loaded: LoadedSettings, *, now: float) -> OwnRuns:
     """The finished runs of a config.ini's workload, on record and in CSV logs, as a trace."""
     workload = workload_of(path, loaded, now=now)
     with store_of(loaded, read_only=True) as store:

@@ -16,11 +16,11 @@ from jpo.history import Store
 from jpo.history.undo import Undo, day, equal, last_in_force, on_record, pins, took_effect, undo
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.surrogate import Wishes, look_ahead
+from jpo.optimizer.surrogate import Request, surrogate_of
 from jpo.project.evidence import Known, currency_in, gather, limits_of, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
-from jpo.project.proposal import carry_out, checked, diff_of, edits_of, suggestion_of, wishes_of
+from jpo.project.proposal import carry_out, checked, diff_of, edits_of, request_of, suggestion_of
 from jpo.records import Decision, Parameter, Run, Suggestion, Workload
 from jpo.report import Report
 from jpo.wording import numbers
@@ -44,7 +44,7 @@ class Options:
     diff: bool = False
 
 
-def rollback(path: Path, loaded: Loaded, options: Options) -> Report:
+def rollback(path: Path, loaded: LoadedSettings, options: Options) -> Report:
     """Read, look up what to undo, check, record, write.
 
     Raises:
@@ -59,8 +59,8 @@ def rollback(path: Path, loaded: Loaded, options: Options) -> Report:
         undone = None if options.unpin else what_to_undo(store, workload, options.before)
         known = gather(store, workload.identity, loaded, now=options.now, offline=True, strict=False)
         told = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
-        wishes = wishes_of(workload, limits, known.runs, loaded)
-        advice = advice_of(workload, undone, known, wishes, told)
+        request = request_of(workload, limits, known.runs, loaded)
+        advice = advice_of(workload, undone, known, request, told)
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
         facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None)
         proposal = checked(workload, edits, in_one_step(limits), facts, loaded)
@@ -69,13 +69,13 @@ def rollback(path: Path, loaded: Loaded, options: Options) -> Report:
             advice,
             proposal,
             known,
-            wishes,
+            request,
             limits,
             loaded,
             suggestion_id=options.suggestion_id,
             now=options.now,
             seed=0,
-            agent=continual.policy_in(store, workload.identity, wishes.explore),
+            agent=continual.policy_in(store, workload.identity, request.explore),
         )
         suggestion = replace(suggestion, pinned_until=pinned_until(options))
         written = carry_out(store, workload, proposal, suggestion, dry_run=options.dry_run)
@@ -186,10 +186,10 @@ def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
     return {f"{keys} may be changed by `jpo suggest` again": "JPO-I847"}
 
 
-def advice_of(workload: Workload, undone: Undo | None, known: Known, wishes: Wishes, told: dict[str, str]) -> Advice:
+def advice_of(workload: Workload, undone: Undo | None, known: Known, request: Request, told: dict[str, str]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
     values = {**workload.current, **(undone.values if undone else {})}
-    ahead = look_ahead(workload.current, known.runs, wishes, seed=0, others=known.others, asked=[values])
+    ahead = surrogate_of(workload.current, known.runs, request, seed=0, others=known.others, asked=[values])
     row, now = ahead.row(values), ahead.candidates.current
     codes = tuple(dict.fromkeys(told.values()))
     decision = Decision(row, None, "rollback", tuple(told), codes, "keep" if row == now else "known")

@@ -21,13 +21,13 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.errors import UsageError
 from jpo.history import open_store
 from jpo.project.evidence import workload_of
-from jpo.project.load import Loaded, load, merge
+from jpo.project.load import LoadedSettings, load, merge
 from jpo.records import Finished, Identity, Preference, Run
 from jpo.report import fleet_json, fleet_text
 from jpo.simulate.fleet import Fleet, Lane, before_after, per_model
 from jpo.simulate.workloads import MEMORY_GIB, SimulatedWorkload, draw_workload, execute, truth
 
-Suggest = Callable[[Path, Loaded, str, float], object]
+Suggest = Callable[[Path, LoadedSettings, str, float], object]
 """(config.ini, settings, suggestion id, now) -> whatever; config.ini is changed."""
 Track = Callable[[Sequence[int], str], Iterable[int]]
 
@@ -52,7 +52,7 @@ class Plan:
     explore: str | None = None
 
     @property
-    def wishes(self) -> Mapping[str, object]:
+    def request(self) -> Mapping[str, object]:
         """The flags as tables of jpo.toml."""
         preference = {} if self.preference is None else {"preference": self.preference}
         return preference if self.explore is None else {**preference, "agent": {"explore": self.explore}}
@@ -64,7 +64,7 @@ class Place:
 
     job: SimulatedWorkload
     config: Path
-    loaded: Loaded
+    loaded: LoadedSettings
     tuned: list[Run] = field(default_factory=list)
     unchanged: list[Run] = field(default_factory=list)
     free_at: float = START
@@ -79,14 +79,14 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
     Raises:
         UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
     """
-    wishes = merge([("command line", plan.wishes)], root=Path(), toml=None)
+    request = merge([("command line", plan.request)], root=Path(), toml=None)
     with ExitStack() as until_done:
         root = made(keep) if keep else Path(until_done.enter_context(tempfile.TemporaryDirectory(prefix="jpo-simulate-")))
-        places = [set_up(number, plan, root, wishes) for number in range(plan.workloads)]
+        places = [set_up(number, plan, root, request) for number in range(plan.workloads)]
         for step in track(range(plan.workloads * plan.runs), "simulate"):
             night, number = divmod(step, plan.workloads)
             pass_night(places[number], night, plan.seed, suggest)
-    preference, explore = wishes.settings.preference, wishes.settings.agent.explore
+    preference, explore = request.settings.preference, request.settings.agent.explore
     lanes = tuple(lane(place, preference.record(), nights=plan.runs) for place in places)
     return Fleet(lanes, plan.runs, window(plan.runs), plan.seed, plan.drift, explore, preference.model_dump())
 
@@ -109,13 +109,13 @@ def made(keep: Path) -> Path:
     return keep
 
 
-def set_up(number: int, plan: Plan, root: Path, wishes: Loaded) -> Place:
+def set_up(number: int, plan: Plan, root: Path, request: LoadedSettings) -> Place:
     """Draw a workload and write its config.ini and jpo.toml."""
     job = draw_workload(number, plan.runs, np.random.default_rng([plan.seed, number]), drift=plan.drift)
     config = root / f"workload-{number:02}" / "config.ini"
     config.parent.mkdir()
     config.write_text(config_ini(job), encoding="utf-8")
-    config.with_name("jpo.toml").write_text(jpo_toml(job, wishes), encoding="utf-8")
+    config.with_name("jpo.toml").write_text(jpo_toml(job, request), encoding="utf-8")
     return Place(job, config, load(config, None, {}, {}))
 
 
@@ -128,9 +128,9 @@ def config_ini(job: SimulatedWorkload) -> str:
     return "\n".join(lines) + "\n"
 
 
-def jpo_toml(job: SimulatedWorkload, wishes: Loaded) -> str:
+def jpo_toml(job: SimulatedWorkload, request: LoadedSettings) -> str:
     """Explicit choices for every parameter: whatever is proposed, the simulator knows what it does."""
-    settings = wishes.settings
+    settings = request.settings
     choices = [f"{name} = {{ choices = [{', '.join(f'{v:g}' for v in values)}] }}" for name, values in job.choices.items()]
     weights = [f"{name} = {weight!r}" for name, weight in settings.preference.model_dump().items()]
     named = ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour")

@@ -16,7 +16,7 @@ from jpo.history import Store
 from jpo.history.audit_export import moment
 from jpo.inventory.gpus import gpus_here
 from jpo.project.evidence import Known, currency_in, gather, prices_in, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.records import USD, Currency, Identity, Run, SlaCheck, Workload, same
 from jpo.report.sla import CheckedRun, Tally, checked_text
@@ -30,7 +30,7 @@ VIOLATED = 3
 
 def check(
     config: Path,
-    loaded: Loaded,
+    loaded: LoadedSettings,
     *,
     run_id: str | None,
     logs: Sequence[Path],
@@ -52,18 +52,18 @@ def check(
         UsageError: JPO-E811, nothing is promised; E812, a run and logs were both named; E813, one of another workload was;
             E814, the run is not on record.
     """
-    promises, workload, prices = promised(loaded), workload_of(config, loaded, now=now), prices_in(loaded)
+    targets, workload, prices = promised(loaded), workload_of(config, loaded, now=now), prices_in(loaded)
     if logs and run_id is not None:
         raise UsageError("--csv", "and a RUN exclude each other", "check them one after the other", code="JPO-E812")
     with store_of(loaded, read_only=True) as store:
         known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
         checked = [run.completed(workload.current) for run in wanted(store, known, workload.identity, run_id, logs, now=now)]
     runs = {run.run_id: run.completed(workload.current) for run in (*known.runs, *checked)}
-    account = compliance([check_run(promises, run, prices) for run in runs.values()])
-    held = [(run, check_run(promises, run, prices)) for run in checked]
-    notes = [*known.evidence.notes, *unknown_cost(held), *(gpus_now(environ) if "gpu_util_min" in promises else ())]
+    account = compliance([check_run(targets, run, prices) for run in runs.values()])
+    held = [(run, check_run(targets, run, prices)) for run in checked]
+    notes = [*known.evidence.notes, *unknown_cost(held), *(gpus_now(environ) if "gpu_util_min" in targets else ())]
     if form == "json":
-        text = as_json(workload.identity, promises, held, account, notes, prices)
+        text = as_json(workload.identity, targets, held, account, notes, prices)
     else:
         rows = [CheckedRun(run.run_id, ending(run), with_values(run, checks, prices)) for run, checks in held]
         currency, name = currency_in(loaded), str(workload.identity)
@@ -71,13 +71,13 @@ def check(
     return text, VIOLATED if any(one.verdict == "broken" for _, checks in held for one in checks) else 0
 
 
-def promised(loaded: Loaded) -> Mapping[str, float]:
+def promised(loaded: LoadedSettings) -> Mapping[str, float]:
     """What [sla] promises, at least one thing."""
-    promises = loaded.settings.sla.promises
-    if not promises:
+    targets = loaded.settings.sla.targets
+    if not targets:
         remedy = "see `jpo sla suggest` for lines that runs would keep"
         raise UsageError(str(loaded.toml or "settings"), "[sla] promises nothing", remedy, code="JPO-E811")
-    return promises
+    return targets
 
 
 def wanted(
@@ -127,14 +127,14 @@ def ending(run: Run) -> str:
 
 def tallies(account: Compliance) -> list[Tally]:
     """Every promise, then all of them together."""
-    single = [*account.promises.items(), ("runs that broke nothing", account.runs)]
+    single = [*account.targets.items(), ("runs that broke nothing", account.runs)]
     together = Tally("promises of all runs", account.pairs.kept, account.pairs.known)
     return [*(Tally(what, kept.kept, kept.known, kept.share) for what, kept in single), together]
 
 
 def as_json(
     identity: Identity,
-    promises: Mapping[str, float],
+    targets: Mapping[str, float],
     held: Sequence[tuple[Run, Sequence[SlaCheck]]],
     account: Compliance,
     notes: Sequence[str],
@@ -148,7 +148,7 @@ def as_json(
     document = {
         "schema_version": SCHEMA_VERSION,
         "workload": asdict(identity),
-        "promises": dict(promises),
+        "promises": dict(targets),
         "runs": [
             {
                 "run_id": run.run_id,
@@ -161,14 +161,14 @@ def as_json(
         "compliance": {
             "runs": counted(account.runs),
             "pairs": {"kept": account.pairs.kept, "known": account.pairs.known},
-            "promises": {name: counted(account.promises.get(name, Kept(0, 0))) for name in promises},
+            "promises": {name: counted(account.targets.get(name, Kept(0, 0))) for name in targets},
         },
         "notes": list(notes),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def suggest(config: Path, loaded: Loaded, *, share: float, form: str, now: float, width: int, colour: bool) -> str:
+def suggest(config: Path, loaded: LoadedSettings, *, share: float, form: str, now: float, width: int, colour: bool) -> str:
     """Lines for [sla] that this share of runs like the last ones would keep, each promise by itself."""
     if not 0.5 <= share < 1:  # click lets nan pass
         raise UsageError("--keep", f"{share} is no share of runs", "write e.g. 0.95", code="JPO-E305")

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from jpo.errors import StoreError, UsageError
 from jpo.files import whole
 from jpo.history.archive import read_lines
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.version import __version__
 
@@ -33,7 +33,7 @@ WORDS = {
 """A table's rows: one, several."""
 
 
-def export(loaded: Loaded, file: Path, *, tell: Callable[[str], None]) -> None:
+def export(loaded: LoadedSettings, file: Path, *, tell: Callable[[str], None]) -> None:
     """Write the whole store of one moment to a file, or to stdout for "-"; others may go on using it.
 
     Raises:
@@ -55,7 +55,7 @@ def export(loaded: Loaded, file: Path, *, tell: Callable[[str], None]) -> None:
     tell(f"exported to {file} ({in_kb(file.stat().st_size)})\n")
 
 
-def import_(loaded: Loaded, file: Path) -> str:
+def import_(loaded: LoadedSettings, file: Path) -> str:
     """Fill the store, which must be empty, with an export: all of it or nothing.
 
     Raises:
@@ -71,7 +71,7 @@ def import_(loaded: Loaded, file: Path) -> str:
     return f"imported {told or 'nothing'}; the audit log's chain is intact\n"
 
 
-def gc(loaded: Loaded, *, dry_run: bool, now: float) -> str:
+def gc(loaded: LoadedSettings, *, dry_run: bool, now: float) -> str:
     """Forget how runs went (their series) that ended longer than [store] keep_series ago."""
     ended_before = max(0.0, now - loaded.settings.store.keep_series)
     with store_of(loaded, read_only=dry_run) as store:
@@ -84,7 +84,7 @@ def gc(loaded: Loaded, *, dry_run: bool, now: float) -> str:
     return f"{told} ({in_kb(found.size_bytes)}); what else is known of the runs stays\n"
 
 
-def refuse_what_is_no_place(file: Path, loaded: Loaded) -> None:
+def refuse_what_is_no_place(file: Path, loaded: LoadedSettings) -> None:
     """An export over the store itself would destroy both; a device or a pipe would be replaced by a file."""
     if file.exists() and not file.is_file():
         raise UsageError(str(file), "is not a plain file", 'name another one, or "-" for stdout', code="JPO-E307")

@@ -18,11 +18,11 @@ from jpo.history.events import in_short, refused
 from jpo.history.undo import on_probation, pinned, told_of_pins
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice, advise
-from jpo.optimizer.surrogate import Wishes
+from jpo.optimizer.surrogate import Request
 from jpo.project.evidence import Known, currency_in, gather, limits_in, waiting_for, with_pins, workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
-from jpo.project.proposal import carry_out, diff_of, guarded, propose, refuse, suggestion_of, wishes_of
+from jpo.project.proposal import carry_out, diff_of, guarded, propose, refuse, request_of, suggestion_of
 from jpo.records import WHOLE, Workload
 from jpo.report import Report
 
@@ -44,7 +44,7 @@ class Options:
     """What [sla] promises where --deadline and --max-cost say otherwise for this once; None: as the settings."""
 
 
-def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
+def suggest(path: Path, loaded: LoadedSettings, options: Options) -> Report:
     """Read, look, learn, decide, check, record, write."""
     now, seed = options.now, options.seed
     workload = workload_of(path, loaded, now=now)
@@ -55,19 +55,19 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
         limits = with_pins(limits, workload)
         screen(store, workload, chosen, limits, now=now)
         known = look(store, workload, loaded, options)
-        wishes = wishes_of(workload, limits, known.runs, loaded)
+        request = request_of(workload, limits, known.runs, loaded)
         if options.learn and not options.dry_run:
-            lasting = wishes if options.lasting is None else replace(wishes, promises=options.lasting)  # else it began anew
+            lasting = request if options.lasting is None else replace(request, targets=options.lasting)  # else it began anew
             known = continual.learn_if_possible(store, workload.identity, known, lasting, loaded, seed=seed, now=now)
-        policy = continual.policy_in(store, workload.identity, wishes.explore)
-        advice = advised(store, workload, known, wishes, policy, chosen, options)
+        policy = continual.policy_in(store, workload.identity, request.explore)
+        advice = advised(store, workload, known, request, policy, chosen, options)
         proposal = propose(workload, advice, limits, known.runs, loaded)
         suggestion = suggestion_of(
             workload,
             advice,
             proposal,
             known,
-            wishes,
+            request,
             limits,
             loaded,
             suggestion_id=options.suggestion_id,
@@ -86,7 +86,7 @@ def suggest(path: Path, loaded: Loaded, options: Options) -> Report:
         )
 
 
-def look(store: Store, workload: Workload, loaded: Loaded, options: Options) -> Known:
+def look(store: Store, workload: Workload, loaded: LoadedSettings, options: Options) -> Known:
     """All that is known of the workload now, and what rollbacks hold."""
     known = gather(store, workload.identity, loaded, now=options.now, offline=options.offline, strict=options.strict)
     pins = told_of_pins(workload)
@@ -98,7 +98,7 @@ def advised(
     store: Store,
     workload: Workload,
     known: Known,
-    wishes: Wishes,
+    request: Request,
     policy: Policy | None,
     chosen: Mapping[str, float],
     options: Options,
@@ -108,7 +108,7 @@ def advised(
         return advise(
             workload.current,
             known.runs,
-            wishes,
+            request,
             policy=policy,
             seed=options.seed,
             others=known.others,
@@ -120,7 +120,7 @@ def advised(
     except NothingAdmissible as error:
         about: dict[str, Json] = {
             "evidence": in_short(known.evidence),
-            "preference": asdict(wishes.preference),
+            "preference": asdict(request.preference),
             "seed": options.seed,
         }
         store.audit(refused(workload, {}, [str(error)], code=error.code, now=options.now, about=about))

@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class SlaTarget:
     """What a promise of [sla] is about.
 
     Attributes:
@@ -42,40 +42,40 @@ class Promise:
         return value <= self.edge(limit) if self.at_most else value >= self.edge(limit)
 
 
-PROMISES: Mapping[str, Promise] = {
-    "time_max": Promise("duration_seconds", at_most=True, only_grows=True),
-    "cost_max": Promise("cost_usd", at_most=True, only_grows=True),
-    "throughput_min": Promise("throughput_samples_per_second", at_most=False),
-    "memory_max_gib": Promise("memory_gib", at_most=True, only_grows=True),
-    "gpu_util_min": Promise("gpu_utilisation", at_most=False),
-    "cpu_util_min": Promise("cpu_utilisation", at_most=False),
-    "val_loss_max": Promise("val_loss", at_most=True),
+SLA_TARGETS: Mapping[str, SlaTarget] = {
+    "time_max": SlaTarget("duration_seconds", at_most=True, only_grows=True),
+    "cost_max": SlaTarget("cost_usd", at_most=True, only_grows=True),
+    "throughput_min": SlaTarget("throughput_samples_per_second", at_most=False),
+    "memory_max_gib": SlaTarget("memory_gib", at_most=True, only_grows=True),
+    "gpu_util_min": SlaTarget("gpu_utilisation", at_most=False),
+    "cpu_util_min": SlaTarget("cpu_utilisation", at_most=False),
+    "val_loss_max": SlaTarget("val_loss", at_most=True),
 }
 """Every promise by its name in [sla], in the order of reports."""
 
 
-def check_sla(promises: Mapping[str, float], expected: Forecast) -> tuple[SlaCheck, ...]:
+def check_sla(targets: Mapping[str, float], expected: Forecast) -> tuple[SlaCheck, ...]:
     """Each promise held against a forecast: its mean breaks it, or only the far end of its interval ("at risk"), or neither."""
-    return tuple(SlaCheck(name, limit, _expected(name, limit, expected)) for name, limit in promises.items())
+    return tuple(SlaCheck(name, limit, _expected(name, limit, expected)) for name, limit in targets.items())
 
 
-def check_run(promises: Mapping[str, float], run: Run, prices: Prices) -> tuple[SlaCheck, ...]:
+def check_run(targets: Mapping[str, float], run: Run, prices: Prices) -> tuple[SlaCheck, ...]:
     """Each promise held against what was measured; never "at risk"."""
-    return tuple(SlaCheck(name, limit, _measured(name, limit, run, prices)) for name, limit in promises.items())
+    return tuple(SlaCheck(name, limit, _measured(name, limit, run, prices)) for name, limit in targets.items())
 
 
 def measured(name: str, run: Run, prices: Prices) -> float | None:
     """What a promise is held against: the run's own value, or the cost that its time and prices make; None: not known."""
-    return outcome_of(run, PROMISES[name].quantity, prices)
+    return outcome_of(run, SLA_TARGETS[name].quantity, prices)
 
 
-def missed(promises: Mapping[str, float], run: Run, prices: Prices) -> float:
+def missed(targets: Mapping[str, float], run: Run, prices: Prices) -> float:
     """By how much a run broke its promises together, as natural logs of ratios to the limits: 0.0 = by nothing, 0.7 = twice one.
 
     Each counts MOST_MISSED at most. Where a limit or value is not above zero there is no ratio: the difference counts, relative
     to the limit.
     """
-    broken = [check for check in check_run(promises, run, prices) if check.verdict == "broken"]
+    broken = [check for check in check_run(targets, run, prices) if check.verdict == "broken"]
     return sum(_beyond(check, measured(check.name, run, prices)) for check in broken)
 
 
@@ -109,7 +109,7 @@ class Compliance:
 
     runs: Kept
     pairs: Kept
-    promises: Mapping[str, Kept]
+    targets: Mapping[str, Kept]
 
 
 def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
@@ -120,7 +120,7 @@ def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
     return Compliance(
         runs=_kept(all(known.values()) for known in verdicts if known),
         pairs=_kept(kept for known in verdicts for kept in known.values()),
-        promises={name: _kept(known[name] for known in verdicts if name in known) for name in PROMISES if name in promised},
+        targets={name: _kept(known[name] for known in verdicts if name in known) for name in SLA_TARGETS if name in promised},
     )
 
 
@@ -139,7 +139,7 @@ def _wilson(kept: int, known: int) -> Interval:
 
 
 def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at risk", "broken", "unknown"]:
-    promise = PROMISES[name]
+    promise = SLA_TARGETS[name]
     interval: Interval | None = getattr(expected, promise.quantity)
     if interval is None:
         return "unknown"
@@ -149,7 +149,7 @@ def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at 
 
 
 def _measured(name: str, limit: float, run: Run, prices: Prices) -> Literal["ok", "broken", "unknown"]:
-    promise, value = PROMISES[name], measured(name, run, prices)
+    promise, value = SLA_TARGETS[name], measured(name, run, prices)
     if value is None:
         return "unknown"
     if promise.keeps(value, limit):
@@ -159,7 +159,7 @@ def _measured(name: str, limit: float, run: Run, prices: Prices) -> Literal["ok"
 
 def _beyond(check: SlaCheck, value: float | None) -> float:
     assert value is not None, "what is not known breaks nothing"
-    worse, better = (value, check.limit) if PROMISES[check.name].at_most else (check.limit, value)
+    worse, better = (value, check.limit) if SLA_TARGETS[check.name].at_most else (check.limit, value)
     if better > 0:
         return min(MOST_MISSED, math.log(worse) - math.log(better))
     return min(MOST_MISSED, (worse - better) / abs(check.limit)) if check.limit else MOST_MISSED

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from jpo.cost.price import Prices
-from jpo.cost.sla import PROMISES, measured
+from jpo.cost.sla import SLA_TARGETS, measured
 from jpo.records import Run
 
 FEWEST = 3
@@ -54,7 +54,7 @@ def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator
         runs: that ended well and are alike.
         share: of runs like them that shall keep it, each promise by itself, in 0.5..1.
     """
-    for name in PROMISES:
+    for name in SLA_TARGETS:
         values = [value for run in runs if (value := measured(name, run, prices)) is not None]
         yield threshold(name, values, share)
 
@@ -65,7 +65,7 @@ def threshold(name: str, values: Sequence[float], share: float) -> Threshold:
         missing = FEWEST - len(values)
         why_not = f"measured in {len(values)} of at least {FEWEST} runs; {missing} more {'is' if missing == 1 else 'are'} needed"
         return Threshold(name, None, len(values), min(values, default=None), max(values, default=None), why_not)
-    bound = next_run_bound(values, share, at_most=PROMISES[name].at_most)
+    bound = next_run_bound(values, share, at_most=SLA_TARGETS[name].at_most)
     limit = None if bound is None else rounded(name, bound)
     if limit is None or (limit <= 0 and name != "val_loss_max"):
         why_not = "the runs differ too much" if any(values) else "the runs measured nothing but 0"
@@ -120,7 +120,7 @@ def rounded(name: str, bound: float) -> float:
     if step == 0:
         return bound
     steps = bound / step
-    whole = math.ceil(steps - 1e-9) if PROMISES[name].at_most else math.floor(steps + 1e-9)
+    whole = math.ceil(steps - 1e-9) if SLA_TARGETS[name].at_most else math.floor(steps + 1e-9)
     return float(f"{whole * step:.10g}")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION, Misfit, Moved, moved
+from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION, Discrepancy, Moved, moved
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.measurements import NOWHERE, End, Placed, Seen, at_least, measured, place
 from jpo.forecast.weights import effective_share, flattened, softmax
@@ -37,7 +37,7 @@ class _Quantity:
 
     seen: Seen
     least: Seen
-    misfit: Misfit
+    discrepancy: Discrepancy
 
 
 def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run], recalled: Recalled | None = None) -> Belief:
@@ -60,7 +60,7 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run], recalle
     power, price = _price(draws, candidates, [*well, *stopped])
 
     def move(log: Floats, of: _Quantity) -> Moved:
-        return moved(log, of.seen, of.least, of.misfit, candidates)
+        return moved(log, of.seen, of.least, of.discrepancy, candidates)
 
     parts = [move(log, of) for log, of in zip(_logs(draws, power), (time, loss, utilisation, price), strict=True)]
     log_likelihood = np.sum([part.log_likelihood for part in parts], axis=0) + _of_failures(draws.fails, placed)
@@ -101,7 +101,7 @@ def _quantities(well: Sequence[Placed], stopped: Sequence[Placed], noise: float)
     seconds = measured(well, lambda one: one.run.outcome.duration_seconds)
     losses = measured(well, lambda one: one.run.outcome.val_loss)
     return (
-        _Quantity(seconds, at_least(stopped) if seconds.rows.size else NOWHERE, Misfit(TIME_TAU, noise)),
+        _Quantity(seconds, at_least(stopped) if seconds.rows.size else NOWHERE, Discrepancy(TIME_TAU, noise)),
         _Quantity(losses, NOWHERE, LOSS),
         _Quantity(_utilisation(well), NOWHERE, UTILISATION),
     )
@@ -115,7 +115,7 @@ def _remembered(recalled: Recalled, quantities: tuple[_Quantity, ...], current: 
     """The recalled surfaces, conditioned on what was measured."""
     rng = np.random.default_rng((recalled.seed, 3))
     logs = _logs(recalled.draws, recalled.draws.log_power)
-    return [conditioned(log, of.seen, of.least, of.misfit, current, rng) for log, of in zip(logs, quantities, strict=True)]
+    return [conditioned(log, of.seen, of.least, of.discrepancy, current, rng) for log, of in zip(logs, quantities, strict=True)]
 
 
 def _odds(recalled: Recalled, remembered: list[Moved], simulated: Floats, placed: Sequence[Placed]) -> float:

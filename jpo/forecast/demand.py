@@ -34,7 +34,7 @@ class _Quantity:
     """
 
     slopes: Mapping[str, tuple[float, float]]
-    misfit: float
+    discrepancy: float
     noise: float
     ratio: bool = False
 
@@ -42,10 +42,10 @@ class _Quantity:
 _BATCH = "batch per GPU"
 _QUANTITIES: Mapping[str, _Quantity] = {
     "throughput_samples_per_second": _Quantity(
-        {_BATCH: (0.25, 0.25), "gpus": (0.55, 0.25), "cpus": (0.05, 0.2), "num_layers": (-0.4, 0.4)}, misfit=0.3, noise=0.06
+        {_BATCH: (0.25, 0.25), "gpus": (0.55, 0.25), "cpus": (0.05, 0.2), "num_layers": (-0.4, 0.4)}, discrepancy=0.3, noise=0.06
     ),
     "memory_gib": _Quantity(
-        {_BATCH: (0.15, 0.15), "gpus": (0.15, 0.2), "cpus": (0.05, 0.15), "num_layers": (0.1, 0.15)}, misfit=0.1, noise=0.05
+        {_BATCH: (0.15, 0.15), "gpus": (0.15, 0.2), "cpus": (0.05, 0.15), "num_layers": (0.1, 0.15)}, discrepancy=0.1, noise=0.05
     ),
     "gpu_utilisation": _Quantity(
         {_BATCH: (0.3, 0.4), "gpus": (-0.2, 0.4), "cpus": (0.1, 0.3), "num_layers": (0.2, 0.4)}, 0.3, 0.25, ratio=True
@@ -139,12 +139,14 @@ def _band(
     slopes = np.array(list(known.values())).reshape(len(known), 2)  # (F, 2)
     reach = np.array([_REACH_OF_CPUS if parameter == "cpus" else _REACH for parameter in known])
     noise, freedom = _noise([(one.row, number) for one in placed if (number := value(one))], quantity.noise)
-    mean, deviation = _predict(seen, doublings, slopes, reach, quantity.misfit, noise)
+    mean, deviation = _predict(seen, doublings, slopes, reach, quantity.discrepancy, noise)
     half = _student_quantile(freedom) * deviation
     return _back(np.stack((mean, mean - half, mean + half)), quantity.ratio)
 
 
-def _predict(seen: Seen, doublings: Floats, slopes: Floats, reach: Floats, misfit: float, noise: float) -> tuple[Floats, Floats]:
+def _predict(
+    seen: Seen, doublings: Floats, slopes: Floats, reach: Floats, discrepancy: float, noise: float
+) -> tuple[Floats, Floats]:
     """Mean and sd of the logs of one next run at every candidate, (K,) each."""
     line = doublings @ slopes[:, 0]  # (K,)
     at = doublings[seen.rows]  # (M, F)
@@ -152,7 +154,7 @@ def _predict(seen: Seen, doublings: Floats, slopes: Floats, reach: Floats, misfi
     def alike(points: Floats, others: Floats) -> Floats:
         """Prior covariance of what is unknown: level, slopes and misfit, (N, O)."""
         squares = (((points[:, None] - others[None]) / reach) ** 2).sum(axis=2)
-        return np.asarray(_VAGUE**2 + (points * slopes[:, 1] ** 2) @ others.T + misfit**2 * np.exp(-squares / 2))
+        return np.asarray(_VAGUE**2 + (points * slopes[:, 1] ** 2) @ others.T + discrepancy**2 * np.exp(-squares / 2))
 
     origin = at.mean(axis=0)  # slopes turn about the runs
     at, here = at - origin, doublings - origin
@@ -161,7 +163,7 @@ def _predict(seen: Seen, doublings: Floats, slopes: Floats, reach: Floats, misfi
     missing = seen.mean - line[seen.rows] - centre
     root = np.linalg.cholesky(among)
     across, missing = np.split(np.linalg.solve(root, np.column_stack((across, missing))), [-1], axis=1)  # (M, K) and (M, 1)
-    before = _VAGUE**2 + (here**2) @ (slopes[:, 1] ** 2) + misfit**2
+    before = _VAGUE**2 + (here**2) @ (slopes[:, 1] ** 2) + discrepancy**2
     variance = np.maximum(before - (across**2).sum(axis=0), 0) + noise**2
     worse = max(1.0, (_NOISE_RUNS + float((missing**2).sum())) / (_NOISE_RUNS + len(missing) - 1))
     return line + centre + missing[:, 0] @ across, np.sqrt(variance * worse)

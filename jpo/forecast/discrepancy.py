@@ -22,7 +22,7 @@ _REACH = {"cpus": 2.0, "memory_gib": 4.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class Discrepancy:
     """sd of ln: `tau` between a job and the best particle at one candidate, `noise` between two equal runs."""
 
     tau: float
@@ -31,9 +31,9 @@ class Misfit:
 
 TIME_TAU = 0.12
 """sd of ln duration; 0.06 to 0.3 gave equal results on recorded jobs. The noise comes from the runs (belief.py)."""
-LOSS = Misfit(0.15, 0.03)
+LOSS = Discrepancy(0.15, 0.03)
 """Of ln validation loss. With 0.08, 90 % intervals held 73 to 76 % of LCBench's losses; regret was the same from 0.08 to 0.25."""
-UTILISATION, PRICE = Misfit(0.3, 0.1), Misfit(0.08, 0.02)
+UTILISATION, PRICE = Discrepancy(0.3, 0.1), Discrepancy(0.08, 0.02)
 """Of ln busy share, and of ln price per second beside the candidates' rates. Assumed."""
 
 
@@ -46,7 +46,7 @@ class Moved:
     log_likelihood: Floats
 
 
-def moved(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, candidates: Candidates) -> Moved:
+def moved(simulated: Floats, seen: Seen, least: Seen, discrepancy: Discrepancy, candidates: Candidates) -> Moved:
     """Fit each particle's unknown level, score what remains with a Student t, and move the particle towards own measurements.
 
     Only ratios are simulated, so the level s_j is the mean of (measured - simulated) over the candidates seen, each weighted with
@@ -64,12 +64,12 @@ def moved(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, candidates
     jobs = len(simulated)
     if not seen.rows.size:
         return Moved(simulated, np.zeros(jobs), np.zeros(jobs))
-    level, log_likelihood = explained(simulated, seen, least, misfit)
+    level, log_likelihood = explained(simulated, seen, least, discrepancy)
     missing = seen.mean - simulated[:, seen.rows] - level[:, None]
     residual = np.concatenate((missing, short_of(simulated, level, least)), axis=1)  # (J, M + L)
     rows, count = np.concatenate((seen.rows, least.rows)), np.concatenate((seen.count, least.count))
-    together = _covariance(simulated, level, rows, log_likelihood) + misfit.tau**2 * _alike(candidates, rows)
-    among_seen = together[:, rows] + np.diag(misfit.noise**2 / count)
+    together = _covariance(simulated, level, rows, log_likelihood) + discrepancy.tau**2 * _alike(candidates, rows)
+    among_seen = together[:, rows] + np.diag(discrepancy.noise**2 / count)
     moved = simulated + residual @ np.linalg.solve(among_seen, together)  # (J, M) @ (M, K)
     shift = moved[:, candidates.current].copy()
     return Moved(moved - shift[:, None], level + shift, log_likelihood)
@@ -83,13 +83,13 @@ def _covariance(simulated: Floats, level: Floats, rows: Ints, log_likelihood: Fl
     return np.asarray(weighted.T @ simulated + (weighted.T @ level)[:, None])
 
 
-def explained(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit) -> tuple[Floats, Floats]:
+def explained(simulated: Floats, seen: Seen, least: Seen, discrepancy: Discrepancy) -> tuple[Floats, Floats]:
     """Each particle's level, (J,), and ln of how well it explains what was seen and at least seen, (J,)."""
-    variance = misfit.tau**2 + misfit.noise**2 / seen.count
+    variance = discrepancy.tau**2 + discrepancy.noise**2 / seen.count
     residual = seen.mean - simulated[:, seen.rows]  # (J, M)
     level = residual @ (1 / variance) / np.sum(1 / variance)
     log_likelihood = student_t(residual - level[:, None], variance)
-    return level, log_likelihood + student_t(short_of(simulated, level, least), misfit.tau**2 + misfit.noise**2)
+    return level, log_likelihood + student_t(short_of(simulated, level, least), discrepancy.tau**2 + discrepancy.noise**2)
 
 
 def short_of(log: Floats, level: Floats, least: Seen) -> Floats:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import Misfit, Moved, explained, short_of
+from jpo.forecast.discrepancy import Discrepancy, Moved, explained, short_of
 
 if TYPE_CHECKING:
     from jpo.forecast.measurements import Seen
@@ -19,7 +19,9 @@ _VAGUE = 10.0
 """Prior sd of a surface's unknown level, in ln: anything."""
 
 
-def conditioned(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, current: int, rng: np.random.Generator) -> Moved:
+def conditioned(
+    simulated: Floats, seen: Seen, least: Seen, discrepancy: Discrepancy, current: int, rng: np.random.Generator
+) -> Moved:
     """Condition an ensemble of surfaces on what was seen; each member then is a draw from the posterior.
 
     f' = f + C_.S (C_SS + R)^-1 (y + e - f_S - s), with C the covariance of the ensemble, s the member's unknown level, and e
@@ -39,8 +41,8 @@ def conditioned(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, curr
     jobs = len(simulated)
     if not seen.rows.size:
         return Moved(simulated, np.zeros(jobs), np.zeros(jobs))
-    _, log_likelihood = explained(simulated, seen, least, misfit)
-    variance = _REMAINDER**2 + misfit.noise**2 / seen.count
+    _, log_likelihood = explained(simulated, seen, least, discrepancy)
+    variance = _REMAINDER**2 + discrepancy.noise**2 / seen.count
     deviation = simulated - simulated.mean(axis=0)
     at_seen, residual = deviation[:, seen.rows], seen.mean - simulated[:, seen.rows]  # (J, M) each
     level = float(residual.mean()) + _VAGUE * rng.standard_normal(jobs)
@@ -50,14 +52,14 @@ def conditioned(simulated: Floats, seen: Seen, least: Seen, misfit: Misfit, curr
     moved = simulated + gain @ (at_seen.T @ deviation / (jobs - 1))
     level = level + _VAGUE**2 * gain.sum(axis=1)
     if least.rows.size:
-        moved = _lifted(moved, short_of(moved, level, least), least, misfit)
+        moved = _lifted(moved, short_of(moved, level, least), least, discrepancy)
     shift = moved[:, current].copy()
     return Moved(moved - shift[:, None], level + shift, log_likelihood)
 
 
-def _lifted(log: Floats, short: Floats, least: Seen, misfit: Misfit) -> Floats:
+def _lifted(log: Floats, short: Floats, least: Seen, discrepancy: Discrepancy) -> Floats:
     """Members that are too low, conditioned once more as if the least had been seen; a member that is not stays."""
     deviation = log - log.mean(axis=0)
     at_least, others = deviation[:, least.rows], len(log) - 1
-    covariance = at_least.T @ at_least / others + (misfit.tau**2 + misfit.noise**2) * np.eye(len(least.rows))
+    covariance = at_least.T @ at_least / others + (discrepancy.tau**2 + discrepancy.noise**2) * np.eye(len(least.rows))
     return np.asarray(log + np.linalg.solve(covariance, short.T).T @ (at_least.T @ deviation / others))

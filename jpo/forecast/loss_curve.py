@@ -26,11 +26,11 @@ def loss_after(losses: Sequence[tuple[float, float]], epochs: float) -> Interval
     powers, floors = np.meshgrid(np.geomspace(0.1, 3, 30), np.linspace(0, 0.99, 34) * seen.min())
     curve = at ** -powers.ravel()[:, None]  # (grid, losses)
     scale = ((seen - floors.ravel()[:, None]) * curve).sum(1) / (curve**2).sum(1)
-    misfit = np.log(np.maximum(floors.ravel()[:, None] + scale[:, None] * curve, 1e-12) / seen)
-    rough = math.sqrt(float((misfit**2).mean(1).min()))
-    if rough > LOSS_NOISE or (scale[(misfit**2).sum(1).argmin()] <= 0):
+    discrepancy = np.log(np.maximum(floors.ravel()[:, None] + scale[:, None] * curve, 1e-12) / seen)
+    rough = math.sqrt(float((discrepancy**2).mean(1).min()))
+    if rough > LOSS_NOISE or (scale[(discrepancy**2).sum(1).argmin()] <= 0):
         return None
-    weights = np.exp(-((misfit**2).sum(1) - (misfit**2).sum(1).min()) / (2 * max(rough, 0.01) ** 2))
+    weights = np.exp(-((discrepancy**2).sum(1) - (discrepancy**2).sum(1).min()) / (2 * max(rough, 0.01) ** 2))
     then = np.log(np.maximum(floors.ravel() + scale * epochs ** -powers.ravel(), 1e-12))
     mean = float(weights @ then / weights.sum())
     deviation = math.sqrt(float(weights @ (then - mean) ** 2 / weights.sum()) + max(rough, 0.01) ** 2 + 0.02**2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import LOSS, TIME_TAU, Misfit
+from jpo.forecast.discrepancy import LOSS, TIME_TAU, Discrepancy
 from jpo.records import Belief, Forecast, Interval
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def predict(
     row: int,
     *,
     usd_per_hour: float | None,
-    widen: float = 1.0,
-    widen_loss: float = 1.0,
+    interval_factor: float = 1.0,
+    loss_interval_factor: float = 1.0,
     coverage: float = 0.9,
 ) -> Forecast:
     """Forecast one next run at a candidate, given that it ends well, with intervals (of 90 %).
@@ -49,18 +49,27 @@ def predict(
     """
     duration = cost = loss = None
     if belief.duration_seconds is not None:
-        misfit = Misfit(TIME_TAU, belief.noise)
-        duration = _interval(belief, belief.log_time, belief.runs, row, belief.duration_seconds, misfit, widen, coverage)
+        discrepancy = Discrepancy(TIME_TAU, belief.noise)
+        duration = _interval(
+            belief, belief.log_time, belief.runs, row, belief.duration_seconds, discrepancy, interval_factor, coverage
+        )
         if usd_per_hour is not None:
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
         runs = belief.runs if belief.loss_runs is None else belief.loss_runs
-        loss = _interval(belief, belief.log_loss, runs, row, belief.val_loss, LOSS, widen_loss, coverage)
+        loss = _interval(belief, belief.log_loss, runs, row, belief.val_loss, LOSS, loss_interval_factor, coverage)
     return Forecast(duration, cost, loss)
 
 
 def _interval(
-    belief: Belief, logs: Floats, measured: Ints, row: int, level: float, misfit: Misfit, widen: float, coverage: float
+    belief: Belief,
+    logs: Floats,
+    measured: Ints,
+    row: int,
+    level: float,
+    discrepancy: Discrepancy,
+    interval_factor: float,
+    coverage: float,
 ) -> Interval:
     """Spread over the particles as seen from the candidates that were run, plus the noise of one run and of what is known so far,
     plus the misfit where nothing was measured: there nobody knows it.
@@ -71,12 +80,12 @@ def _interval(
     seen = logs @ (counts / counts.sum())  # (J,)
     centred = logs[:, row] - seen + belief.weights @ seen
     runs = measured[row] if measured[row] else counts.sum()
-    sigma = math.hypot(misfit.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * misfit.tau)
+    sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
     low, middle, high = _weighted_quantiles(
         points, np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
     )
-    factor = widen * (_INFLATION + _MISFIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
+    factor = interval_factor * (_INFLATION + _MISFIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)
     mean = min(max(float(belief.weights @ centred), low), high)
     return _scaled(Interval(float(np.exp(mean)), float(np.exp(low)), float(np.exp(high))), level)

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
 from jpo.forecast.descriptors import family, operations_per_sample, peak_of, peak_of_core, plain_name, samples_of, size_of
-from jpo.records import Identity, Interval, Run
-
-Values = Mapping[str, float]
+from jpo.records import Identity, Interval, Parameters, Run
 
 ALONE, AT_LEAST = 0.6, 0.25
 """Standard deviation of ln duration carried over from one or two other workloads (assumed), and from however many at least."""
@@ -36,7 +34,7 @@ class Guess:
     words: str
 
 
-def from_similar(identity: Identity, values: Values, others: Sequence[Run]) -> Guess | None:
+def from_similar(identity: Identity, values: Parameters, others: Sequence[Run]) -> Guess | None:
     """From those workloads in the history that are most like this one; None where none can be converted.
 
     Args:
@@ -66,7 +64,7 @@ def likeness(some: Identity, other: Identity) -> float:
     return alike + 0.5 * (plain_name(some.framework) == plain_name(other.framework)) if alike else 0.0
 
 
-def by_arithmetic(identity: Identity, values: Values, gpu_type: str | None) -> Guess | None:
+def by_arithmetic(identity: Identity, values: Parameters, gpu_type: str | None) -> Guess | None:
     """Operations of all epochs over what the processors do; None where model, data set or GPU type are not described."""
     per_sample, samples, epochs = operations_per_sample(identity), samples_of(identity.dataset), values.get("epochs")
     gpus, cpus = values.get("gpus", 0.0), values.get("cpus", 0.0)
@@ -78,7 +76,7 @@ def by_arithmetic(identity: Identity, values: Values, gpu_type: str | None) -> G
     return Guess(_around(math.log(seconds), ARITHMETIC_ERROR), f"heuristic: arithmetic of {identity.model} on {on}")
 
 
-def _log_ratio(identity: Identity, values: Values, run: Run) -> float | None:
+def _log_ratio(identity: Identity, values: Parameters, run: Run) -> float | None:
     """ln of how much longer this takes than a run of another workload; None where something between the two is unknown."""
     ratios = (
         _per_sample(identity, values, run),
@@ -89,7 +87,7 @@ def _log_ratio(identity: Identity, values: Values, run: Run) -> float | None:
     return math.fsum(map(math.log, ratios)) if all(ratios) else None  # type: ignore[arg-type]
 
 
-def _per_sample(identity: Identity, values: Values, run: Run) -> float | None:
+def _per_sample(identity: Identity, values: Parameters, run: Run) -> float | None:
     """Ratio of the work per sample: by the table, else that of one and the same model."""
     mine, its = operations_per_sample(identity), operations_per_sample(run.identity)
     if mine and its:
@@ -111,7 +109,7 @@ def _samples(identity: Identity, run: Run) -> float | None:
     return mine / its if mine and its else None
 
 
-def _devices(values: Values, others: Values) -> float | None:
+def _devices(values: Parameters, others: Parameters) -> float | None:
     """Ratio of times by GPUs, or by CPUs where neither has GPUs; None between the two."""
     some, other = values.get("gpus", 0.0), others.get("gpus", 0.0)
     if (some > 0) != (other > 0):
@@ -120,7 +118,7 @@ def _devices(values: Values, others: Values) -> float | None:
     return ratio**-SPEED_UP if ratio else None
 
 
-def _of(values: Values, others: Values, name: str) -> float | None:
+def _of(values: Parameters, others: Parameters, name: str) -> float | None:
     """Ratio of one parameter; 1 where neither names it, None where only one does."""
     if (name in values) != (name in others):
         return None
@@ -128,7 +126,7 @@ def _of(values: Values, others: Values, name: str) -> float | None:
     return some / other if some > 0 and other > 0 else None
 
 
-def _distance(values: Values, others: Values) -> float:
+def _distance(values: Parameters, others: Parameters) -> float:
     """Doublings between two configurations in what changes speed."""
     ratios = [_of(values, others, name) for name in ("batch_size", "gpus", "cpus")]
     return sum(abs(math.log2(ratio)) for ratio in ratios if ratio)

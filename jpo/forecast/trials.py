@@ -7,7 +7,7 @@ trials say which laws fit and how fast everything is. Errors grow with how far a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist, median
@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.forecast.discrepancy import TIME_TAU
-from jpo.records import Interval, same
+from jpo.records import Interval, Parameters, same
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-Values = Mapping[str, float]
 
 ONE_RUN = 0.07
 """Standard deviation of ln time between two runs of one configuration, as of other nodes and neighbours; the simulator's mean."""
@@ -67,7 +66,7 @@ class Trial:
     """
 
     run_id: str
-    parameters: Values
+    parameters: Parameters
     fraction: float
     epoch_seconds: float
     error: float
@@ -82,8 +81,8 @@ class Trial:
 
 def trial_of(
     run_id: str,
-    parameters: Values,
-    rows: Sequence[Values],
+    parameters: Parameters,
+    rows: Sequence[Parameters],
     *,
     fraction: float,
     started_at: float | None,
@@ -141,7 +140,7 @@ def steady(epochs: Sequence[float]) -> tuple[float, float, float]:
     return mean, math.sqrt(spread / (PRIOR_EPOCHS + len(even)) / len(even)), sum(epochs[:slow]) - slow * mean
 
 
-def evaluation_share(rows: Sequence[Values], epoch_seconds: float, samples: float | None) -> float | None:
+def evaluation_share(rows: Sequence[Parameters], epoch_seconds: float, samples: float | None) -> float | None:
     """Share of an epoch that is no training: told where some rows come in the midst of an epoch, before its evaluation."""
     training = [
         (b["time"] - a["time"], b["samples"] - a["samples"])
@@ -162,7 +161,7 @@ class Laws:
     seed: int
 
 
-def full_runs(trials: Sequence[Trial], ran: Sequence[Values], asked: Sequence[Values], laws: Laws) -> list[Interval]:
+def full_runs(trials: Sequence[Trial], ran: Sequence[Parameters], asked: Sequence[Parameters], laws: Laws) -> list[Interval]:
     """Seconds of one full run of each configuration, all its epochs on all the data.
 
     Args:
@@ -215,13 +214,13 @@ def _fitted(measured: Floats, errors: Floats, contradicted: Floats) -> tuple[Flo
     """
     precision = errors**-2
     level = measured @ precision / precision.sum()
-    misfit = ((measured - level[:, None]) ** 2) @ precision + contradicted  # (J,)
-    excess = max(1.0, float(misfit.min()) / max(1, len(errors) - 1))
-    weights = np.exp(-(misfit - misfit.min()) / (2 * excess))
+    discrepancy = ((measured - level[:, None]) ** 2) @ precision + contradicted  # (J,)
+    excess = max(1.0, float(discrepancy.min()) / max(1, len(errors) - 1))
+    weights = np.exp(-(discrepancy - discrepancy.min()) / (2 * excess))
     return level, weights / weights.sum(), math.sqrt(excess / float(precision.sum()))
 
 
-def _steps(rows: Sequence[Values], fractions: Floats, samples: float | None, partial: Floats) -> Floats:
+def _steps(rows: Sequence[Parameters], fractions: Floats, samples: float | None, partial: Floats) -> Floats:
     """Steps of an epoch on part of the data, shape (J, rows); a last step that is not full counts in part. Of unknown data they
     are relative."""
     exact = fractions * (samples or 1.0) / np.array([row.get("batch_size", 1.0) for row in rows])
@@ -235,7 +234,7 @@ def _samples(trials: Sequence[Trial]) -> float | None:
     return float(median(counts)) if counts else None
 
 
-def _beyond(trials: Sequence[Trial], ran: Sequence[Values], values: Values) -> float:
+def _beyond(trials: Sequence[Trial], ran: Sequence[Parameters], values: Parameters) -> float:
     """Standard deviation of ln time of a full run beside what the trials say: the run's own luck, how much more work it is than
     all trials together, and what no law knows of a configuration that was not tried."""
     doublings = max(0.0, math.log2(values["epochs"] / sum(one.epochs * one.fraction for one in trials)))

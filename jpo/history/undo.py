@@ -8,15 +8,13 @@ next: by the next suggestion, or now.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import dropwhile, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.records import SAME, Change, Identity, Run, Suggestion, Workload, same
-
-Values = Mapping[str, float]
+from jpo.records import SAME, Change, Identity, Parameters, Run, Suggestion, Workload, same
 
 PROBATION_RUNS = 5
 """A change that was run so often is no longer undone by itself: what becomes worse later has another cause, as data that grow."""
@@ -63,7 +61,7 @@ def on_record(store: Store, identity: Identity) -> tuple[tuple[Suggestion, ...],
     return store.as_recorded(identity), store.written(identity)
 
 
-def took_effect(suggestions: Sequence[Suggestion], now: Values, written: Collection[str] = ()) -> tuple[Suggestion, ...]:
+def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Collection[str] = ()) -> tuple[Suggestion, ...]:
     """Those whose values reached config.ini, and those that changed nothing.
 
     A rollback that found the old values there already may have found them in another checkout: it counts unless this file still
@@ -91,7 +89,7 @@ def in_effect(store: Store, identity: Identity, recorded: Sequence[RecordedRun])
     return took_effect(suggestions, {}, written | followed)
 
 
-def holds(values: Values, changes: Collection[Change]) -> bool:
+def holds(values: Parameters, changes: Collection[Change]) -> bool:
     """Whether these are the new values of the changes."""
     return all(change.parameter in values and equal(values[change.parameter], change.new) for change in changes)
 

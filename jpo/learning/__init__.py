@@ -1,1 +1,1 @@
-"""How the agent learns: from recorded runs, and by practice on simulated jobs; a release test decides where its policy may decide."""
+"""How the agent learns: from recorded runs and by practice on simulated jobs, until a release test lets its policy decide."""

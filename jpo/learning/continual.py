@@ -20,9 +20,9 @@ from jpo.history import AuditEvent, Json, Store
 from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.practice import Track, practise_with, release_test, released_for
 from jpo.learning.release import Release
-from jpo.optimizer.surrogate import Wishes
+from jpo.optimizer.surrogate import Request
 from jpo.project.evidence import Known
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.records import Identity, Run
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def need_torch() -> None:
 
 
 def learn_if_possible(
-    store: Store, identity: Identity, known: Known, wishes: Wishes, loaded: Loaded, *, seed: int, now: float
+    store: Store, identity: Identity, known: Known, request: Request, loaded: LoadedSettings, *, seed: int, now: float
 ) -> Known:
     """Inside `jpo suggest`: learn what is new, if anything is, torch is there and the user left time for it.
 
@@ -98,8 +98,8 @@ def learn_if_possible(
     """
     budget = loaded.settings.agent.learn_budget
     try:
-        if budget > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, wishes) > 0:
-            catch_up(store, identity, known.runs, wishes, seed=seed, now=now, budget_seconds=budget)
+        if budget > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, request) > 0:
+            catch_up(store, identity, known.runs, request, seed=seed, now=now, budget_seconds=budget)
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
@@ -107,12 +107,12 @@ def learn_if_possible(
     return known
 
 
-def waiting(store: Store, identity: Identity, runs: Sequence[Run], wishes: Wishes) -> int:
+def waiting(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
     """How many runs the agent of this workload has not taken in yet; imports no torch."""
     saved = store.load_agent(f"agent {identity}")
     header = header_of(saved[0]) if saved else {}
     learnt = int(str(header.get("runs_learnt", 0)))
-    if header.get("history") != fingerprint(runs, wishes, learnt):
+    if header.get("history") != fingerprint(runs, request, learnt):
         learnt = 0
     return max(0, len(learnable(runs)) - 1 - learnt)
 
@@ -121,7 +121,7 @@ def catch_up(
     store: Store,
     identity: Identity,
     runs: Sequence[Run],
-    wishes: Wishes,
+    request: Request,
     *,
     seed: int,
     now: float,
@@ -148,10 +148,10 @@ def catch_up(
     deadline = time.monotonic() + (float("inf") if rebuild else budget_seconds)  # importing torch takes seconds on a busy machine
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     saved = store.load_agent(f"agent {identity}")
-    agent = _agent(saved[0] if saved and not rebuild else None, runs, wishes, seed)
-    new = transitions(runs, wishes, seed=seed, first=agent.runs_learnt)
+    agent = _agent(saved[0] if saved and not rebuild else None, runs, request, seed)
+    new = transitions(runs, request, seed=seed, first=agent.runs_learnt)
     taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
-    agent.history = fingerprint(runs, wishes, agent.runs_learnt)
+    agent.history = fingerprint(runs, request, agent.runs_learnt)
     left = max(0, len(learnable(runs)) - 1 - agent.runs_learnt)
     learnt = Learnt(taken, agent.runs_learnt, agent.learner.updates, left, agent.resets)
     if taken or rebuild:
@@ -160,14 +160,14 @@ def catch_up(
     return learnt
 
 
-def _agent(saved: bytes | None, runs: Sequence[Run], wishes: Wishes, seed: int) -> AgentState:
+def _agent(saved: bytes | None, runs: Sequence[Run], request: Request, seed: int) -> AgentState:
     """The saved agent if it learnt from these runs, else one that knows what the shipped policy knows."""
     from jpo.agent.sac.checkpoint import load_checkpoint
     from jpo.agent.sac.learn import new_agent
 
     if saved is not None:
         agent = load_checkpoint(saved)
-        if agent.history == fingerprint(runs, wishes, agent.runs_learnt):
+        if agent.history == fingerprint(runs, request, agent.runs_learnt):
             return agent
     return new_agent(seed, start=shipped_policy())
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import prospects
+from jpo.agent.acquisition import acquisition_values
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.context import UNKNOWN, watched
 from jpo.agent.decide import BUDGET, may_try
@@ -23,7 +23,7 @@ from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
 from jpo.cost.sla import missed
 from jpo.optimizer.prior import believe, prior_of
-from jpo.optimizer.surrogate import Wishes, collect
+from jpo.optimizer.surrogate import Request, collect
 from jpo.records import Candidates, Run
 
 if TYPE_CHECKING:
@@ -36,51 +36,51 @@ def learnable(runs: Sequence[Run]) -> Sequence[Run]:
     return runs[first:]
 
 
-def fingerprint(runs: Sequence[Run], wishes: Wishes, learnt: int) -> str:
+def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
     """Digest of reference, next `learnt` runs, preference and promises: an agent that learnt from other ones must begin anew.
 
     Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
     """
-    told = repr((wishes.preference, learnable(runs)[: learnt + 1], *sorted(wishes.promises.items())))
+    told = repr((request.preference, learnable(runs)[: learnt + 1], *sorted(request.targets.items())))
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def transitions(runs: Sequence[Run], wishes: Wishes, *, seed: int, first: int) -> Iterator[Transition | None]:
+def transitions(runs: Sequence[Run], request: Request, *, seed: int, first: int) -> Iterator[Transition | None]:
     """Every run after the reference, from number `first` on; None for one that says nothing under the preference."""
     known = learnable(runs)
     before = len(runs) - len(known)
     for i in range(before + 1 + first, len(runs)):
-        yield transition(runs[: i + 1], known[0], wishes, seed)
+        yield transition(runs[: i + 1], known[0], request, seed)
 
 
-def transition(runs: Sequence[Run], reference: Run, wishes: Wishes, seed: int) -> Transition | None:
+def transition(runs: Sequence[Run], reference: Run, request: Request, seed: int) -> Transition | None:
     """The last of these runs, with what was believed before and after it. What a run did not report had the value before it."""
     *earlier, run = runs
     today = {**reference.parameters, **earlier[-1].parameters}
-    candidates = collect(today, runs, wishes)
+    candidates = collect(today, runs, request)
     prior = prior_of(candidates, seed)
-    vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, wishes)
-    objectives = [float(objective(vector, wishes.preference)) for vector in vectors]
+    vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, request)
+    objectives = [float(objective(vector, request.preference)) for vector in vectors]
     if not np.isfinite(objectives[-1]):
         return None
 
     def look(known: Sequence[Run], current: int, *always: int) -> tuple[Belief, Observation]:
         belief = believe(prior, candidates, known)
         moved = replace(candidates, current=current)
-        promise = prospects(belief, moved, wishes.preference)
+        promise = acquisition_values(belief, moved, request.preference)
         allowed = may_try(
-            promise, belief, moved, wishes.preference, explore=wishes.explore, confidence=wishes.confidence, left=BUDGET
+            promise, belief, moved, request.preference, explore=request.explore, confidence=request.confidence, left=BUDGET
         )
-        situation = watched(UNKNOWN, belief, [row_of_run(candidates, one) for one in known], known)
-        return belief, observe(belief, moved, wishes.preference, promise, allowed, *always, situation=situation)
+        context = watched(UNKNOWN, belief, [row_of_run(candidates, one) for one in known], known)
+        return belief, observe(belief, moved, request.preference, promise, allowed, *always, context=context)
 
     executed = row_of_run(candidates, run)
     (belief, seen), (_, following) = look(earlier, candidates.current, executed), look(runs, executed)
     best, miss = float(np.nanmin(objectives)), forecast_error(belief, executed, run)
-    return Transition(seen, seen.index(executed), vectors[-1], wishes.preference, best, following, miss=miss)
+    return Transition(seen, seen.index(executed), vectors[-1], request.preference, best, following, miss=miss)
 
 
-def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wishes: Wishes) -> list[Floats]:
+def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:
     """What each run was worth against the reference; one that failed counts like the best before it, charged.
 
     A run that broke promises of the SLA carries by how much, whatever it was worth otherwise.
@@ -93,8 +93,8 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, wish
         else:
             assert best is not None, "the reference ended well"
             vector = failed_like(np.nan_to_num(best))
-        vectors.append(np.add(vector, (0, 0, 0, 0, 0, missed(wishes.promises, run.completed(today), wishes.prices))))
-        worth = float(np.nan_to_num(objective(vector, wishes.preference), nan=np.inf))
+        vectors.append(np.add(vector, (0, 0, 0, 0, 0, missed(request.targets, run.completed(today), request.prices))))
+        worth = float(np.nan_to_num(objective(vector, request.preference), nan=np.inf))
         if best is None or worth < least:
             best, least = vector, worth
     return vectors

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, Prospects, prospects
+from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues, acquisition_values
 from jpo.agent.change_detection import forecast_error
-from jpo.agent.context import Situation, watched, within_horizon
+from jpo.agent.context import Context, watched, within_horizon
 from jpo.agent.decide import budget_left, by_rule, known_best, may_try
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
@@ -51,9 +51,9 @@ class Look:
     belief: Belief
     candidates: Candidates
     preference: Preference
-    promise: Prospects
+    promise: AcquisitionValues
     allowed: Bools
-    situation: Situation
+    context: Context
     seen: Observation
 
 
@@ -89,9 +89,9 @@ def _look(job: Job) -> Look:
     candidates = replace(job.candidates, current=row, log_rate=job.script.log_rate[run])
     belief = posterior(job.draws, candidates, job.runs)
     found = job.candidates.current  # what the agent found: config.ini moves along, its reference does not
-    promise = prospects(belief, candidates, preference, found=found)
-    situation = _situation(job, belief, candidates, promise)
-    promise = within_horizon(promise, situation.runs_left)
+    promise = acquisition_values(belief, candidates, preference, found=found)
+    context = _context(job, belief, candidates, promise)
+    promise = within_horizon(promise, context.runs_left)
     left = budget_left(job.against_keeping)
     if left < 0:  # as decide.py has it: then only what is known
         allowed = np.arange(len(candidates.values)) == known_best(promise, belief, candidates)
@@ -99,11 +99,11 @@ def _look(job: Job) -> Look:
         allowed = may_try(
             promise, belief, candidates, preference, explore=job.explore, confidence=CONFIDENCE, left=left, found=found
         )
-    seen = observe(belief, candidates, preference, promise, allowed, situation=situation)
-    return Look(belief, candidates, preference, promise, allowed, situation, seen)
+    seen = observe(belief, candidates, preference, promise, allowed, context=context)
+    return Look(belief, candidates, preference, promise, allowed, context, seen)
 
 
-def _situation(job: Job, belief: Belief, candidates: Candidates, promise: Prospects) -> Situation:
+def _context(job: Job, belief: Belief, candidates: Candidates, promise: AcquisitionValues) -> Context:
     """What the user said, and how well the forecasts were met."""
     script, run = job.script, job.next_run
     left = script.runs - 1 - run if script.horizon_known else None
@@ -113,14 +113,14 @@ def _situation(job: Job, belief: Belief, candidates: Candidates, promise: Prospe
         ran = [job.spent[i] for i, at in enumerate(job.rows) if at == promise.incumbent] or [1.0]
         ahead = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
         slack = math.log(min(max(ahead, 0.05), 20.0))
-    told = Situation(left, slack, later, share)
+    told = Context(left, slack, later, share)
     if not job.watched:
         return told
     told = replace(told, last_miss=job.last_miss, surprise=job.chart.surprise)
     return watched(told, belief, job.rows, job.runs)
 
 
-def _later(job: Job, belief: Belief, candidates: Candidates) -> tuple[Prospects | None, float]:
+def _later(job: Job, belief: Belief, candidates: Candidates) -> tuple[AcquisitionValues | None, float]:
     """What is promised under the other of two conditions, and the share of the coming runs that are expected to have it."""
     script, run = job.script, job.next_run
     if script.later is None or run >= script.later > 0:
@@ -129,9 +129,9 @@ def _later(job: Job, belief: Belief, candidates: Candidates) -> tuple[Prospects 
         moved = belief.log_cost + (script.log_rate[script.later] - candidates.log_rate)
         preference, share = script.preferences[run], max(0.0, 1 - (script.later - run - 1) / HORIZON_RUNS)
         priced = replace(candidates, log_rate=script.log_rate[script.later])
-        return prospects(replace(belief, log_cost=moved), priced, preference), share
+        return acquisition_values(replace(belief, log_cost=moved), priced, preference), share
     other = next((one for one in script.preferences if one != script.preferences[run]), script.preferences[run])
-    return prospects(belief, candidates, other), 0.5
+    return acquisition_values(belief, candidates, other), 0.5
 
 
 def by_belief_rule(look: Look) -> int:

@@ -1,20 +1,20 @@
 """Where simulator, forecast and agent meet: a workload's runs go in, one decision with its forecasts comes out.
 
-Values travel, the parts do not know each other: draws = what training jobs may be like; belief = those that fit the runs;
+Parameters travel, the parts do not know each other: draws = what training jobs may be like; belief = those that fit the runs;
 decision = the agent's choice under that belief. No store, no file, no clock: the same arguments give the same
 advice, in every process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from jpo.agent.acquisition import Prospects, prospects
+from jpo.agent.acquisition import AcquisitionValues, acquisition_values
 from jpo.agent.budget import relative_costs, values_found
-from jpo.agent.context import UNKNOWN, Situation, watched
+from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.decide import decide
 from jpo.agent.harm import setback
 from jpo.agent.policy import Policy
@@ -25,10 +25,8 @@ from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
 from jpo.history.undo import Undo
 from jpo.optimizer.sla import promised, within_sla
-from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead, with_followers
-from jpo.records import Belief, Candidates, Decision, Forecast, Run
-
-Values = Mapping[str, float]
+from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of, with_followers
+from jpo.records import Belief, Candidates, Decision, Forecast, Parameters, Run
 
 WATCHED = 100
 """Last runs that a policy is told of, each candidate's age and how it moved."""
@@ -39,13 +37,13 @@ class Advice:
     """The decision, what it means in parameters, and what is expected today and then."""
 
     decision: Decision
-    current: Values
-    suggested: Values
+    current: Parameters
+    suggested: Parameters
     now: Forecast
     next: Forecast
     by_hand: Collection[str] = ()
     """Parameters whose value the user set."""
-    ahead: Outlook | None = field(default=None, compare=False)
+    ahead: Surrogate | None = field(default=None, compare=False)
     """What was known and believed of all candidates; None where the caller of `advise_among` has it."""
     undo: Undo | None = None
     """What is undone, if that is the advice."""
@@ -54,18 +52,18 @@ class Advice:
 
 
 def advise(
-    current: Values,
+    current: Parameters,
     runs: Sequence[Run],
-    wishes: Wishes,
+    request: Request,
     *,
     policy: Policy | None,
     seed: int,
     others: Sequence[Run] = (),
-    followed_up: Sequence[tuple[Run, Values]] = (),
-    chosen: Values | None = None,
+    followed_up: Sequence[tuple[Run, Parameters]] = (),
+    chosen: Parameters | None = None,
     waiting_for: str | None = None,
     last: Undo | None = None,
-    widen: float | None = None,
+    interval_factor: float | None = None,
 ) -> Advice:
     """Choose the next configuration.
 
@@ -83,23 +81,23 @@ def advise(
     Raises:
         NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
-    asked = [with_followers(chosen, current, wishes)] if chosen else []
-    ahead = look_ahead(current, runs, wishes, seed=seed, others=others, asked=asked, widen=widen)
-    warned, warnings = of_watch(ahead.widen)
+    asked = [with_followers(chosen, current, request)] if chosen else []
+    ahead = surrogate_of(current, runs, request, seed=seed, others=others, asked=asked, interval_factor=interval_factor)
+    warned, warnings = of_watch(ahead.interval_factor)
     undone: Undo | None = None
     if chosen:
         told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
         decision = Decision(ahead.row(*asked), None, "user", (told, *warned), warnings, "try")
     else:
-        candidates = within_sla(ahead, wishes)
+        candidates = within_sla(ahead, request)
         if waiting_for and candidates.admissible[candidates.current]:
             told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
             decision = Decision(candidates.current, None, "waiting", (told, *warned), ("JPO-I611", *warnings))
-        elif last and (found := set_back(ahead, wishes, last, followed_up)):
+        elif last and (found := set_back(ahead, request, last, followed_up)):
             decision, undone = found, last
         else:
-            decision = choose(candidates, ahead.belief, runs, wishes, policy, followed_up, ahead.widen)
-    lost, codes = of_loss_watch(ahead.widen_loss)
+            decision = choose(candidates, ahead.belief, runs, request, policy, followed_up, ahead.interval_factor)
+    lost, codes = of_loss_watch(ahead.loss_interval_factor)
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = ahead.forecast(ahead.candidates.current), ahead.forecast(decision.choice)
     suggested = {**current, **undone.values} if undone else ahead.candidates.parameters(decision.choice)
@@ -110,15 +108,15 @@ def advise_among(
     candidates: Candidates,
     belief: Belief,
     runs: Sequence[Run],
-    wishes: Wishes,
+    request: Request,
     *,
     policy: Policy | None,
-    followed_up: Sequence[tuple[Run, Values]] = (),
-    widen: float = 1.0,
+    followed_up: Sequence[tuple[Run, Parameters]] = (),
+    interval_factor: float = 1.0,
 ) -> Advice:
     """The advice where candidates, belief and the calibration watch's factor are given."""
-    decision = choose(candidates, belief, runs, wishes, policy, followed_up, widen)
-    now, then = (_forecast(belief, candidates, one, wishes, widen) for one in (candidates.current, decision.choice))
+    decision = choose(candidates, belief, runs, request, policy, followed_up, interval_factor)
+    now, then = (_forecast(belief, candidates, one, request, interval_factor) for one in (candidates.current, decision.choice))
     today, suggested = candidates.parameters(candidates.current), candidates.parameters(decision.choice)
     return Advice(decision, today, suggested, now, then)
 
@@ -127,11 +125,11 @@ def choose(
     candidates: Candidates,
     belief: Belief,
     runs: Sequence[Run],
-    wishes: Wishes,
+    request: Request,
     policy: Policy | None,
-    followed_up: Sequence[tuple[Run, Values]],
-    widen: float = 1.0,
-    promise: Prospects | None = None,
+    followed_up: Sequence[tuple[Run, Parameters]],
+    interval_factor: float = 1.0,
+    promise: AcquisitionValues | None = None,
 ) -> Decision:
     """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known.
 
@@ -145,14 +143,14 @@ def choose(
     decision = decide(
         candidates,
         belief,
-        wishes.preference,
-        explore=wishes.explore,
-        confidence=wishes.confidence,
+        request.preference,
+        explore=request.explore,
+        confidence=request.confidence,
         policy=policy,
         runs_finished=len(runs),
-        recent=relative_costs(followed_up, runs, wishes.preference, lambda run: float(rates[row_of_run(candidates, run)])),
-        widen=widen,
-        situation=situation_of(candidates, belief, runs) if policy is not None and wishes.explore in policy.released else UNKNOWN,
+        recent=relative_costs(followed_up, runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])),
+        interval_factor=interval_factor,
+        context=situation_of(candidates, belief, runs) if policy is not None and request.explore in policy.released else UNKNOWN,
         found=row_found(candidates, followed_up),
         promise=promise,
     )
@@ -160,49 +158,53 @@ def choose(
         finding = (
             "no configuration that was measured is expected to keep what is promised, and only measured ones may be used now"
         )
-        remedy = "relax a promise, or " + ("use explore = safe" if wishes.explore == "off" else "try other values by --set")
-        raise NothingAdmissible(f"[sla] {', '.join(wishes.promises)}", finding, remedy, code="JPO-E402")
+        remedy = "relax a promise, or " + ("use explore = safe" if request.explore == "off" else "try other values by --set")
+        raise NothingAdmissible(f"[sla] {', '.join(request.targets)}", finding, remedy, code="JPO-E402")
     return decision
 
 
-def set_back(ahead: Outlook, wishes: Wishes, last: Undo, followed_up: Sequence[tuple[Run, Values]]) -> Decision | None:
+def set_back(ahead: Surrogate, request: Request, last: Undo, followed_up: Sequence[tuple[Run, Parameters]]) -> Decision | None:
     """Undo the last change if it did harm, and the values before it may stand there and are expected to keep the SLA."""
     candidates, belief, now = ahead.candidates, ahead.belief, ahead.candidates.current
     today = candidates.parameters(now)
     before = {**today, **last.values}
     rows = rows_of(candidates, before)
-    movable = {name for name in before if before[name] != today[name]} <= {*wishes.free}
-    if not (rows.size and movable and wishes.admissible(today, before)):
+    movable = {name for name in before if before[name] != today[name]} <= {*request.free}
+    if not (rows.size and movable and request.admissible(today, before)):
         return None
     row = int(rows[0])
-    promises = list(promised(ahead, wishes))
-    if not all(one.kept[row] for one in promises):
+    targets = list(promised(ahead, request))
+    if not all(one.kept[row] for one in targets):
         return None
-    broken = [one for one in promises if not one.kept[now] and np.isfinite(one.expected[row])]
+    broken = [one for one in targets if not one.kept[now] and np.isfinite(one.expected[row])]
     told = [(one.name, one.limit, float(one.expected[row]), float(one.expected[now])) for one in broken]
     found = row_found(candidates, followed_up)
-    harm = setback(row, belief, candidates, wishes.preference, broken=told, widen=ahead.widen, found=found)
+    harm = setback(row, belief, candidates, request.preference, broken=told, interval_factor=ahead.interval_factor, found=found)
     if harm is None:
         return None
     why, code = harm
-    warned, warnings = of_watch(ahead.widen)
-    worse = prospects(belief, candidates, wishes.preference, widen=ahead.widen, found=found).p_worse_today[row]
+    warned, warnings = of_watch(ahead.interval_factor)
+    worse = acquisition_values(
+        belief, candidates, request.preference, interval_factor=ahead.interval_factor, found=found
+    ).p_worse_today[row]
     reasons = (f"suggestion {last.suggestion_id} is undone: {why}", *warned)
     return Decision(row, 1 - float(worse), "rollback", reasons, (code, *warnings), "known")
 
 
-def situation_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Situation:
+def situation_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Context:
     """What the last runs say of change, for a policy that reads it."""
     placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
     return watched(UNKNOWN, belief, [row for row, _ in placed], [run for _, run in placed])
 
 
-def row_found(candidates: Candidates, followed_up: Sequence[tuple[Run, Values]]) -> int | None:
+def row_found(candidates: Candidates, followed_up: Sequence[tuple[Run, Parameters]]) -> int | None:
     """The row of the values before the agent's first change; None where they are no candidate, and cannot be compared with."""
     today = candidates.parameters(candidates.current)
     rows = rows_of(candidates, {**today, **values_found(followed_up, today)})
     return int(rows[0]) if rows.size else None
 
 
-def _forecast(belief: Belief, candidates: Candidates, row: int, wishes: Wishes, widen: float) -> Forecast:
-    return predict(belief, row, usd_per_hour=usd_per_hour(candidates.parameters(row), wishes.prices), widen=widen)
+def _forecast(belief: Belief, candidates: Candidates, row: int, request: Request, interval_factor: float) -> Forecast:
+    return predict(
+        belief, row, usd_per_hour=usd_per_hour(candidates.parameters(row), request.prices), interval_factor=interval_factor
+    )

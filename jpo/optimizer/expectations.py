@@ -16,13 +16,11 @@ from jpo.forecast.loss_curve import loss_after
 from jpo.forecast.similar import by_arithmetic, from_similar
 from jpo.forecast.trials import Laws, Trial, full_runs
 from jpo.optimizer.prediction import Expected, Kind
-from jpo.optimizer.surrogate import Outlook
-from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Run, same
-from jpo.simulate import Hyper
+from jpo.optimizer.surrogate import Surrogate
+from jpo.records import PARAMETERS, Candidates, Forecast, Identity, Interval, Parameters, Run, same
+from jpo.simulate import Latents
 from jpo.simulate.knobs import knobs_of
 from jpo.simulate.speed import step_time
-
-Values = Mapping[str, float]
 
 LAWS = 2000
 """Laws of step time that the trials are held against; 8,000 gave the same errors and coverage (benchmarks/trials.py)."""
@@ -46,19 +44,19 @@ class Grounds:
     """
 
     identity: Identity
-    ahead: Outlook
+    ahead: Surrogate
     trials: Sequence[Trial]
     others: Sequence[Run]
     gpu_type: str | None
     seed: int
-    beside: Mapping[tuple[float, ...], Outlook] = field(default_factory=dict)
+    beside: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
-    def outlook(self, values: Values) -> Outlook:
+    def outlook(self, values: Parameters) -> Surrogate:
         """The one in which a configuration is a candidate."""
         return self.beside.get(tuple(values.values()), self.ahead)
 
 
-def expectations(asked: Sequence[Values], grounds: Grounds) -> list[list[Expected]]:
+def expectations(asked: Sequence[Parameters], grounds: Grounds) -> list[list[Expected]]:
     """For each configuration what is expected of it, what counts first; at least one, which may be "unknown"."""
     candidates = grounds.ahead.candidates
     rows = [candidates.parameters(candidates.current), *asked]
@@ -71,7 +69,7 @@ def expectations(asked: Sequence[Values], grounds: Grounds) -> list[list[Expecte
     ]
 
 
-def _history(values: Values, grounds: Grounds) -> Expected | None:
+def _history(values: Parameters, grounds: Grounds) -> Expected | None:
     """By the belief after this workload's runs; None before the first that ended well."""
     ahead = grounds.outlook(values)
     forecast = ahead.forecast(ahead.row(values))
@@ -116,7 +114,7 @@ def _width(one: Expected) -> float:
     return math.log(seconds.high / seconds.low) if seconds and seconds.low > 0 else math.inf
 
 
-def _by_trials(asked: Sequence[Values], grounds: Grounds) -> list[Expected | None]:
+def _by_trials(asked: Sequence[Parameters], grounds: Grounds) -> list[Expected | None]:
     """By the trials' speeds, carried over to each configuration and to all epochs on all the data."""
     trials, candidates = grounds.trials, grounds.ahead.candidates
     today = candidates.parameters(candidates.current)
@@ -130,20 +128,22 @@ def _by_trials(asked: Sequence[Values], grounds: Grounds) -> list[Expected | Non
     ]
 
 
-def seconds_by_trials(trials: Sequence[Trial], ran: Sequence[Values], asked: Sequence[Values], seed: int) -> list[Interval]:
+def seconds_by_trials(
+    trials: Sequence[Trial], ran: Sequence[Parameters], asked: Sequence[Parameters], seed: int
+) -> list[Interval]:
     """Seconds of one full run of each configuration, by laws of step time that fit the trials; see `full_runs`."""
     return full_runs(trials, ran, asked, Laws(_step_times([*ran, *asked], seed), seed))
 
 
-def _step_times(rows: Sequence[Values], seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _step_times(rows: Sequence[Parameters], seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """ln of step times by laws drawn from the simulator, shape (LAWS, rows)."""
     names = tuple(name for name in PARAMETERS if all(name in row for row in rows))
     values = np.array([[row[name] for name in names] for row in rows], dtype=np.float64).reshape(len(rows), len(names))
     everything = Candidates(names, values, 0, np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows)))
-    return np.broadcast_to(step_time(knobs_of(everything), Hyper(LAWS, seed)).log_step, (LAWS, len(rows)))
+    return np.broadcast_to(step_time(knobs_of(everything), Latents(LAWS, seed)).log_step, (LAWS, len(rows)))
 
 
-def _full_run(values: Values, seconds: Interval, ran: Sequence[Values], grounds: Grounds) -> Forecast:
+def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], grounds: Grounds) -> Forecast:
     """What a trial of this very configuration tells beside its speed: loss and memory, if it saw all the data."""
     trials = grounds.trials
     samples = next((one.samples / one.fraction for one in trials if one.samples), None)
@@ -160,11 +160,11 @@ def _full_run(values: Values, seconds: Interval, ran: Sequence[Values], grounds:
     )
 
 
-def _same_but_epochs(some: Values, other: Values) -> bool:
+def _same_but_epochs(some: Parameters, other: Parameters) -> bool:
     return same(*({name: value for name, value in one.items() if name != "epochs"} for one in (some, other)))
 
 
-def cost(seconds: Interval | None, values: Values, ahead: Outlook, prices: Prices | None = None) -> Interval | None:
+def cost(seconds: Interval | None, values: Parameters, ahead: Surrogate, prices: Prices | None = None) -> Interval | None:
     """What such a run costs, on other prices than the outlook's if given; None without its time or a price."""
     rate = ahead.usd_per_hour(ahead.row(values), prices)
     if rate is None or seconds is None:
@@ -172,7 +172,7 @@ def cost(seconds: Interval | None, values: Values, ahead: Outlook, prices: Price
     return Interval(*(one * rate / 3600 for one in (seconds.mean, seconds.low, seconds.high)))
 
 
-def _guessed(values: Values, grounds: Grounds) -> Expected:
+def _guessed(values: Parameters, grounds: Grounds) -> Expected:
     """From other workloads, else by arithmetic, else unknown and why."""
     kind: Kind = "similar workloads"
     guess = from_similar(grounds.identity, values, grounds.others)

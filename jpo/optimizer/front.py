@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jpo.records import USD, Currency, Identity, Interval
-from jpo.report.run_rows import SHORT
 from jpo.wording import numbers
+from jpo.wording.names import SHORT
 
 LABELS = {
     "duration_seconds": "time",

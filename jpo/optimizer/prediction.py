@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from jpo.records import USD, Currency, Forecast, Identity, SlaCheck
+from jpo.wording import numbers
+from jpo.wording.names import SHORT
 
 Kind = Literal["history", "trials", "similar workloads", "heuristic", "unknown"]
 
@@ -108,3 +110,13 @@ class Prediction:
     def exit_code(self) -> int:
         """3 where nothing keeps to what was asked."""
         return 3 if self.answer and not self.answer.met else 0
+
+
+def label(row: Row) -> str:
+    """How a row differs from today's values, and on which prices it is."""
+    return configuration(row) + {None: "", False: " on demand", True: " spot"}[row.spot]
+
+
+def configuration(row: Row) -> str:
+    """How a row differs from today's values."""
+    return ", ".join(f"{SHORT.get(name, name)} {numbers.plain(value)}" for name, value in row.differs.items()) or "today"

@@ -11,7 +11,7 @@ from jpo.forecast import posterior
 from jpo.forecast.empirical_bayes import Evidence, reweighted
 from jpo.forecast.transfer import Recalled, learn_surfaces, recall, shipped_surfaces, telling_jobs, values_of
 from jpo.records import PARAMETERS, Belief, Candidates, Draws, Run
-from jpo.simulate import Hyper, jobs_of
+from jpo.simulate import Latents, jobs_of
 
 PARTICLES = 1000
 """Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3 %."""
@@ -40,7 +40,7 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
     """
     particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
     weights = reweighted([_evidence(job, candidates, seed) for job in telling_jobs(others, candidates.names)[-MOST_OTHERS:]])
-    draws = jobs_of(candidates, Hyper(particles, seed, weights))
+    draws = jobs_of(candidates, Latents(particles, seed, weights))
     varying = [
         name
         for name, column in zip(candidates.names, candidates.values.T, strict=True)
@@ -58,8 +58,8 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
     first = next((run for run in job if run.ended_well), job[0])
     now = int(np.flatnonzero((values == values_of(first, names)).all(axis=1))[0])
     ran = Candidates(names, values, now, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
-    hyper = Hyper(PARTICLES, seed)
-    return hyper.drawn, posterior(jobs_of(ran, hyper), ran, job).weights
+    latents = Latents(PARTICLES, seed)
+    return latents.drawn, posterior(jobs_of(ran, latents), ran, job).weights
 
 
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:

@@ -9,10 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.optimizer.surrogate import Wishes, with_followers
-from jpo.records import WHOLE, Workload
-
-Values = Mapping[str, float]
+from jpo.optimizer.surrogate import Request, with_followers
+from jpo.records import WHOLE, Parameters, Workload
 
 MOST_ROWS = 200
 LARGEST = 1e12
@@ -44,7 +42,7 @@ class Question:
             raise UsageError("--fraction", "is a share of trials, and none is named", "add --trials LOG", code="JPO-E823")
 
 
-def asked_for(question: Question, workload: Workload, wishes: Wishes) -> list[Values]:
+def asked_for(question: Question, workload: Workload, request: Request) -> list[Parameters]:
     """Today's configuration, then one for each combination of --set and --vary, with what follows from them."""
     today = workload.current
     chosen = {name: possible("--set", name, value, workload) for name, value in question.chosen.items()}
@@ -56,7 +54,7 @@ def asked_for(question: Question, workload: Workload, wishes: Wishes) -> list[Va
         finding = f"makes {math.prod(map(len, varied.values()))} rows, more than {MOST_ROWS}"
         raise UsageError("--vary", finding, "vary fewer values at once", code="JPO-E823")
     combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
-    rows = [today, *(with_followers({**chosen, **one}, today, wishes) for one in combinations if chosen or one)]
+    rows = [today, *(with_followers({**chosen, **one}, today, request) for one in combinations if chosen or one)]
     return list({tuple(sorted(row.items())): row for row in rows}.values())
 
 

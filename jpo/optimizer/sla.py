@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.cost.sla import PROMISES
+from jpo.cost.sla import SLA_TARGETS
 from jpo.errors import NothingAdmissible
-from jpo.optimizer.surrogate import Outlook, Wishes
+from jpo.optimizer.surrogate import Request, Surrogate
 from jpo.records import USD, Candidates, Currency
 from jpo.wording import numbers
 
@@ -45,7 +45,7 @@ class Promised:
 
     def best(self, rows: Bools) -> float:
         """What comes nearest to the limit among these candidates."""
-        best = np.nanmin if PROMISES[self.name].at_most else np.nanmax
+        best = np.nanmin if SLA_TARGETS[self.name].at_most else np.nanmax
         return float(best(self.expected[rows]))
 
     def written(self, value: float) -> str:
@@ -53,18 +53,18 @@ class Promised:
         return numbers.written(self.name, value, self.currency)
 
 
-def promised(ahead: Outlook, wishes: Wishes) -> Iterator[Promised]:
+def promised(ahead: Surrogate, request: Request) -> Iterator[Promised]:
     """The promises about which something is known; where nothing is known of a candidate (NaN), it keeps them."""
-    for name, limit in wishes.promises.items():
-        promise = PROMISES[name]
+    for name, limit in request.targets.items():
+        promise = SLA_TARGETS[name]
         expected = ahead.expected(promise.quantity)
         if expected is not None:
             edge = promise.edge(limit)
             kept = ~(expected > edge if promise.at_most else expected < edge)
-            yield Promised(name, limit, expected, kept, wishes.currency)
+            yield Promised(name, limit, expected, kept, request.currency)
 
 
-def within_sla(ahead: Outlook, wishes: Wishes) -> Candidates:
+def within_sla(ahead: Surrogate, request: Request) -> Candidates:
     """The candidates without those that are expected to break the SLA.
 
     Raises:
@@ -72,15 +72,15 @@ def within_sla(ahead: Outlook, wishes: Wishes) -> Candidates:
             other.
     """
     allowed = ahead.candidates.admissible
-    promises = tuple(promised(ahead, wishes))
-    for one in promises:
+    targets = tuple(promised(ahead, request))
+    for one in targets:
         if not (allowed & one.kept).any():
             remedy = "relax it, or widen the limits in [parameters]"
             raise NothingAdmissible(f"[sla] {one.name}", _out_of_reach(one, allowed), remedy, code="JPO-E402")
-    keeps = np.logical_and.reduce([allowed, *(one.kept for one in promises)])
+    keeps = np.logical_and.reduce([allowed, *(one.kept for one in targets)])
     if not keeps.any():
         remedy = "relax one of them, or widen the limits in [parameters]"
-        raise NothingAdmissible("[sla]", _contradiction(promises, allowed), remedy, code="JPO-E402")
+        raise NothingAdmissible("[sla]", _contradiction(targets, allowed), remedy, code="JPO-E402")
     return replace(ahead.candidates, admissible=keeps)
 
 
@@ -88,15 +88,15 @@ def _out_of_reach(one: Promised, allowed: Bools) -> str:
     """That nothing keeps a promise, and what comes nearest."""
     limit, nearest = one.written(one.limit), one.written(one.best(allowed))
     if nearest == limit:
-        nearest = f"a little {'more' if PROMISES[one.name].at_most else 'less'}"
+        nearest = f"a little {'more' if SLA_TARGETS[one.name].at_most else 'less'}"
     return f"no admissible configuration is expected to keep {limit}; the nearest expects {nearest}"
 
 
-def _contradiction(promises: Sequence[Promised], allowed: Bools) -> str:
+def _contradiction(targets: Sequence[Promised], allowed: Bools) -> str:
     """Why promises that can be kept one by one cannot be kept together."""
-    pairs = [(one, other) for one, other in combinations(promises, 2) if not (allowed & one.kept & other.kept).any()]
+    pairs = [(one, other) for one, other in combinations(targets, 2) if not (allowed & one.kept & other.kept).any()]
     if not pairs:
-        return f"{', '.join(one.name for one in promises)} cannot be kept together, though any two of them can"
+        return f"{', '.join(one.name for one in targets)} cannot be kept together, though any two of them can"
     one, other = pairs[0]
     told = [
         f"what keeps {kept.name} {AT_BEST[broken.name]} {broken.written(broken.best(allowed & kept.kept))}"

@@ -23,12 +23,11 @@ from jpo.forecast.calibration import one_step_ahead, widening
 from jpo.forecast.demand import Band, demand
 from jpo.forecast.power import power_watts
 from jpo.optimizer.prior import Prior, believe, prior_of, thinned
-from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval, Preference, Run
+from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval, Parameters, Preference, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-Values = Mapping[str, float]
 
 THROUGHPUT = "throughput_samples_per_second"
 ALIKE = 1.1
@@ -39,7 +38,7 @@ FEW = 250
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Request:
     """What the user wants and allows.
 
     Attributes:
@@ -52,20 +51,20 @@ class Wishes:
     """
 
     free: Collection[str]
-    admissible: Callable[[Values, Values], bool]
+    admissible: Callable[[Parameters, Parameters], bool]
     preference: Preference
     prices: Prices = field(default_factory=Prices)
     choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
     scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
-    promises: Mapping[str, float] = field(default_factory=dict)
+    targets: Mapping[str, float] = field(default_factory=dict)
     currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: float = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class Surrogate:
     """What is known and believed of a workload's candidates.
 
     Attributes:
@@ -80,15 +79,21 @@ class Outlook:
     belief: Belief
     runs: Sequence[Run]
     prior: Prior
-    widen: float
+    interval_factor: float
     prices: Prices
-    widen_loss: float = 1.0
+    loss_interval_factor: float = 1.0
 
     def forecast(self, row: int) -> Forecast:
         """What is expected of one run of a candidate, with 90 % intervals."""
         demands = {name: _at(band, row) for name, band in self.demands.items()}
         rate = self.usd_per_hour(row)
-        known = predict(self.belief, row, usd_per_hour=rate, widen=self.widen, widen_loss=self.widen_loss)
+        known = predict(
+            self.belief,
+            row,
+            usd_per_hour=rate,
+            interval_factor=self.interval_factor,
+            loss_interval_factor=self.loss_interval_factor,
+        )
         time = known.duration_seconds
         if self.samples and time:  # one forecast of speed, not two that contradict each other
             demands[THROUGHPUT] = Interval(self.samples / time.mean, self.samples / time.high, self.samples / time.low)
@@ -144,7 +149,7 @@ class Outlook:
         """Throughput, memory and utilisation at every candidate, those that were measured; worked out when first asked for."""
         return demand(self.candidates, self.runs)
 
-    def row(self, values: Values) -> int:
+    def row(self, values: Parameters) -> int:
         """The candidate with these values, which must be there."""
         return row_of(self.candidates, values)
 
@@ -154,16 +159,16 @@ def _at(band: Band, row: int) -> Interval | None:
     return told if math.isfinite(told.mean) else None
 
 
-def look_ahead(
-    current: Values,
+def surrogate_of(
+    current: Parameters,
     runs: Sequence[Run],
-    wishes: Wishes,
+    request: Request,
     *,
     seed: int,
     others: Sequence[Run] = (),
-    asked: Sequence[Values] = (),
-    widen: float | None = None,
-) -> Outlook:
+    asked: Sequence[Parameters] = (),
+    interval_factor: float | None = None,
+) -> Surrogate:
     """The outlook of a workload.
 
     Args:
@@ -174,15 +179,15 @@ def look_ahead(
         widen: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of the last
             runs say, of each of them.
     """
-    candidates = collect(current, runs, wishes)
+    candidates = collect(current, runs, request)
     for values in asked:
-        candidates = with_row(candidates, values, wishes.prices)
+        candidates = with_row(candidates, values, request.prices)
     prior = prior_of(candidates, seed, others)
-    time, loss = calibration(prior, candidates, runs) if widen is None else (widen, widen)
-    return Outlook(candidates, believe(prior, candidates, runs), runs, prior, time, wishes.prices, loss)
+    time, loss = calibration(prior, candidates, runs) if interval_factor is None else (interval_factor, interval_factor)
+    return Surrogate(candidates, believe(prior, candidates, runs), runs, prior, time, request.prices, loss)
 
 
-def look_beside(ahead: Outlook, values: Values, *, seed: int, others: Sequence[Run] = ()) -> Outlook:
+def with_configuration(ahead: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = ()) -> Surrogate:
     """The outlook with one more configuration; the same outlook where it is a candidate.
 
     Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
@@ -194,22 +199,22 @@ def look_beside(ahead: Outlook, values: Values, *, seed: int, others: Sequence[R
     return replace(ahead, candidates=candidates, belief=believe(prior, candidates, ahead.runs), prior=prior)
 
 
-def collect(current: Values, runs: Sequence[Run], wishes: Wishes) -> Candidates:
+def collect(current: Parameters, runs: Sequence[Run], request: Request) -> Candidates:
     """The candidate set of a workload."""
     candidates = propose_candidates(
         current,
         runs,
-        free=wishes.free,
-        admissible=lambda proposed: wishes.admissible(current, proposed),
-        log_rate=lambda values: log_rate(values, wishes.prices),
-        choices=wishes.choices,
-        scales=wishes.scales,
-        follow=wishes.follow,
+        free=request.free,
+        admissible=lambda proposed: request.admissible(current, proposed),
+        log_rate=lambda values: log_rate(values, request.prices),
+        choices=request.choices,
+        scales=request.scales,
+        follow=request.follow,
     )
-    return replace(candidates, priced=usd_per_hour(current, wishes.prices) is not None)
+    return replace(candidates, priced=usd_per_hour(current, request.prices) is not None)
 
 
-def with_row(candidates: Candidates, values: Values, prices: Prices) -> Candidates:
+def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Candidates:
     """The set with one more configuration, which is not admissible unless it was a candidate before."""
     if rows_of(candidates, values).size:
         return candidates
@@ -222,9 +227,9 @@ def with_row(candidates: Candidates, values: Values, prices: Prices) -> Candidat
     )
 
 
-def with_followers(chosen: Values, today: Values, wishes: Wishes) -> dict[str, float]:
+def with_followers(chosen: Parameters, today: Parameters, request: Request) -> dict[str, float]:
     """Today's configuration with some values changed by hand, and what follows them."""
-    rules = {name: rule for name, rule in wishes.follow.items() if name in wishes.free and name not in chosen}
+    rules = {name: rule for name, rule in request.follow.items() if name in request.free and name not in chosen}
     return dict(followed({**today, **chosen}, today, rules))
 
 

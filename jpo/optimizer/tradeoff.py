@@ -20,7 +20,7 @@ from jpo.errors import UsageError
 from jpo.forecast.measurements import place
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
 from jpo.optimizer.front import LABELS, Point, Volumes, maximised
-from jpo.optimizer.surrogate import Outlook
+from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Forecast, Interval, Run
 from jpo.wording.numbers import percent
 
@@ -50,15 +50,15 @@ class Tradeoff:
         left_out: why runs and configurations are neither -> how many.
     """
 
-    ahead: Outlook
+    ahead: Surrogate
     axes: Mapping[str, str]
-    promises: Promises
+    targets: Promises
     facts: Points
     guesses: Points
     left_out: Mapping[str, int]
 
 
-def axes_of(asked: Sequence[str] | None, ahead: Outlook) -> tuple[dict[str, str], str | None]:
+def axes_of(asked: Sequence[str] | None, ahead: Surrogate) -> tuple[dict[str, str], str | None]:
     """Objective -> quantity, and what must be said where it is not what one would expect.
 
     Args:
@@ -81,20 +81,20 @@ def axes_of(asked: Sequence[str] | None, ahead: Outlook) -> tuple[dict[str, str]
     return {name: quantities[name] for name in instead}, note
 
 
-def value_of(run: Run, quantity: str, ahead: Outlook) -> float | None:
+def value_of(run: Run, quantity: str, ahead: Surrogate) -> float | None:
     """What a run measured; None where it did not. What it does not report of its parameters had today's value."""
     today = ahead.candidates.parameters(ahead.candidates.current)
     return outcome_of(run.completed(today), quantity, ahead.prices)
 
 
-def trade_off(ahead: Outlook, axes: Mapping[str, str], promises: Promises) -> Tradeoff:
+def trade_off(ahead: Surrogate, axes: Mapping[str, str], targets: Promises) -> Tradeoff:
     """Facts and guesses on these axes. `promises`: those of [sla]."""
     left_out = Counter[str]()
-    facts = measured(ahead, axes, promises, left_out)
-    return Tradeoff(ahead, axes, promises, facts, predicted(ahead, axes, promises, facts, left_out), left_out)
+    facts = measured(ahead, axes, targets, left_out)
+    return Tradeoff(ahead, axes, targets, facts, predicted(ahead, axes, targets, facts, left_out), left_out)
 
 
-def measured(ahead: Outlook, axes: Mapping[str, str], promises: Promises, left_out: Counter[str]) -> Points:
+def measured(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, left_out: Counter[str]) -> Points:
     """The medians of the runs that ended well and measured everything, per configuration."""
     found: dict[int, list[dict[str, float]]] = {}
     for one in place(ahead.candidates, ahead.runs):
@@ -110,11 +110,11 @@ def measured(ahead: Outlook, axes: Mapping[str, str], promises: Promises, left_o
     for row, runs in found.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
         certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
-        points[row] = Point(ahead.candidates.parameters(row), len(runs), medians, breaks=broken(certain, promises))
+        points[row] = Point(ahead.candidates.parameters(row), len(runs), medians, breaks=broken(certain, targets))
     return points
 
 
-def predicted(ahead: Outlook, axes: Mapping[str, str], promises: Promises, facts: Points, left_out: Counter[str]) -> Points:
+def predicted(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, facts: Points, left_out: Counter[str]) -> Points:
     """Forecasts of what could be run and was not measured."""
     points: dict[int, Point] = {}
     if ahead.belief.duration_seconds is None:
@@ -122,7 +122,7 @@ def predicted(ahead: Outlook, axes: Mapping[str, str], promises: Promises, facts
     for row in map(int, np.flatnonzero(ahead.candidates.admissible)):
         if row in facts:
             continue
-        point = forecast(ahead, row, axes, promises)
+        point = forecast(ahead, row, axes, targets)
         if len(point.values) < len(axes):
             left_out["configurations of which a forecast is missing"] += 1
         elif ahead.belief.p_fail[row] > RISKY:
@@ -132,18 +132,18 @@ def predicted(ahead: Outlook, axes: Mapping[str, str], promises: Promises, facts
     return points
 
 
-def forecast(ahead: Outlook, row: int, axes: Mapping[str, str], promises: Promises) -> Point:
+def forecast(ahead: Surrogate, row: int, axes: Mapping[str, str], targets: Promises) -> Point:
     """What is expected of a configuration; without a value where nothing supports one."""
     expected = ahead.forecast(row)
     bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
     means = {quantity: interval.mean for quantity, interval in bounds.items()}
     p_fail = float(ahead.belief.p_fail[row])
-    return Point(ahead.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, promises))
+    return Point(ahead.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, targets))
 
 
-def broken(expected: Forecast, promises: Promises) -> tuple[str, ...]:
+def broken(expected: Forecast, targets: Promises) -> tuple[str, ...]:
     """Promises that are not kept in expectation."""
-    return tuple(check.name for check in check_sla(promises, expected) if check.verdict == "broken")
+    return tuple(check.name for check in check_sla(targets, expected) if check.verdict == "broken")
 
 
 def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Point, ...], int]:
@@ -160,7 +160,7 @@ def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Poi
     rows = dict.fromkeys((*of.facts, *listed, *marks))
     points = [
         replace(
-            every.get(row) or forecast(of.ahead, row, of.axes, of.promises),
+            every.get(row) or forecast(of.ahead, row, of.axes, of.targets),
             on_front=bool(known.get(row, False)),
             on_expected_front=bool(expected.get(row, False)),
             marks=tuple(marks.get(row, ())),

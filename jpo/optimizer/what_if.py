@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from jpo.optimizer.prediction import Row
+from jpo.optimizer.prediction import Row, label
 from jpo.records import USD, Currency, Interval
-from jpo.report.prediction_text import label
 from jpo.wording import numbers
 
 _NINETY = 2 * NormalDist().inv_cdf(0.95)

@@ -1,1 +1,4 @@
-"""One repository's own things, opened once: its settings, store, prices, limits and sources of runs. Only this package reads settings."""
+"""One repository's own things, opened once: settings, store, prices, limits, sources of runs.
+
+Only this package reads settings; all others get the values they need.
+"""

@@ -22,7 +22,7 @@ from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.inventory.idle_gpus import diagnose
 from jpo.inventory.machine import machine_here
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.sources import CSV, PROMETHEUS, caveats, look, prometheus_of, why_nothing
 from jpo.records import Currency, Evidence, Forecast, Identity, Run, Skipped, Suggestion, TrackRecord, Workload, same
 from jpo.telemetry import PrometheusSource
@@ -64,7 +64,7 @@ class Known:
     codes: tuple[str, ...]
 
 
-def workload_of(path: Path, loaded: Loaded, *, now: float) -> Workload:
+def workload_of(path: Path, loaded: LoadedSettings, *, now: float) -> Workload:
     """Read config.ini with the names that guard and jpo.toml know."""
     tables = loaded.settings.parameters
     return config.read(
@@ -80,7 +80,7 @@ def workload_of(path: Path, loaded: Loaded, *, now: float) -> Workload:
     )
 
 
-def limits_in(loaded: Loaded) -> Limits:
+def limits_in(loaded: LoadedSettings) -> Limits:
     """The guard's limits, which it reads from the same tables by rules of its own; with what this machine has, if it shall."""
     try:
         limits = constraints.limits_from(loaded.tables)
@@ -91,7 +91,7 @@ def limits_in(loaded: Loaded) -> Limits:
     return replace(limits, quota=limits.quota.within(machine_here(os.environ).most))
 
 
-def prices_in(loaded: Loaded) -> Prices:
+def prices_in(loaded: LoadedSettings) -> Prices:
     """[prices]; raises UsageError JPO-E801 or JPO-E802 for a GPU type, region or catalogue that is not there."""
     table, place = loaded.settings.prices, f"{loaded.toml or 'settings'} [prices]"
     per_gpu = table.usd_per_gpu_hour
@@ -113,19 +113,19 @@ def prices_in(loaded: Loaded) -> Prices:
     )
 
 
-def catalogue_in(loaded: Loaded) -> tuple[Instance, ...]:
+def catalogue_in(loaded: LoadedSettings) -> tuple[Instance, ...]:
     """All instances of the catalogue that [prices] names: one that came with JPO, else a file beside jpo.toml; () without one."""
     name = loaded.settings.prices.catalogue
     return () if name is None else read_catalogue(SHIPPED.get(name) or loaded.root / name)
 
 
-def currency_in(loaded: Loaded) -> Currency:
+def currency_in(loaded: LoadedSettings) -> Currency:
     """What [prices] wants amounts to be shown in."""
     table = loaded.settings.prices
     return Currency(table.currency, table.per_usd or 1.0)
 
 
-def limits_of(workload: Workload, loaded: Loaded) -> Limits:
+def limits_of(workload: Workload, loaded: LoadedSettings) -> Limits:
     """The guard's limits with what is pinned."""
     return with_pins(limits_in(loaded), workload)
 
@@ -156,7 +156,7 @@ class Asked:
     silent: bool
 
 
-def gather(store: Store, identity: Identity, loaded: Loaded, *, now: float, offline: bool, strict: bool) -> Known:
+def gather(store: Store, identity: Identity, loaded: LoadedSettings, *, now: float, offline: bool, strict: bool) -> Known:
     """Ask every source for finished runs, put them on record, and say what is known now.
 
     A source that cannot be read is an error only if `strict`; otherwise the history goes without it, and the report says so.
@@ -196,7 +196,9 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     return {f"{told}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
-def ask(server: PrometheusSource | None, store: Store, identity: Identity, loaded: Loaded, *, now: float, strict: bool) -> Asked:
+def ask(
+    server: PrometheusSource | None, store: Store, identity: Identity, loaded: LoadedSettings, *, now: float, strict: bool
+) -> Asked:
     """One look at each source; what it brings goes on record before the next one is asked."""
     fresh: list[Run] = []
     skipped: list[Skipped] = []

@@ -25,7 +25,7 @@ MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """Effective settings and where they came from.
 
     Attributes:
@@ -72,7 +72,7 @@ class Loaded:
         return self.store_url if self.store_file else without_credentials(self.store_url)
 
 
-def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Loaded:
+def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedSettings:
     """Merge all sources of settings.
 
     Args:
@@ -99,7 +99,7 @@ def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], fla
     return merge(layers, root=path.parent if path else beside, toml=path)
 
 
-def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> Loaded:
+def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
     """Lay the tables over each other, later ones win, and validate the result."""
     tables: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -112,7 +112,7 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
     auth = tables.get("prometheus", {}).get("auth", {})
     for secret in SECRETS:
         auth.pop(secret, None)
-    return Loaded(settings, tables, origins, root, toml)
+    return LoadedSettings(settings, tables, origins, root, toml)
 
 
 def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, str], origin: str, prefix: str = "") -> None:

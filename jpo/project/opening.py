@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from jpo.history import Store, open_store
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 
 
-def store_of(loaded: Loaded, *, read_only: bool = False) -> Store:
+def store_of(loaded: LoadedSettings, *, read_only: bool = False) -> Store:
     """The open store, a context manager; what it records says who and where. `read_only`: a copy, of which nothing is kept.
 
     Raises:

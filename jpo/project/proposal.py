@@ -23,12 +23,10 @@ from jpo.history.events import account, refused
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
-from jpo.optimizer.surrogate import Wishes
+from jpo.optimizer.surrogate import Request
 from jpo.project.evidence import Known, currency_in, prices_in
-from jpo.project.load import Loaded
-from jpo.records import SAME, Change, Edit, Forecast, Guarded, Parameter, Run, Suggestion, Workload, same
-
-Values = Mapping[str, float]
+from jpo.project.load import LoadedSettings
+from jpo.records import SAME, Change, Edit, Forecast, Guarded, Parameter, Parameters, Run, Suggestion, Workload, same
 
 TELLING = 3
 """Runs of each configuration that a suggestion names as its evidence."""
@@ -47,22 +45,22 @@ class Proposal:
 
     edits: tuple[Edit, ...]
     content: bytes
-    executed: Values
+    executed: Parameters
     guard: Guarded
 
 
-def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: Loaded) -> Wishes:
+def request_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: LoadedSettings) -> Request:
     """What jpo.toml and config.ini allow and prefer."""
     settings, tables = loaded.settings, loaded.settings.parameters
     facts, prices = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs)), prices_in(loaded)
 
-    def admissible(today: Values, proposed: Values) -> bool:
+    def admissible(today: Parameters, proposed: Parameters) -> bool:
         known = facts if today == workload.current else Facts()
         if limits.prices.catalogue:
             known = replace(known, usd_per_hour_next=usd_per_hour(proposed, prices))
         return constraints.approves(today, proposed, limits, known)
 
-    return Wishes(
+    return Request(
         free=[p.name for p in workload.parameters if not p.held],
         admissible=admissible,
         preference=settings.preference.record(),
@@ -70,14 +68,14 @@ def wishes_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: L
         choices={name: table.choices for name, table in tables.items() if table.choices},
         scales={name: table.scale for name, table in tables.items() if table.scale},
         follow=follow_of(workload, loaded),
-        promises=settings.sla.promises,
+        targets=settings.sla.targets,
         currency=currency_in(loaded),
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,
     )
 
 
-def follow_of(workload: Workload, loaded: Loaded) -> dict[str, str]:
+def follow_of(workload: Workload, loaded: LoadedSettings) -> dict[str, str]:
     """Which parameter follows which, both of them in config.ini."""
     rules: dict[str, str] = {name: table.follow for name, table in loaded.settings.parameters.items() if table.follow}
     for name, rule in rules.items():
@@ -88,7 +86,7 @@ def follow_of(workload: Workload, loaded: Loaded) -> dict[str, str]:
     return rules
 
 
-def propose(workload: Workload, advice: Advice, limits: Limits, runs: Sequence[Run], loaded: Loaded) -> Proposal:
+def propose(workload: Workload, advice: Advice, limits: Limits, runs: Sequence[Run], loaded: LoadedSettings) -> Proposal:
     """Format the advised values and have them checked."""
     edits = edits_of(workload, advice.suggested, advice.undo.texts if advice.undo else {})
     executed = executed_with(workload, edits)
@@ -99,7 +97,7 @@ def propose(workload: Workload, advice: Advice, limits: Limits, runs: Sequence[R
     return checked(workload, edits, limits, facts_of(workload, advice, runs), loaded)
 
 
-def checked(workload: Workload, edits: tuple[Edit, ...], limits: Limits, facts: Facts, loaded: Loaded) -> Proposal:
+def checked(workload: Workload, edits: tuple[Edit, ...], limits: Limits, facts: Facts, loaded: LoadedSettings) -> Proposal:
     """Read the values back, and ask the guard and then the team's own checker about the result."""
     executed = executed_with(workload, edits)
     content = config.edited(workload.content, str(workload.path), edits)
@@ -110,7 +108,7 @@ def checked(workload: Workload, edits: tuple[Edit, ...], limits: Limits, facts: 
     return Proposal(edits, content, executed, guard)
 
 
-def guarded(workload: Workload, proposed: Values, limits: Limits, facts: Facts) -> Guarded:
+def guarded(workload: Workload, proposed: Parameters, limits: Limits, facts: Facts) -> Guarded:
     """The guard's word in sentences; for a refusal also the nearest values that it would allow."""
     verdict = constraints.check(workload.current, proposed, limits, facts)
     notices = tuple(f"{notice.message}; it was left as it is" for notice in verdict.notices)
@@ -121,7 +119,7 @@ def guarded(workload: Workload, proposed: Values, limits: Limits, facts: Facts) 
     return Guarded(False, (*(violation.message for violation in verdict.violations), *hint), notices)
 
 
-def edits_of(workload: Workload, suggested: Values, restored: Mapping[str, str]) -> tuple[Edit, ...]:
+def edits_of(workload: Workload, suggested: Parameters, restored: Mapping[str, str]) -> tuple[Edit, ...]:
     """The places in config.ini where a new value must stand, or by name of the parameter a text that stood there before."""
     wanted = (
         (p, restored[p.name] if p.name in restored else config.format_value(p, suggested[p.name]))
@@ -158,7 +156,7 @@ def gpu_memory_gib_now(workload: Workload, runs: Sequence[Run]) -> float | None:
     return max((run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None), default=None)
 
 
-def team_objection(workload: Workload, content: bytes, loaded: Loaded) -> str | None:
+def team_objection(workload: Workload, content: bytes, loaded: LoadedSettings) -> str | None:
     """Why the checker named in [check] rejects the file; None if it does not."""
     check = loaded.settings.check
     try:
@@ -178,9 +176,9 @@ def suggestion_of(
     advice: Advice,
     proposal: Proposal,
     known: Known,
-    wishes: Wishes,
+    request: Request,
     limits: Limits,
-    loaded: Loaded,
+    loaded: LoadedSettings,
     *,
     suggestion_id: str,
     now: float,
@@ -191,7 +189,7 @@ def suggestion_of(
     """Everything about this answer in one record; `agent` was asked, `policy` is the digest of what decided."""
     decision, edits = advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, known.runs))
-    told = account_of(advice, wishes, limits, known.followed_up, facts=facts, policy=agent)
+    told = account_of(advice, request, limits, known.followed_up, facts=facts, policy=agent)
     few = thinned_out(advice.current, proposal.executed, known.runs)
     changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
     return Suggestion(
@@ -213,7 +211,7 @@ def suggestion_of(
         created_at=now,
         preference=loaded.settings.preference.record(),
         seed=seed,
-        sla=check_sla(loaded.settings.sla.promises, advice.next),
+        sla=check_sla(loaded.settings.sla.targets, advice.next),
         policy=policy,
         alternatives=told.alternatives,
         seen=told.seen,
@@ -222,7 +220,7 @@ def suggestion_of(
     )
 
 
-def telling_runs(runs: Sequence[Run], *configurations: Values) -> tuple[str, ...]:
+def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str, ...]:
     """Ids of the newest TELLING runs with each of these configurations, oldest first."""
     alike = [[run for run in runs if run.parameters and same(run.parameters, values)][-TELLING:] for values in configurations]
     ids = {run.run_id for some in alike for run in some}
@@ -236,7 +234,7 @@ def change(parameter: Parameter, edit: Edit, advice: Advice, runs: Sequence[Run]
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
 
 
-def why(name: str, value: float, current: Values, runs: Sequence[Run]) -> str:
+def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> str:
     """What the runs say about one value: how many there were, how many did not end well, and what it changes alone."""
     there = [run for run in runs if name in run.parameters and same({name: run.parameters[name]}, {name: value})]
     if not there:
@@ -249,7 +247,7 @@ def why(name: str, value: float, current: Values, runs: Sequence[Run]) -> str:
     return f"{told}; alone it takes {round(100 * abs(alone / today - 1))} % {'less' if alone < today else 'more'} time (median)"
 
 
-def median_seconds(runs: Sequence[Run], values: Values) -> float | None:
+def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:
     """Median duration of the runs that ended well with these values; None without any."""
     alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
     measured = [seconds for seconds in alike if seconds is not None]

@@ -121,7 +121,7 @@ class SlaTable(Table):
         return given
 
     @property
-    def promises(self) -> dict[str, float]:
+    def targets(self) -> dict[str, float]:
         """What was promised, by name."""
         return {name: limit for name, limit in self.model_dump().items() if limit is not None}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.history import Store
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.records import Finished, Identity
 from jpo.telemetry import PrometheusSource, finished_runs, read_logs
@@ -26,7 +26,7 @@ UNVERIFIED = (
 
 
 def look(
-    source: str, server: PrometheusSource | None, store: Store, identity: Identity, loaded: Loaded, *, now: float
+    source: str, server: PrometheusSource | None, store: Store, identity: Identity, loaded: LoadedSettings, *, now: float
 ) -> Finished:
     """The finished runs of one source, CSV or PROMETHEUS; nothing from a server that is None."""
     if source == CSV:
@@ -48,7 +48,7 @@ def look(
     return found
 
 
-def prometheus_of(loaded: Loaded) -> PrometheusSource | None:
+def prometheus_of(loaded: LoadedSettings) -> PrometheusSource | None:
     """The server to ask, with its secrets; None when none is named. Once per command: a token may come from a pipe."""
     table = loaded.settings.prometheus
     if not table.url:
@@ -68,7 +68,7 @@ def prometheus_of(loaded: Loaded) -> PrometheusSource | None:
     )
 
 
-def names_of(loaded: Loaded) -> Names:
+def names_of(loaded: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = loaded.settings.prometheus
     return Names.of(table.metrics, table.labels, table.container)
@@ -89,7 +89,7 @@ def caveats(server: PrometheusSource | None) -> Mapping[str, str]:
 
 
 def why_nothing(
-    server: PrometheusSource, identity: Identity, loaded: Loaded, *, now: float, seconds_spent: float
+    server: PrometheusSource, identity: Identity, loaded: LoadedSettings, *, now: float, seconds_spent: float
 ) -> Mapping[str, str]:
     """Why Prometheus told of no run: the likeliest cause -> its reason code; empty when nothing is amiss.
 

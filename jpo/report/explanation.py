@@ -17,8 +17,8 @@ from jpo.records import PARAMETERS, Forecast, Interval, Run, RunStatus
 from jpo.report import markdown, terminal
 from jpo.report.page import blank_page, text_of
 from jpo.report.report import Report
-from jpo.report.run_rows import SHORT
 from jpo.wording import numbers
+from jpo.wording.names import SHORT
 from jpo.wording.printable import printable
 
 Row = tuple[str, ...]

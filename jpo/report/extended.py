@@ -46,24 +46,24 @@ class Judged:
     sla: Mapping[str, str]
 
 
-def head_of(promises: Iterable[str]) -> tuple[str, ...]:
+def head_of(targets: Iterable[str]) -> tuple[str, ...]:
     """The column names, with those of all promises that [sla] knows."""
     return (
         *HEAD,
         *(f"suggested_{name}" for name in PARAMETERS),
         *(f"reward_{name}" for name in REWARDS),
         "reward",
-        *(f"sla_{name}" for name in promises),
+        *(f"sla_{name}" for name in targets),
     )
 
 
-def as_csv(judged: Iterable[Judged], promises: Collection[str]) -> str:
+def as_csv(judged: Iterable[Judged], targets: Collection[str]) -> str:
     """The whole file."""
-    lines = [csv_line(head_of(promises))]
+    lines = [csv_line(head_of(targets))]
     for one in judged:
         suggested = [one.suggested.get(name) for name in PARAMETERS]
         rewards = [one.rewards.get(name) for name in REWARDS]
-        sla = [one.sla.get(name) for name in promises]
+        sla = [one.sla.get(name) for name in targets]
         lines.append(csv_line([*row_of(one.run, one.suggestion_id), *suggested, *rewards, one.reward, *sla]))
     return "".join(lines)
 

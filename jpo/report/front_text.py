@@ -11,8 +11,8 @@ from rich.text import Text
 
 from jpo.optimizer.front import LABELS, Front, Point, difference, maximised, shown, unit_of
 from jpo.report.page import blank_page, text_of
-from jpo.report.run_rows import SHORT
 from jpo.wording import numbers
+from jpo.wording.names import SHORT
 from jpo.wording.printable import printable
 
 MOST_DOMINATED = 12

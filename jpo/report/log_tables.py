@@ -13,9 +13,9 @@ from rich.table import Table
 from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
 from jpo.records import PARAMETERS, USD, Currency
 from jpo.report.page import blank_page, text_of
-from jpo.report.run_rows import SHORT
 from jpo.report.spreadsheet import csv_line
 from jpo.wording import numbers
+from jpo.wording.names import SHORT
 from jpo.wording.printable import printable
 
 NAMES = {"duration_seconds": "duration", "throughput_samples_per_second": "samples/s", "cost_usd": "cost", "val_loss": "val loss"}

@@ -8,10 +8,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jpo.optimizer.prediction import Answer, Expected, Prediction, Row
+from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
 from jpo.records import USD, Currency, Interval
 from jpo.report.page import blank_page, text_of
-from jpo.report.run_rows import SHORT
 from jpo.wording import numbers
 from jpo.wording.printable import printable
 
@@ -44,16 +43,6 @@ def render(prediction: Prediction, *, width: int = 120, colour: bool = False) ->
         for part in answered(prediction.answer, prediction):
             console.print(part)
     return text_of(console)
-
-
-def label(row: Row) -> str:
-    """How a row differs from today's values, and on which prices it is."""
-    return configuration(row) + {None: "", False: " on demand", True: " spot"}[row.spot]
-
-
-def configuration(row: Row) -> str:
-    """How a row differs from today's values."""
-    return ", ".join(f"{SHORT.get(name, name)} {numbers.plain(value)}" for name, value in row.differs.items()) or "today"
 
 
 def outcomes(rows: Sequence[Row], currency: Currency) -> Table:

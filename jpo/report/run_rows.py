@@ -13,8 +13,6 @@ HEAD = (
     *PARAMETERS,
     *(f"used_{name}" if name in PARAMETERS else name for name in MEASURES),
 )
-SHORT = dict(zip(PARAMETERS, ("batch", "lr", "layers", "epochs", "gpus", "cpus", "GiB"), strict=True))
-"""Column heads of tables for people; the full names would not leave room for the values."""
 
 
 def row_of(run: Run, suggestion_id: str | None) -> list[Cell]:

@@ -68,10 +68,10 @@ def verdict(checked: Sequence[CheckedRun]) -> str:
     if broken:
         return printable(f"violated by {', '.join(broken)}")
     unknown = sum(len(list(_named(one, "unknown"))) for one in checked)
-    promises = sum(len(one.checks) for one in checked)
-    if unknown == promises:
+    targets = sum(len(one.checks) for one in checked)
+    if unknown == targets:
         return "unknown: nothing was measured of what is promised"
-    return "all promises met" if not unknown else f"no promise violated; {unknown} of {promises} unknown"
+    return "all promises met" if not unknown else f"no promise violated; {unknown} of {targets} unknown"
 
 
 def tally(one: Tally) -> str:

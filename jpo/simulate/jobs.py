@@ -13,7 +13,7 @@ import numpy as np
 
 from jpo.records import Draws
 from jpo.simulate.knobs import Knobs, knobs_of
-from jpo.simulate.latents import UNIFORM, Hyper
+from jpo.simulate.latents import UNIFORM, Latents
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
 from jpo.simulate.speed import step_time
@@ -37,32 +37,32 @@ def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, pr
     Returns:
         Shape (jobs, K), the current column exactly 0. `fails`: out of memory, divergence, or the target not within the cap.
     """
-    return jobs_of(candidates, Hyper(jobs, int(rng.integers(2**63)), prior))
+    return jobs_of(candidates, Latents(jobs, int(rng.integers(2**63)), prior))
 
 
-def jobs_of(candidates: Candidates, hyper: Hyper) -> Draws:
+def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     """The jobs of these numbers."""
     knobs = knobs_of(candidates)
-    speed = step_time(knobs, hyper)
-    factor, diverges = epochs_factor(knobs, hyper)
-    to_target = hyper.happens("to target", 0.5)
-    needed, too_late = _epochs_to_target(knobs, factor, hyper)
+    speed = step_time(knobs, latents)
+    factor, diverges = epochs_factor(knobs, latents)
+    to_target = latents.happens("to target", 0.5)
+    needed, too_late = _epochs_to_target(knobs, factor, latents)
     log_epochs = np.where(to_target, needed, _LN2 * knobs.epochs)
-    log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, hyper))
-    slowed, drawn = under_limit(knobs, hyper)
-    log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, hyper)
+    log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
+    slowed, drawn = under_limit(knobs, latents)
+    log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
     return Draws(
-        log_time=_relative(log_time + _luck(hyper, "luck of time", 0.15, log_time.shape), knobs.current),
-        log_loss=_relative(log_loss + _luck(hyper, "luck of loss", 0.03, log_loss.shape), knobs.current),
+        log_time=_relative(log_time + _luck(latents, "luck of time", 0.15, log_time.shape), knobs.current),
+        log_loss=_relative(log_loss + _luck(latents, "luck of loss", 0.03, log_loss.shape), knobs.current),
         log_utilisation=_relative(speed.log_busy, knobs.current),
-        log_power=_relative(log_power(speed.log_busy, hyper) + drawn, knobs.current),
+        log_power=_relative(log_power(speed.log_busy, latents) + drawn, knobs.current),
         fails=speed.out_of_memory | diverges | (to_target & too_late),
     )
 
 
-def _with_start(log_time: Floats, knobs: Knobs, hyper: Hyper) -> Floats:
+def _with_start(log_time: Floats, knobs: Knobs, latents: Latents) -> Floats:
     """A share of today's run is the same whatever is chosen: pulling the image, loading data, saving the model. Assumed range."""
-    share = hyper.log_uniform("start", 0.005, 0.3)
+    share = latents.log_uniform("start", 0.005, 0.3)
     taken = _relative(log_time, knobs.current)
     np.exp(taken, out=taken)
     taken *= 1 - share
@@ -70,36 +70,36 @@ def _with_start(log_time: Floats, knobs: Knobs, hyper: Hyper) -> Floats:
     return np.log(taken, out=taken)
 
 
-def _epochs_to_target(knobs: Knobs, factor: Floats, hyper: Hyper) -> tuple[Floats, Bools]:
+def _epochs_to_target(knobs: Knobs, factor: Floats, latents: Latents) -> tuple[Floats, Bools]:
     """Natural log of the epochs up to the target, and where the cap comes first.
 
     Today's run uses a share of its cap, above 1 (it fails today) in 2 % of the jobs. Half of the jobs look at the target only
     after whole epochs.
     """
-    share = hyper.log_uniform("share of cap", 0.1, 1.05)
-    now = hyper.log_uniform("epochs", 2, 80) if knobs.epochs_now is None else share * knobs.epochs_now
+    share = latents.log_uniform("share of cap", 0.1, 1.05)
+    now = latents.log_uniform("epochs", 2, 80) if knobs.epochs_now is None else share * knobs.epochs_now
     cap = np.ceil(now / share - 1e-9) * np.exp2(knobs.epochs)
     needed = now * np.exp(np.clip(factor, -2 * _WIDEST, 2 * _WIDEST))
-    needed = np.where(hyper.happens("whole epochs", 0.5), np.ceil(needed - 1e-9), needed)
+    needed = np.where(latents.happens("whole epochs", 0.5), np.ceil(needed - 1e-9), needed)
     return np.log(needed), np.asarray(needed > cap * (1 + 1e-9))
 
 
-def _final_loss(knobs: Knobs, factor: Floats, hyper: Hyper) -> Floats:
+def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
     """ln of the loss after the fixed epochs: floor + (1 - floor) progress^-power, in 30 % of the jobs worse with the batch.
 
     Source: power law, Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017; generalisation gap of large
     batches, Keskar et al., ICLR 2017.
     """
     progress = _LN2 * knobs.epochs - factor  # ln of epochs worth of today's progress, relative to today
-    floor, power = hyper.uniform("loss floor", 0.2, 0.95), hyper.log_uniform("loss power", 0.2, 1.5)
-    gap = np.where(hyper.happens("gap", 0.3), hyper.uniform("gap per doubling", 0, 0.05), 0.0) * np.maximum(knobs.batch, 0.0)
+    floor, power = latents.uniform("loss floor", 0.2, 0.95), latents.log_uniform("loss power", 0.2, 1.5)
+    gap = np.where(latents.happens("gap", 0.3), latents.uniform("gap per doubling", 0, 0.05), 0.0) * np.maximum(knobs.batch, 0.0)
     return np.asarray(np.log(floor + (1 - floor) * np.exp(np.clip(-power * progress, -_WIDEST, _WIDEST))) + gap)
 
 
-def _luck(hyper: Hyper, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
+def _luck(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
     """What one configuration has and its neighbours have not, drawn once per job: sd 0 in 30 % of jobs, else up to `largest`."""
-    deviation = np.where(hyper.happens(f"{name} is none", 0.3), 0.0, hyper.uniform(name, 0, largest))
-    luck = hyper.rng(f"{name} there").standard_normal(shape)
+    deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
+    luck = latents.rng(f"{name} there").standard_normal(shape)
     luck *= deviation
     return luck
 

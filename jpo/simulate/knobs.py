@@ -15,7 +15,7 @@ from jpo.records import PARAMETERS
 
 if TYPE_CHECKING:
     from jpo.records import Candidates, Floats
-    from jpo.simulate.latents import Hyper
+    from jpo.simulate.latents import Latents
 
 POWER_LIMIT = "power_limit_w"
 """No parameter of config.ini, but one that users of the library tune, and whose physics is known."""
@@ -92,13 +92,13 @@ def _scaled(column: Floats) -> Floats:
     return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
 
 
-def residuals(coordinates: tuple[Floats, ...], hyper: Hyper, name: str) -> Floats:
+def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> Floats:
     """What the formulas do not know: one smooth random function of the knobs per job, shape (J, K), of variance 1.
 
     Source: Rahimi and Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007 (an RBF Gaussian process by cosines).
     """
-    points, rng = np.stack(coordinates), hyper.rng(name)  # (knobs, K)
+    points, rng = np.stack(coordinates), latents.rng(name)  # (knobs, K)
     frequencies = rng.normal(0.0, 1.0 / _LENGTH, (_FEATURES, len(points)))
     phases = rng.uniform(0.0, 2 * np.pi, (_FEATURES, 1))
     features = np.sqrt(2.0 / _FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
-    return np.asarray(rng.normal(size=(hyper.jobs, _FEATURES)) @ features)
+    return np.asarray(rng.normal(size=(latents.jobs, _FEATURES)) @ features)

@@ -24,7 +24,7 @@ UNIFORM: RangeWeights = {}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Hyper:
+class Latents:
     """Draws the numbers of `jobs` jobs.
 
     Attributes:

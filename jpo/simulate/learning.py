@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.simulate.knobs import Knobs, residuals
-from jpo.simulate.latents import Hyper
+from jpo.simulate.latents import Latents
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
@@ -19,61 +19,61 @@ _WORST_RATE = 4.0
 """Largest natural log of the factor for a learning rate that is off: beyond 55 times the epochs nobody waits."""
 
 
-def epochs_factor(knobs: Knobs, hyper: Hyper) -> tuple[Floats, Bools]:
+def epochs_factor(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
     """Natural log of the epochs for the same progress relative to the current row, and where training diverges; both (J, K)."""
-    rate, diverges = _learning_rate(knobs, hyper)
-    factor = _batch_size(knobs, hyper) + rate + _layers(knobs, hyper)
-    factor += hyper.uniform("epochs residual", 0, 0.3) * residuals((knobs.batch, knobs.rate, knobs.layers), hyper, "epochs")
-    factor += hyper.uniform("others", 0, 0.6) * _others(knobs, hyper)
+    rate, diverges = _learning_rate(knobs, latents)
+    factor = _batch_size(knobs, latents) + rate + _layers(knobs, latents)
+    factor += latents.uniform("epochs residual", 0, 0.3) * residuals((knobs.batch, knobs.rate, knobs.layers), latents, "epochs")
+    factor += latents.uniform("others", 0, 0.6) * _others(knobs, latents)
     return factor - factor[:, [knobs.current]], diverges
 
 
-def _batch_size(knobs: Knobs, hyper: Hyper) -> Floats:
+def _batch_size(knobs: Knobs, latents: Latents) -> Floats:
     """S(b) = (1 + 2^(b - critical)) (1 + 2^(p (small - b))): past the noise scale larger batches waste samples; with a learning
     rate that stays as it is, too small ones do not settle either.
 
     Source: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018; Shallue et al., JMLR 2019.
     """
     low, high = knobs.batch.min(), knobs.batch.max()
-    critical = hyper.uniform("critical batch", low - 1, high + 3)
-    small = hyper.uniform("small batch", low - 4, (low + high) / 2)
-    power = np.where(hyper.happens("steep", 0.5), 2.0, 1.0)
+    critical = latents.uniform("critical batch", low - 1, high + 3)
+    small = latents.uniform("small batch", low - 4, (low + high) / 2)
+    power = np.where(latents.happens("steep", 0.5), 2.0, 1.0)
     rate_is_tuned = bool(np.ptp(knobs.rate) > 0)  # then a small batch gets the small rate that it needs
-    unsettled = hyper.happens("unsettled", 0.15 if rate_is_tuned else 0.55)
+    unsettled = latents.happens("unsettled", 0.15 if rate_is_tuned else 0.55)
     batch, which = np.unique(knobs.batch, return_inverse=True)  # fewer than candidates
     wasted = np.log1p(np.exp2(batch - critical))
     unsettling = np.where(unsettled, np.log1p(np.exp2(power * (small - batch))), 0.0)
     return np.asarray((wasted + unsettling)[:, which])
 
 
-def _learning_rate(knobs: Knobs, hyper: Hyper) -> tuple[Floats, Bools]:
+def _learning_rate(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
     """Quadratic in ln(rate / best(b)) with best(b) ~ b^p, divergence above a multiple of best(b); today's rate does not diverge.
 
     Source: p = 1 Goyal et al. 2017 and Smith et al., ICLR 2018 (SGD); p = 1/2 Malladi et al., NeurIPS 2022 (Adam).
     """
     if np.ptp(knobs.rate) == 0:
-        flat = np.zeros((hyper.jobs, len(knobs.rate)))
+        flat = np.zeros((latents.jobs, len(knobs.rate)))
         return flat, flat > 0
     # ln of best rate / today's; assumed: people are right within a factor of e
-    best_now = hyper.rng("best rate").normal(0.0, 1.0, (hyper.jobs, 1))
-    off = _LN2 * (knobs.rate - hyper.uniform("rate power", 0, 1) * knobs.batch) - best_now
-    largest = np.maximum(np.log(hyper.log_uniform("largest rate", 2, 30)), off[:, [knobs.current]])
-    return np.minimum(hyper.log_uniform("rate curvature", 0.05, 0.5) * off**2, _WORST_RATE), np.asarray(off > largest + 1e-9)
+    best_now = latents.rng("best rate").normal(0.0, 1.0, (latents.jobs, 1))
+    off = _LN2 * (knobs.rate - latents.uniform("rate power", 0, 1) * knobs.batch) - best_now
+    largest = np.maximum(np.log(latents.log_uniform("largest rate", 2, 30)), off[:, [knobs.current]])
+    return np.minimum(latents.log_uniform("rate curvature", 0.05, 0.5) * off**2, _WORST_RATE), np.asarray(off > largest + 1e-9)
 
 
-def _layers(knobs: Knobs, hyper: Hyper) -> Floats:
+def _layers(knobs: Knobs, latents: Latents) -> Floats:
     """Quadratic in doublings around an optimum inside or just outside of the candidates: too few cannot learn, too many are slow.
 
     Source: the parabola around the best model size of Hoffmann et al., "Training Compute-Optimal LLMs", NeurIPS 2022.
     """
-    best = hyper.uniform("best layers", knobs.layers.min() - 1, knobs.layers.max() + 1)
-    return hyper.log_uniform("layers curvature", 0.02, 0.5) * (knobs.layers - best) ** 2
+    best = latents.uniform("best layers", knobs.layers.min() - 1, knobs.layers.max() + 1)
+    return latents.log_uniform("layers curvature", 0.02, 0.5) * (knobs.layers - best) ** 2
 
 
-def _others(knobs: Knobs, hyper: Hyper) -> Floats:
+def _others(knobs: Knobs, latents: Latents) -> Floats:
     """Parameters without a known meaning (momentum, dropout, ...): smooth effects of each one alone and of all together."""
     if not len(knobs.others):
-        return np.zeros((hyper.jobs, len(knobs.batch)))
-    alone = [residuals((_REACH * column,), hyper, f"other {i}") for i, column in enumerate(knobs.others)]
-    together = residuals(tuple(_REACH * knobs.others), hyper, "others together")
+        return np.zeros((latents.jobs, len(knobs.batch)))
+    alone = [residuals((_REACH * column,), latents, f"other {i}") for i, column in enumerate(knobs.others)]
+    together = residuals(tuple(_REACH * knobs.others), latents, "others together")
     return np.asarray(sum(alone) + 0.5 * together)

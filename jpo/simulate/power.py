@@ -9,10 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from jpo.records import Floats
     from jpo.simulate.knobs import Knobs
-    from jpo.simulate.latents import Hyper
+    from jpo.simulate.latents import Latents
 
 
-def log_power(log_busy: Floats, hyper: Hyper) -> Floats:
+def log_power(log_busy: Floats, latents: Latents) -> Floats:
     """Natural log of the power as a share of full power: idle + (1 - idle) busy^bend, shape (J, K).
 
     Assumed ranges: idle ~ U(0.2, 0.7), bend ~ U(0.3, 1); one draw per job, because a job keeps its kind of accelerator.
@@ -26,11 +26,11 @@ def log_power(log_busy: Floats, hyper: Hyper) -> Floats:
     Source: Fan, Weber and Barroso, "Power Provisioning for a Warehouse-sized Computer", ISCA 2007, section 3 (idle share plus a
     concave term in utilisation); You et al., "Zeus", NSDI 2023 (GPUs: idle power stays a large share).
     """
-    idle, bend = hyper.uniform("idle power", 0.2, 0.7), hyper.uniform("power bend", 0.3, 1.0)
+    idle, bend = latents.uniform("idle power", 0.2, 0.7), latents.uniform("power bend", 0.3, 1.0)
     return np.asarray(np.log(idle + (1 - idle) * np.exp(bend * np.minimum(log_busy, 0.0))))
 
 
-def under_limit(knobs: Knobs, hyper: Hyper) -> tuple[Floats, Floats]:
+def under_limit(knobs: Knobs, latents: Latents) -> tuple[Floats, Floats]:
     """What a power limit does: natural logs of step time and of power drawn against those without one, (J, K) each.
 
     x = limit / what the job needs, at most 1; speed of what is bound by the clock = ((x - static) / (1 - static))^power: dynamic
@@ -41,8 +41,8 @@ def under_limit(knobs: Knobs, hyper: Hyper) -> tuple[Floats, Floats]:
     """
     if np.ptp(knobs.power_limit) == 0:  # only differences count
         return np.zeros((1, len(knobs.power_limit))), np.zeros((1, len(knobs.power_limit)))
-    x = np.minimum(knobs.power_limit / hyper.uniform("power needed", 0.5, 1.2), 1.0)
-    static = hyper.uniform("static power", 0.1, 0.35)
-    clock = np.maximum((x - static) / (1 - static), 0.02) ** hyper.uniform("clock power", 0.2, 0.4)
-    elsewhere = hyper.uniform("not bound by the clock", 0.0, 0.4)
+    x = np.minimum(knobs.power_limit / latents.uniform("power needed", 0.5, 1.2), 1.0)
+    static = latents.uniform("static power", 0.1, 0.35)
+    clock = np.maximum((x - static) / (1 - static), 0.02) ** latents.uniform("clock power", 0.2, 0.4)
+    elsewhere = latents.uniform("not bound by the clock", 0.0, 0.4)
     return np.asarray(np.log(elsewhere + (1 - elsewhere) / clock)), np.log(x)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.simulate.knobs import Knobs, residuals
-from jpo.simulate.latents import Hyper
+from jpo.simulate.latents import Latents
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
@@ -28,26 +28,28 @@ class Speed:
     out_of_memory: Bools
 
 
-def step_time(knobs: Knobs, hyper: Hyper) -> Speed:
+def step_time(knobs: Knobs, latents: Latents) -> Speed:
     """Step time on GPUs, or on CPUs where a row has none; layers and residuals multiply it, host memory can end it."""
-    half = hyper.uniform("half saturation", knobs.batch.min() - 3, knobs.batch.max() + 1)
+    half = latents.uniform("half saturation", knobs.batch.min() - 3, knobs.batch.max() + 1)
     with_gpus = knobs.gpus >= 1
     if with_gpus.all():
-        step, busy, too_large = _on_gpus(knobs, half, hyper)
+        step, busy, too_large = _on_gpus(knobs, half, latents)
     elif not with_gpus.any():
-        step, busy = _on_cpus(knobs, half, hyper)
+        step, busy = _on_cpus(knobs, half, latents)
         too_large = np.zeros(step.shape, dtype=np.bool_)
     else:
-        step, busy, too_large = _on_gpus(knobs, half, hyper)
-        slow, slow_busy = _on_cpus(knobs, half, hyper)
-        step = np.where(with_gpus, step, slow * hyper.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
+        step, busy, too_large = _on_gpus(knobs, half, latents)
+        slow, slow_busy = _on_cpus(knobs, half, latents)
+        step = np.where(with_gpus, step, slow * latents.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
         busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
-    misfit = residuals((knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers), hyper, "step")
-    log_step = np.log(step * _layers(knobs, hyper)) + hyper.uniform("step residual", 0, 0.25) * misfit
-    return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, hyper))
+    discrepancy = residuals(
+        (knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers), latents, "step"
+    )
+    log_step = np.log(step * _layers(knobs, latents)) + latents.uniform("step residual", 0, 0.25) * discrepancy
+    return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, latents))
 
 
-def _on_gpus(knobs: Knobs, half: Floats, hyper: Hyper) -> tuple[Floats, Floats, Bools]:
+def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floats, Bools]:
     """Step, busy share, GPU memory exceeded.
 
     T_grad = 1 + 2^(local - half), T_step = (T_grad^q + T_sync^q)^(1/q) + (passes - 1) T_grad; T_sync has one slope within and one
@@ -57,30 +59,30 @@ def _on_gpus(knobs: Knobs, half: Floats, hyper: Hyper) -> tuple[Floats, Floats, 
     """
     now, gpus = knobs.current, np.maximum(knobs.gpus, 1.0)
     local = knobs.batch - np.log2(gpus)
-    limit = np.maximum(hyper.uniform("memory limit", knobs.batch.min(), knobs.batch.max() + 3), local[now])
-    limit = np.where(hyper.happens("memory suffices", 0.9 if gpus.max() == 1 else 0.2), np.inf, limit)
-    accumulates = hyper.happens("accumulates", 0.7)  # the others run out of memory
+    limit = np.maximum(latents.uniform("memory limit", knobs.batch.min(), knobs.batch.max() + 3), local[now])
+    limit = np.where(latents.happens("memory suffices", 0.9 if gpus.max() == 1 else 0.2), np.inf, limit)
+    accumulates = latents.happens("accumulates", 0.7)  # the others run out of memory
     passes = np.ceil(np.exp2(np.maximum(local - np.where(accumulates, limit, np.inf), 0.0)) - 1e-9)
     work = np.exp2(local - half) / passes
     gradient = 1.0 + work
 
-    sync = hyper.log_uniform("synchronisation", 0.01, 1.5) * gradient[:, [now]]
-    slope = hyper.uniform("synchronisation slope", 0, 0.3)
-    node = np.where(hyper.happens("usual node", 0.7), 4.0, np.exp2(np.floor(hyper.uniform("gpus per node", 0, 5))))
-    network = np.where(hyper.happens("fast network", 0.3), 1.0, hyper.log_uniform("network", 1, 12))
+    sync = latents.log_uniform("synchronisation", 0.01, 1.5) * gradient[:, [now]]
+    slope = latents.uniform("synchronisation slope", 0, 0.3)
+    node = np.where(latents.happens("usual node", 0.7), 4.0, np.exp2(np.floor(latents.uniform("gpus per node", 0, 5))))
+    network = np.where(latents.happens("fast network", 0.3), 1.0, latents.log_uniform("network", 1, 12))
     counts, which = np.unique(gpus, return_inverse=True)  # few: a fifth of the work
     across = counts > node
     peers = np.where(across, counts / node, counts)
     costs = sync * np.where(across, network, 1.0) * (1 + slope * np.maximum(peers - 2, 0.0))
     sync = np.where(counts > 1, costs, 1e-12)[:, which]
-    step = _overlapping(gradient, sync, hyper.uniform("overlap", 1, 5)) + (passes - 1) * gradient
+    step = _overlapping(gradient, sync, latents.uniform("overlap", 1, 5)) + (passes - 1) * gradient
 
     nodes = np.ceil(counts / node)[:, which]  # (J, K)
     feeders = knobs.cpus / knobs.cpus[now] if knobs.has_cpus else nodes / nodes[:, [now]]
     # Assumed range: above .2 (noticeable) in two of five jobs; below that it matters only to those who save CPUs.
-    loading = hyper.log_uniform("loading", 0.003, 3) * np.exp2(knobs.batch - half) / feeders
+    loading = latents.log_uniform("loading", 0.003, 3) * np.exp2(knobs.batch - half) / feeders
     np.maximum(step, loading, out=step)
-    return step, passes * (hyper.uniform("busy overhead", 0.2, 1) + work) / step, accumulates < (local > limit)
+    return step, passes * (latents.uniform("busy overhead", 0.2, 1) + work) / step, accumulates < (local > limit)
 
 
 def _overlapping(some: Floats, others: Floats, power: Floats) -> Floats:
@@ -94,29 +96,29 @@ def _overlapping(some: Floats, others: Floats, power: Floats) -> Floats:
     return both
 
 
-def _on_cpus(knobs: Knobs, half: Floats, hyper: Hyper) -> tuple[Floats, Floats]:
+def _on_cpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floats]:
     """Step and busy share: the work is split over the CPUs but for a serial share; each further thread costs the same per step,
     so that small batches get slower with more threads.
 
     Source: Gunther, "Guerrilla Capacity Planning", 2007, chapter 4 (contention and coherency), after Amdahl, AFIPS 1967.
     """
     work = np.exp2(knobs.batch - half)
-    serial, per_thread = hyper.log_uniform("serial share", 0.005, 0.5), hyper.log_uniform("thread cost", 0.001, 0.3)
+    serial, per_thread = latents.log_uniform("serial share", 0.005, 0.5), latents.log_uniform("thread cost", 0.001, 0.3)
     more = np.maximum(knobs.cpus - 1, 0.0)
     step = 1.0 + work * (1 + serial * more) / knobs.cpus + per_thread * more
     return step, (1 + work) / (knobs.cpus * step)
 
 
-def _layers(knobs: Knobs, hyper: Hyper) -> Floats:
+def _layers(knobs: Knobs, latents: Latents) -> Floats:
     """Layers take a share of the step (the rest is embedding, head and overhead), and that share grows with their number."""
-    share = hyper.uniform("layers share", 0.1, 1)
+    share = latents.uniform("layers share", 0.1, 1)
     return 1 - share + share * np.exp2(knobs.layers)
 
 
-def _host_memory_exceeded(knobs: Knobs, hyper: Hyper) -> Bools:
+def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
     """Need is a share of what is allotted today, in part growing with the batch; 1 % of the jobs do not fit even today."""
     if np.ptp(knobs.memory) == 0:
-        return np.zeros((hyper.jobs, 1), dtype=np.bool_)
-    share, fixed = hyper.log_uniform("host memory", 0.1, 1.02), hyper.uniform("host memory fixed", 0.3, 1)
+        return np.zeros((latents.jobs, 1), dtype=np.bool_)
+    share, fixed = latents.log_uniform("host memory", 0.1, 1.02), latents.uniform("host memory fixed", 0.3, 1)
     need = share * knobs.memory[knobs.current] * (fixed + (1 - fixed) * np.exp2(knobs.batch))
     return np.asarray(need > knobs.memory)

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.acquisition import HORIZON_RUNS, INFLATION, WORSE, WORTH, clearly_better, p_beyond, prospects
+from jpo.agent.acquisition import HORIZON_RUNS, INFLATION, WORSE, WORTH, acquisition_values, clearly_better, p_beyond
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)
@@ -12,7 +12,7 @@ HALF, DOUBLE = math.log(0.5), math.log(2)
 
 
 def test_weighs_cost_now_against_gain_later(grid, belief):
-    found = prospects(belief([[0, HALF], [0, DOUBLE]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
+    found = acquisition_values(belief([[0, HALF], [0, DOUBLE]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
     assert found.incumbent == 0
     assert found.expected == pytest.approx([1.0, 1.25])
     assert found.improvement == pytest.approx([0.0, 0.25])
@@ -24,7 +24,7 @@ def test_weighs_cost_now_against_gain_later(grid, belief):
 
 
 def test_a_failure_is_charged_as_two_runs_of_the_incumbent(grid, belief):
-    found = prospects(belief([[0, HALF]], runs=(1, 0), failures=(0, 0), p_fail=(0, 0.4)), grid((32, 64)), TIME)
+    found = acquisition_values(belief([[0, HALF]], runs=(1, 0), failures=(0, 0), p_fail=(0, 0.4)), grid((32, 64)), TIME)
     assert found.expected == pytest.approx([1.0, 0.6 * 0.5 + 0.4 * 2])
     assert found.p_better[1] == pytest.approx(0.6)
     assert found.p_worse[1] == pytest.approx(0.4)
@@ -32,14 +32,14 @@ def test_a_failure_is_charged_as_two_runs_of_the_incumbent(grid, belief):
 
 def test_only_untried_candidates_earn_a_bonus(grid, belief):
     once_failed = belief([[0, HALF], [0, DOUBLE]], runs=(1, 0), failures=(0, 1))
-    assert prospects(once_failed, grid((32, 64)), TIME).score == pytest.approx([1.0, 1.25])
+    assert acquisition_values(once_failed, grid((32, 64)), TIME).score == pytest.approx([1.0, 1.25])
 
 
 def test_the_incumbent_is_the_best_measured_that_may_be_used(grid, belief):
     believed = belief([[0, HALF, 2 * HALF]], runs=(1, 1, 1))
-    assert prospects(believed, grid(), TIME).incumbent == 2
-    assert prospects(believed, grid(admissible=[True, True, False]), TIME).incumbent == 1
-    assert prospects(belief([[0, HALF, HALF]], runs=(0, 0, 0)), grid(), TIME).incumbent == 0
+    assert acquisition_values(believed, grid(), TIME).incumbent == 2
+    assert acquisition_values(believed, grid(admissible=[True, True, False]), TIME).incumbent == 1
+    assert acquisition_values(belief([[0, HALF, HALF]], runs=(0, 0, 0)), grid(), TIME).incumbent == 0
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_the_incumbent_is_the_best_measured_that_may_be_used(grid, belief):
     ],
 )
 def test_one_lucky_run_makes_no_incumbent(grid, belief, runs, log_time, incumbent):
-    assert prospects(belief([[0, log_time, 1]], runs=runs, noise=0.06), grid(), TIME).incumbent == incumbent
+    assert acquisition_values(belief([[0, log_time, 1]], runs=runs, noise=0.06), grid(), TIME).incumbent == incumbent
 
 
 def test_a_lucky_run_at_todays_values_does_not_dethrone_what_ran_more_often(grid, belief):
-    assert prospects(belief([[0.05, 0, 1]], runs=(5, 1, 0), noise=0.06), grid(current=1), TIME).incumbent == 0
-    assert prospects(belief([[0.09, 0, 1]], runs=(5, 1, 0), noise=0.06), grid(current=1), TIME).incumbent == 1
+    assert acquisition_values(belief([[0.05, 0, 1]], runs=(5, 1, 0), noise=0.06), grid(current=1), TIME).incumbent == 0
+    assert acquisition_values(belief([[0.09, 0, 1]], runs=(5, 1, 0), noise=0.06), grid(current=1), TIME).incumbent == 1
 
 
 def test_clearly_better_means_by_more_than_the_noise_of_the_means(belief):
@@ -67,16 +67,16 @@ def test_clearly_better_means_by_more_than_the_noise_of_the_means(belief):
 
 
 def test_knowing_about_others_is_worth_a_trial_that_itself_loses(grid, belief):
-    found = prospects(belief([[0, 0.1, HALF], [0, 1, DOUBLE]]), grid(), TIME)
+    found = acquisition_values(belief([[0, 0.1, HALF], [0, 1, DOUBLE]]), grid(), TIME)
     assert found.improvement[1] == 0
     assert found.knowledge[1] == pytest.approx(0.25, abs=0.01)
     assert found.score[1] == pytest.approx(found.expected[1] - HORIZON_RUNS * found.knowledge[1] + WORTH)
-    assert prospects(belief([[0, 0.1, HALF], [0, 1, DOUBLE]], runs=(1, 1, 0)), grid(), TIME).knowledge[1] == 0
+    assert acquisition_values(belief([[0, 0.1, HALF], [0, 1, DOUBLE]], runs=(1, 1, 0)), grid(), TIME).knowledge[1] == 0
 
 
 def test_what_failed_whenever_it_was_tried_teaches_nothing_to_choose(grid, belief):
     hoped = belief([[0, 0.1, HALF], [0, 1, DOUBLE]], failures=(0, 0, 1))
-    assert prospects(hoped, grid(), TIME).knowledge == pytest.approx([0.0, 0.0, 0.0])
+    assert acquisition_values(hoped, grid(), TIME).knowledge == pytest.approx([0.0, 0.0, 0.0])
 
 
 def test_a_run_beyond_the_allowance_is_judged_under_the_widened_belief(grid, belief):
@@ -84,7 +84,7 @@ def test_a_run_beyond_the_allowance_is_judged_under_the_widened_belief(grid, bel
     limit = math.expm1(0.3 * INFLATION)  # the widened particle at 0.36 just reaches it
     assert p_beyond(believed, grid(), TIME, limit * 0.99) == pytest.approx([0, 0.5, 0])
     assert p_beyond(believed, grid(), TIME, limit * 1.01) == pytest.approx([0, 0, 0])
-    assert p_beyond(believed, grid(), TIME, limit * 1.01, widen=2.0) == pytest.approx([0, 0.5, 0])
+    assert p_beyond(believed, grid(), TIME, limit * 1.01, interval_factor=2.0) == pytest.approx([0, 0.5, 0])
 
 
 def test_a_failure_is_beyond_the_allowance_unless_it_can_be_paid(grid, belief):
@@ -96,8 +96,8 @@ def test_a_failure_is_beyond_the_allowance_unless_it_can_be_paid(grid, belief):
 def test_a_worse_model_is_one_worse_than_what_the_agent_found(grid, belief):
     believed = belief([[0, 0, 0]], val_loss=0.4)
     believed = replace(believed, log_loss=np.log([[1 / 1.02, 1, 1.02]]))  # each step adds what is tolerated
-    crept = prospects(believed, grid(current=1), TIME)
-    held = prospects(believed, grid(current=1), TIME, found=0)
+    crept = acquisition_values(believed, grid(current=1), TIME)
+    held = acquisition_values(believed, grid(current=1), TIME, found=0)
     assert crept.mean[2] == pytest.approx(crept.mean[1], abs=1e-3)
     assert held.mean[2] - held.mean[1] == pytest.approx(3 * math.log(1.02))
     assert p_beyond(believed, grid(current=1), TIME, 0.05, found=0)[2] == 1.0
@@ -106,14 +106,17 @@ def test_a_worse_model_is_one_worse_than_what_the_agent_found(grid, belief):
 
 def test_harm_is_judged_under_a_widened_belief(grid, belief):
     near = WORSE * 0.95  # below the threshold as simulated, above it when widened
-    found = prospects(belief([[0, near], [0, -near]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
+    found = acquisition_values(belief([[0, near], [0, -near]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
     assert near * INFLATION > WORSE
     assert found.p_worse[1] == 0.5
     assert found.p_worse_today[0] == 0.0
     smaller = belief([[0, near / 2], [0, -near / 2]], runs=(1, 0), failures=(0, 0))
-    assert [prospects(smaller, grid((32, 64)), TIME, widen=widen).p_worse_today[1] for widen in (1.0, 2.0)] == [0.0, 0.5]
+    assert [
+        acquisition_values(smaller, grid((32, 64)), TIME, interval_factor=interval_factor).p_worse_today[1]
+        for interval_factor in (1.0, 2.0)
+    ] == [0.0, 0.5]
 
 
 def test_extreme_particles_stay_finite(grid, belief):
-    found = prospects(belief([[0, 800], [0, -800]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
+    found = acquisition_values(belief([[0, 800], [0, -800]], runs=(1, 0), failures=(0, 0)), grid((32, 64)), TIME)
     assert np.isfinite(found.score).all()

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.agent.acquisition import HORIZON_RUNS, prospects
+from jpo.agent.acquisition import HORIZON_RUNS, acquisition_values
 from jpo.agent.context import UNKNOWN, watched, within_horizon
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
@@ -24,7 +24,7 @@ def test_age_and_change_are_those_of_the_last_run_at_each_candidate(belief):
 
 
 def test_a_gain_serves_no_more_runs_than_follow(grid, belief):
-    promise = prospects(belief([[0, -1, 0], [0, 1, 0]]), grid(), TIME)
+    promise = acquisition_values(belief([[0, -1, 0], [0, 1, 0]]), grid(), TIME)
     gain = np.maximum(promise.improvement, promise.knowledge)
     assert gain[1] > 0
     assert within_horizon(promise, 2).score == pytest.approx(promise.score + (HORIZON_RUNS - 2) * gain)

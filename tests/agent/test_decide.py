@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.context import UNKNOWN, Situation
+from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.decide import BUDGET, budget_left, decide, lies_between
 from jpo.agent.policy import SHAPES, Policy
 from jpo.records import Belief, Candidates, Preference
@@ -190,7 +190,7 @@ def test_where_today_may_not_stay_and_all_else_is_risky_the_least_risk_is_taken(
 
 def test_a_belief_that_was_too_sure_is_trusted_less_and_the_reader_is_told(grid, belief):
     logs = [[0, 0.1, 3 * HALF]] * 3 + [[0, 0.1, 0.3]]
-    sure, unsure = (ask(grid(), belief(logs), widen=widen) for widen in (1.0, 2.0))
+    sure, unsure = (ask(grid(), belief(logs), interval_factor=interval_factor) for interval_factor in (1.0, 2.0))
     assert (sure.choice, unsure.choice) == (2, 0)
     assert ("JPO-W616" in sure.codes, "JPO-W616" in unsure.codes) == (False, True)
     told = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 2"
@@ -207,19 +207,19 @@ def test_tolerated_losses_do_not_add_up_over_several_changes(grid, belief):
 def test_a_gain_that_serves_no_further_run_is_not_paid_for(grid, belief):
     later = belief([[0, 1, 3 * HALF]] * 2 + [[0, 1, DOUBLE]] * 2)
     assert ask(grid(), later, explore="on").choice == 2
-    assert ask(grid(), later, explore="on", situation=Situation(runs_left=0)).choice == 0
+    assert ask(grid(), later, explore="on", context=Context(runs_left=0)).choice == 0
 
 
 def test_only_a_policy_released_for_the_situation_decides(grid, belief):
-    def by(policy, explore="safe", situation=UNKNOWN):
-        return ask(grid(), belief(LIKELY_GOOD), policy=policy, explore=explore, situation=situation).decided_by
+    def by(policy, explore="safe", context=UNKNOWN):
+        return ask(grid(), belief(LIKELY_GOOD), policy=policy, explore=explore, context=context).decided_by
 
     assert by(random_policy(False)) == "belief"
     assert by(replace(random_policy(True), released=("on",))) == "belief"
     assert by(random_policy(True)) == "sac"
     assert by(random_policy(True), explore="off") == "belief"
-    assert by(random_policy(True), situation=Situation(scenarios=("drift",))) == "belief"
-    assert by(replace(random_policy(True), released=("safe", "drift")), situation=Situation(scenarios=("drift",))) == "sac"
+    assert by(random_policy(True), context=Context(scenarios=("drift",))) == "belief"
+    assert by(replace(random_policy(True), released=("safe", "drift")), context=Context(scenarios=("drift",))) == "sac"
 
 
 def test_the_policy_ranks_only_what_is_safe(grid, belief):

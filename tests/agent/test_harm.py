@@ -23,7 +23,7 @@ def test_what_took_longer_by_more_than_noise_is_a_setback(grid, belief):
 
 def test_a_watch_that_found_the_belief_too_sure_asks_for_more(grid, belief):
     believed = belief([[0, -1.1 * Z * NOISE]], runs=(1, 4), failures=(0, 0))
-    assert setback(1, believed, grid((64, 16)), TIME, widen=1.2) is None
+    assert setback(1, believed, grid((64, 16)), TIME, interval_factor=1.2) is None
 
 
 def test_what_the_preference_does_not_weigh_is_no_setback(grid, belief):

@@ -4,16 +4,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.acquisition import prospects
-from jpo.agent.context import UNKNOWN, Situation
+from jpo.agent.acquisition import acquisition_values
+from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.state import BOUND, OWN, SHARED, SHORTLIST, WIDTH, features, observe
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)
 
 
-def encode(belief, candidates, preference=TIME, situation=UNKNOWN):
-    return features(belief, candidates, preference, prospects(belief, candidates, preference), candidates.admissible, situation)
+def encode(belief, candidates, preference=TIME, context=UNKNOWN):
+    return features(
+        belief, candidates, preference, acquisition_values(belief, candidates, preference), candidates.admissible, context
+    )
 
 
 def shared(name):
@@ -39,8 +41,8 @@ def test_an_unknown_loss_has_its_own_flag(grid, belief):
 def test_what_is_not_known_of_the_situation_is_zero_and_has_its_own_flag(grid, belief):
     believed = belief([[0, 1, 2]])
     unknown = encode(believed, grid())[0]
-    later = prospects(believed, grid(), TIME)
-    told = encode(believed, grid(), situation=Situation(0, 0.0, later, 0.0, np.array([0, np.nan, 3]), np.zeros(3), 0.0, 0.0))[0]
+    later = acquisition_values(believed, grid(), TIME)
+    told = encode(believed, grid(), context=Context(0, 0.0, later, 0.0, np.array([0, np.nan, 3]), np.zeros(3), 0.0, 0.0))[0]
     flags = [shared(name) for name in ("horizon known", "budget known", "later known", "age known", "last miss known")]
     assert unknown[flags].tolist() == [0] * 5
     assert told[flags].tolist() == [1] * 5
@@ -89,9 +91,9 @@ def test_states_are_finite_and_bounded_whatever_is_believed(time, cost, loss, us
         0.0,
         knows_utilisation=True,
     )
-    later = prospects(believed, candidates, NAMED_PREFERENCES["cost"])
-    situation = Situation(10**6, 700.0, later, 1.0, np.array([np.nan, 0, 10**6]), np.array([np.nan, -700, 700]), -700.0, 1.0)
-    encoded = encode(believed, candidates, NAMED_PREFERENCES[preference], situation)
+    later = acquisition_values(believed, candidates, NAMED_PREFERENCES["cost"])
+    context = Context(10**6, 700.0, later, 1.0, np.array([np.nan, 0, 10**6]), np.array([np.nan, -700, 700]), -700.0, 1.0)
+    encoded = encode(believed, candidates, NAMED_PREFERENCES[preference], context)
     assert np.isfinite(encoded).all()
     assert np.abs(encoded).max() <= BOUND
 
@@ -100,7 +102,7 @@ def test_the_shortlist_keeps_today_and_what_is_asked_for(grid, belief):
     k = SHORTLIST + 20
     candidates = grid(tuple(range(1, k + 1)), current=k - 1)
     believed = belief([np.linspace(-1, 1, k)], runs=[0] * k, failures=[0] * k)
-    seen = observe(believed, candidates, TIME, prospects(believed, candidates, TIME), candidates.admissible, k - 2)
+    seen = observe(believed, candidates, TIME, acquisition_values(believed, candidates, TIME), candidates.admissible, k - 2)
     assert len(seen.rows) == SHORTLIST == len(seen.features)
     assert {0, k - 2, k - 1} <= set(seen.rows.tolist())
     assert seen.rows[seen.index(k - 2)] == k - 2

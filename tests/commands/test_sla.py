@@ -175,8 +175,8 @@ def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
     """An agent that learnt from other promises begins anew: a moment is another promise each time."""
     learnt_from = []
 
-    def learn(_store, _identity, known, wishes, _loaded, **_when):
-        learnt_from.append(wishes.promises)
+    def learn(_store, _identity, known, request, _loaded, **_when):
+        learnt_from.append(request.targets)
         return known
 
     monkeypatch.setattr("jpo.learning.continual.learn_if_possible", learn)

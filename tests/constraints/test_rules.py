@@ -59,7 +59,7 @@ def test_a_rule_accepts_one_proposal_and_names_itself_about_the_other(rule, limi
 
 
 def test_every_rule_is_tried_by_hand():
-    assert {rule for rule, *_ in (*ROWS, *PROMISES)} | {rules.known_parameter} == set(rules.RULES)
+    assert {rule for rule, *_ in (*ROWS, *SLA_TARGETS)} | {rules.known_parameter} == set(rules.RULES)
 
 
 def test_a_parameter_that_comes_goes_or_has_no_limits_is_named():
@@ -71,7 +71,7 @@ def test_a_parameter_that_comes_goes_or_has_no_limits_is_named():
     ]
 
 
-PROMISES = [  # rule, limit, fact, kept, broken
+SLA_TARGETS = [  # rule, limit, fact, kept, broken
     (rules.cost_within_budget, {"cost_max_usd": 12}, "cost_usd_next", 12, 12.1),
     (rules.time_within_sla, {"time_max_seconds": 3600}, "duration_seconds_next", 3600, 3601),
     (rules.throughput_within_sla, {"throughput_min": 500}, "throughput_samples_per_second_next", 500, 499),
@@ -82,7 +82,7 @@ PROMISES = [  # rule, limit, fact, kept, broken
 ]
 
 
-@pytest.mark.parametrize(("rule", "limit", "fact", "kept", "broken"), PROMISES)
+@pytest.mark.parametrize(("rule", "limit", "fact", "kept", "broken"), SLA_TARGETS)
 def test_a_promise_is_judged_by_the_forecast_and_only_if_there_is_one(rule, limit, fact, kept, broken):
     assert not list(rule(NOW, NOW, Limits(**limit), Facts()))
     assert not list(rule(NOW, NOW, Limits(**limit), Facts(**{fact: kept})))

@@ -9,7 +9,7 @@ import pytest
 from made import a_run
 
 from jpo.cost import Prices
-from jpo.cost.sla import MOST_MISSED, PROMISES, check_run, check_sla, compliance, measured, missed
+from jpo.cost.sla import MOST_MISSED, SLA_TARGETS, check_run, check_sla, compliance, measured, missed
 from jpo.project.settings import SlaTable
 from jpo.records import Forecast, Interval, Outcome, RunStatus, SlaCheck
 
@@ -25,20 +25,20 @@ ALL = {
 FREE = Prices()
 
 
-def verdicts(promises: dict[str, float], status: RunStatus = RunStatus.SUCCEEDED, **outcome: float) -> list[str]:
+def verdicts(targets: dict[str, float], status: RunStatus = RunStatus.SUCCEEDED, **outcome: float) -> list[str]:
     run = a_run(status=status, outcome=Outcome(**outcome))  # type: ignore[arg-type]
-    return [check.verdict for check in check_run(promises, run, FREE)]
+    return [check.verdict for check in check_run(targets, run, FREE)]
 
 
 def test_the_table_names_every_promise_of_jpo_toml_and_quantities_that_are_forecast_and_measured() -> None:
-    assert list(PROMISES) == list(SlaTable.model_fields) == list(ALL)
+    assert list(SLA_TARGETS) == list(SlaTable.model_fields) == list(ALL)
     for record in (Forecast, Outcome):
-        assert {promise.quantity for promise in PROMISES.values()} <= {f.name for f in fields(record)}
+        assert {promise.quantity for promise in SLA_TARGETS.values()} <= {f.name for f in fields(record)}
 
 
 @pytest.mark.parametrize(("name", "limit"), ALL.items())
 def test_a_forecast_keeps_risks_or_breaks_a_promise_on_its_own_side(name: str, limit: float) -> None:
-    promise = PROMISES[name]
+    promise = SLA_TARGETS[name]
     worse = 1.1 if promise.at_most else 1 / 1.1
 
     def verdict(mean: float, worst: float) -> str:
@@ -53,15 +53,15 @@ def test_a_forecast_keeps_risks_or_breaks_a_promise_on_its_own_side(name: str, l
 
 
 def test_a_run_keeps_or_breaks_what_was_measured_of_it() -> None:
-    promises = {name: ALL[name] for name in ("time_max", "throughput_min", "gpu_util_min")}
-    assert verdicts(promises, duration_seconds=100.0, throughput_samples_per_second=499.0) == ["ok", "broken", "unknown"]
+    targets = {name: ALL[name] for name in ("time_max", "throughput_min", "gpu_util_min")}
+    assert verdicts(targets, duration_seconds=100.0, throughput_samples_per_second=499.0) == ["ok", "broken", "unknown"]
 
 
 def test_a_run_that_did_not_get_to_its_end_has_broken_only_what_grows() -> None:
-    promises = {name: ALL[name] for name in ("time_max", "memory_max_gib", "throughput_min", "val_loss_max")}
+    targets = {name: ALL[name] for name in ("time_max", "memory_max_gib", "throughput_min", "val_loss_max")}
     over = {"duration_seconds": 101.0, "memory_gib": 9.0, "throughput_samples_per_second": 1.0, "val_loss": 9.0}
-    assert verdicts(promises, RunStatus.FAILED, **over) == ["broken", "broken", "unknown", "unknown"]
-    assert verdicts(promises, RunStatus.STOPPED, duration_seconds=1.0, val_loss=0.1) == ["unknown"] * 4
+    assert verdicts(targets, RunStatus.FAILED, **over) == ["broken", "broken", "unknown", "unknown"]
+    assert verdicts(targets, RunStatus.STOPPED, duration_seconds=1.0, val_loss=0.1) == ["unknown"] * 4
 
 
 def test_a_cost_is_what_was_measured_or_what_time_and_prices_make_and_never_zero_without_them() -> None:
@@ -94,7 +94,7 @@ def test_compliance_counts_what_is_known_of_runs_pairs_and_promises() -> None:
     account = compliance([checks("ok", "broken"), checks("ok", "unknown"), checks("unknown", "unknown"), checks("ok", "ok")])
     assert (account.runs.kept, account.runs.known) == (2, 3), "of one run nothing is known"
     assert (account.pairs.kept, account.pairs.known) == (4, 5)
-    assert {name: (kept.kept, kept.known) for name, kept in account.promises.items()} == {"time_max": (3, 3), "cost_max": (1, 2)}
+    assert {name: (kept.kept, kept.known) for name, kept in account.targets.items()} == {"time_max": (3, 3), "cost_max": (1, 2)}
 
 
 def test_a_share_has_wilsons_interval_and_is_unknown_of_nothing() -> None:

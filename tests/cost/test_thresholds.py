@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made import a_run
 
 from jpo.cost import Prices
-from jpo.cost.sla import PROMISES
+from jpo.cost.sla import SLA_TARGETS
 from jpo.cost.thresholds import next_run_bound, rounded, student_quantile, threshold, thresholds
 from jpo.records import Outcome
 
@@ -61,10 +61,10 @@ def test_limits_are_numbers_that_people_write(name: str, bound: float, expected:
     assert rounded(name, bound) == expected
 
 
-@given(st.sampled_from(sorted(PROMISES)), st.floats(1e-12, 1e12))
+@given(st.sampled_from(sorted(SLA_TARGETS)), st.floats(1e-12, 1e12))
 def test_rounding_goes_outwards_and_not_far(name: str, bound: float) -> None:
     limit = rounded(name, bound)
-    assert PROMISES[name].keeps(bound, limit * (1 + 1e-8) if PROMISES[name].at_most else limit * (1 - 1e-8))
+    assert SLA_TARGETS[name].keeps(bound, limit * (1 + 1e-8) if SLA_TARGETS[name].at_most else limit * (1 - 1e-8))
     assert limit == pytest.approx(bound, rel=0.13)
 
 

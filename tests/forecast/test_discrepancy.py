@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from jpo.forecast.discrepancy import Misfit, moved, student_t
+from jpo.forecast.discrepancy import Discrepancy, moved, student_t
 from jpo.forecast.measurements import NOWHERE, Seen
 from jpo.records import Candidates
 
 LN2 = math.log(2)
-MISFIT = Misfit(tau=0.12, noise=0.06)
+MISFIT = Discrepancy(tau=0.12, noise=0.06)
 
 
 def rows(name: str, *values: float) -> Candidates:
@@ -94,6 +94,6 @@ def test_what_goes_along_in_the_particles_is_moved_along() -> None:
     """Jobs differ in how they scale, and two far rows show it: what is seen of one is believed of the other."""
     slopes = np.linspace(-1, 1, 41)
     simulated = np.stack([0 * slopes, slopes, 2 * slopes, 0 * slopes], axis=1)  # (J, K)
-    little, candidates = Misfit(0.01, 0.005), rows("batch_size", 1, 2.0**10, 2.0**20, 2.0**30)
+    little, candidates = Discrepancy(0.01, 0.005), rows("batch_size", 1, 2.0**10, 2.0**20, 2.0**30)
     flat = moved(simulated, seen((0, 0.0), (1, 0.6)), NOWHERE, little, candidates).log[20]
     assert flat == pytest.approx([0, 0.6, 1.2, 0], abs=0.02)

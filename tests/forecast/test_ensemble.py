@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.forecast.discrepancy import Misfit
+from jpo.forecast.discrepancy import Discrepancy
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.measurements import NOWHERE, Seen
 
-MISFIT = Misfit(tau=0.12, noise=0.06)
+MISFIT = Discrepancy(tau=0.12, noise=0.06)
 MEMBERS = 40_000
 
 
@@ -45,7 +45,12 @@ def test_the_level_is_what_todays_run_takes() -> None:
 def test_more_runs_leave_less_doubt() -> None:
     spread = [
         conditioned(
-            prior([[0.25, 0.0], [0.0, 0.25]], [0, 0]), seen((0, 0.0), (1, 0.3), count=n), NOWHERE, Misfit(0.01, 0.3), 0, rng()
+            prior([[0.25, 0.0], [0.0, 0.25]], [0, 0]),
+            seen((0, 0.0), (1, 0.3), count=n),
+            NOWHERE,
+            Discrepancy(0.01, 0.3),
+            0,
+            rng(),
         )
         .log[:, 1]
         .std()

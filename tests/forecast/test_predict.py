@@ -100,7 +100,10 @@ def test_intervals_widen_when_no_simulated_job_fits() -> None:
 
 def test_the_calibration_watch_widens_around_the_middle() -> None:
     known = replace(BELIEF, noise=0.1, val_loss=0.4)
-    stated, widened = (predict(known, 0, usd_per_hour=1.0, widen=widen, widen_loss=widen**2) for widen in (1.0, 2.0))
+    stated, widened = (
+        predict(known, 0, usd_per_hour=1.0, interval_factor=interval_factor, loss_interval_factor=interval_factor**2)
+        for interval_factor in (1.0, 2.0)
+    )
     for name, factor in (("duration_seconds", 2), ("cost_usd", 2), ("val_loss", 4)):
         before, after = getattr(stated, name), getattr(widened, name)
         assert math.log(after.high / after.low) == pytest.approx(factor * math.log(before.high / before.low))

@@ -8,11 +8,11 @@ import pytest
 
 from jpo.agent.reward import regret_reward
 from jpo.learning.experience import fingerprint, learnable, transitions
-from jpo.optimizer.surrogate import Wishes
+from jpo.optimizer.surrogate import Request
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}
-WISHES = Wishes(free=("batch_size", "cpus"), admissible=lambda _today, _proposed: True, preference=Preference(1.0, 0.0, 0.0))
+WISHES = Request(free=("batch_size", "cpus"), admissible=lambda _today, _proposed: True, preference=Preference(1.0, 0.0, 0.0))
 
 
 def a_run(number: int, seconds: float, status: RunStatus = RunStatus.SUCCEEDED, **values: float) -> Run:
@@ -57,7 +57,7 @@ def test_learning_goes_on_where_it_stopped() -> None:
 
 
 def test_a_run_that_says_nothing_under_the_preference_teaches_nothing() -> None:
-    efficient = Wishes(free=("batch_size",), admissible=lambda _a, _b: True, preference=Preference(0.0, 0.0, 1.0))
+    efficient = Request(free=("batch_size",), admissible=lambda _a, _b: True, preference=Preference(0.0, 0.0, 1.0))
     assert list(transitions(RUNS[:3], efficient, seed=0, first=0)) == [None]
 
 
@@ -65,14 +65,14 @@ def test_the_fingerprint_tells_other_histories_and_preferences_apart() -> None:
     same, later = fingerprint(RUNS, WISHES, 1), fingerprint([*RUNS, a_run(9, 1.0)], WISHES, 1)
     assert same == later, "what comes after does not matter"
     assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], WISHES, 1)
-    other = Wishes(free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
+    other = Request(free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
     assert same != fingerprint(RUNS, other, 1)
-    assert same != fingerprint(RUNS, replace(WISHES, promises={"time_max": 60.0}), 1)
+    assert same != fingerprint(RUNS, replace(WISHES, targets={"time_max": 60.0}), 1)
 
 
 def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -> None:
-    promising = replace(WISHES, promises={"time_max": 40.0})
-    plain, penalised = (next(transitions(RUNS, wishes, seed=0, first=0)) for wishes in (WISHES, promising))
+    promising = replace(WISHES, targets={"time_max": 40.0})
+    plain, penalised = (next(transitions(RUNS, request, seed=0, first=0)) for request in (WISHES, promising))
     assert plain is not None
     assert penalised is not None
     assert plain.reward[5] == 0
@@ -84,7 +84,7 @@ def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -
 
 
 def test_promises_that_are_kept_change_nothing() -> None:
-    kept = replace(WISHES, promises={"time_max": 1000.0, "gpu_util_min": 0.5})
+    kept = replace(WISHES, targets={"time_max": 1000.0, "gpu_util_min": 0.5})
     for one, other in zip(transitions(RUNS, WISHES, seed=0, first=0), transitions(RUNS, kept, seed=0, first=0), strict=True):
         assert one is not None
         assert other is not None
@@ -93,6 +93,6 @@ def test_promises_that_are_kept_change_nothing() -> None:
 
 def test_a_failed_run_is_penalised_for_the_promises_that_it_had_broken_by_then() -> None:
     late = a_run(3, 80.0, RunStatus.FAILED, batch_size=256.0)
-    *_, failed = transitions([*RUNS[:3], late], replace(WISHES, promises={"time_max": 40.0}), seed=0, first=0)
+    *_, failed = transitions([*RUNS[:3], late], replace(WISHES, targets={"time_max": 40.0}), seed=0, first=0)
     assert failed is not None
     assert (failed.reward[4], failed.reward[5]) == (1, pytest.approx(math.log(2)))

@@ -57,7 +57,7 @@ def test_the_belief_rule_is_better_than_staying():
 
 def test_a_known_horizon_ends_the_job_and_the_rule_tries_nothing_in_the_last_run():
     job, seen = looks(2, "horizon")
-    assert [look.situation.runs_left for look in seen] == list(range(job.script.runs - 2, -1, -1))
+    assert [look.context.runs_left for look in seen] == list(range(job.script.runs - 2, -1, -1))
     assert (seen[-1].promise.score >= seen[-1].promise.expected).all()  # no gain later makes up for a dearer run
     assert [one.terminated for one in played(2, situation="horizon")[1]].index(True) == job.script.runs - 2
 
@@ -71,7 +71,7 @@ def test_what_is_spent_beyond_the_budget_counts_over_and_above():
 
 def test_the_slack_falls_when_money_is_wasted():
     job, seen = looks(4, "budget")
-    slack = [look.situation.budget_slack for look in seen]
+    slack = [look.context.budget_slack for look in seen]
     assert slack[0] == pytest.approx(math.log(job.script.budget / (job.script.runs - 1)), abs=0.5)
     assert all(value is not None for value in slack)
 
@@ -79,7 +79,7 @@ def test_the_slack_falls_when_money_is_wasted():
 @pytest.mark.parametrize("situation", ["switched", "prices"])
 def test_the_present_preference_and_prices_count_and_the_others_are_known(situation):
     job, seen = looks(1, situation)
-    later = [look.situation.later is not None for look in seen]
+    later = [look.context.later is not None for look in seen]
     at = job.script.later
     assert later == ([True] * 19 if situation == "switched" else [run < at for run in range(1, 20)])
     assert [look.preference for look in seen] == list(job.script.preferences[1:])

@@ -5,7 +5,7 @@ from made import DIGITS, a_run
 
 from jpo.forecast.trials import Trial
 from jpo.optimizer.expectations import Grounds, disagree, expectations
-from jpo.optimizer.surrogate import Wishes, look_ahead
+from jpo.optimizer.surrogate import Request, surrogate_of
 from jpo.records import Identity, Outcome, Preference
 
 TODAY = {"batch_size": 64.0, "learning_rate": 0.1, "epochs": 40.0, "cpus": 1.0}
@@ -16,8 +16,8 @@ def a_trial(epoch_seconds=10.0, **more):
 
 
 def grounds(runs=(), trials=(), others=(), identity=DIGITS):
-    wishes = Wishes(free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
-    return Grounds(identity, look_ahead(TODAY, runs, wishes, seed=0), trials, others, None, 0)
+    request = Request(free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
+    return Grounds(identity, surrogate_of(TODAY, runs, request, seed=0), trials, others, None, 0)
 
 
 def runs_of(seconds, count=3, **outcome):

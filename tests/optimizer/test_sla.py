@@ -9,12 +9,12 @@ from constraints import Facts, Limits, approves
 from jpo.cost import check_sla
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Wishes
+from jpo.optimizer.surrogate import Request
 from jpo.records import Candidates, Currency, Forecast, Interval, Preference
 
 
-def wishes(promises: dict[str, float]) -> Wishes:
-    return Wishes(free=(), admissible=lambda _today, _proposed: True, preference=Preference(), promises=promises)
+def request(targets: dict[str, float]) -> Request:
+    return Request(free=(), admissible=lambda _today, _proposed: True, preference=Preference(), targets=targets)
 
 
 class Foreseen:
@@ -39,19 +39,19 @@ class Foreseen:
     ],
 )
 def test_every_promise_takes_out_what_is_expected_to_break_it_and_what_is_unknown_stays(promise, quantity, means) -> None:
-    left = within_sla(Foreseen(**{quantity: means}), wishes({promise: 2.0, "cpu_util_min": 1.0}))
+    left = within_sla(Foreseen(**{quantity: means}), request({promise: 2.0, "cpu_util_min": 1.0}))
     assert left.admissible.tolist() == [True, True, False]
 
 
 def test_one_promise_that_nothing_keeps_is_named_with_what_comes_nearest() -> None:
     with pytest.raises(NothingAdmissible, match=r"\[sla\] throughput_min: .* keep 9; the nearest expects 4; relax it"):
-        within_sla(Foreseen(throughput_samples_per_second=[1.0, 4.0, 2.0]), wishes({"throughput_min": 9.0}))
+        within_sla(Foreseen(throughput_samples_per_second=[1.0, 4.0, 2.0]), request({"throughput_min": 9.0}))
 
 
 def test_promises_that_exclude_each_other_are_named_with_what_each_demands() -> None:
     ahead = Foreseen(duration_seconds=[100.0, 50.0, 20.0], cost_usd=[1.0, 2.0, 5.0], val_loss=[0.1, 0.1, 0.1])
     with pytest.raises(NothingAdmissible) as caught:
-        within_sla(ahead, wishes({"val_loss_max": 0.2, "time_max": 30.0, "cost_max": 3.0}))
+        within_sla(ahead, request({"val_loss_max": 0.2, "time_max": 30.0, "cost_max": 3.0}))
     assert str(caught.value) == (
         "[sla]: time_max (30 s) and cost_max (3.00 USD) contradict each other: what keeps time_max costs at least 5.00 USD; "
         "what keeps cost_max takes at least 50 s; relax one of them, or widen the limits in [parameters]"
@@ -61,29 +61,29 @@ def test_promises_that_exclude_each_other_are_named_with_what_each_demands() -> 
 def test_three_promises_of_which_any_two_can_be_kept_are_named_together() -> None:
     ahead = Foreseen(duration_seconds=[9.0, 1.0, 1.0], memory_gib=[1.0, 9.0, 1.0], val_loss=[1.0, 1.0, 9.0])
     with pytest.raises(NothingAdmissible, match="time_max, memory_max_gib, val_loss_max cannot be kept together, though any two"):
-        within_sla(ahead, wishes({"time_max": 2.0, "memory_max_gib": 2.0, "val_loss_max": 2.0}))
+        within_sla(ahead, request({"time_max": 2.0, "memory_max_gib": 2.0, "val_loss_max": 2.0}))
 
 
 def test_where_only_digits_that_nobody_writes_are_missing_it_says_a_little() -> None:
     with pytest.raises(NothingAdmissible, match="keep 6 h 00; the nearest expects a little more"):
-        within_sla(Foreseen(duration_seconds=[21_610.0, 22_000.0, 30_000.0]), wishes({"time_max": 21_600.0}))
+        within_sla(Foreseen(duration_seconds=[21_610.0, 22_000.0, 30_000.0]), request({"time_max": 21_600.0}))
 
 
 def test_what_lies_beyond_a_limit_by_rounding_alone_breaks_it_for_nobody() -> None:
     """A forecast is a mean of logs: of seven equal runs of 12.3 s it is this."""
-    promises, expected = {"time_max": 12.3}, 12.300000000000058
-    assert within_sla(Foreseen(duration_seconds=[expected, 12.4, 12.5]), wishes(promises)).admissible.tolist() == [
+    targets, expected = {"time_max": 12.3}, 12.300000000000058
+    assert within_sla(Foreseen(duration_seconds=[expected, 12.4, 12.5]), request(targets)).admissible.tolist() == [
         True,
         False,
         False,
     ]
-    (check,) = check_sla(promises, Forecast(duration_seconds=Interval(expected, 11.0, expected)))
+    (check,) = check_sla(targets, Forecast(duration_seconds=Interval(expected, 11.0, expected)))
     assert check.verdict == "ok"
     facts = Facts(duration_seconds_next=expected)
     assert approves({"cpus": 1.0}, {"cpus": 2.0}, Limits(time_max_seconds=12.3), facts)
 
 
 def test_amounts_are_named_in_the_users_currency() -> None:
-    in_euros = replace(wishes({"cost_max": 2.0}), currency=Currency("EUR", 0.5))
+    in_euros = replace(request({"cost_max": 2.0}), currency=Currency("EUR", 0.5))
     with pytest.raises(NothingAdmissible, match=r"keep 1\.00 EUR; the nearest expects 1\.50 EUR"):
         within_sla(Foreseen(cost_usd=[3.0, 4.0, 5.0]), in_euros)

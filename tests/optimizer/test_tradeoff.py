@@ -8,7 +8,7 @@ from made import a_run
 
 from jpo.cost import Prices
 from jpo.errors import UsageError
-from jpo.optimizer.surrogate import Outlook, Wishes, look_ahead
+from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.records import Outcome, Preference, Run, RunStatus
 
@@ -21,9 +21,9 @@ def run(batch_size: float, seconds: float | None, number: int = 0, **measured: f
     return a_run(f"r{batch_size}-{number}", 200.0 + number, parameters={**TODAY, "batch_size": batch_size}, outcome=outcome)
 
 
-def ahead_of(*runs: Run, prices: Prices | None = None) -> Outlook:
-    wishes = Wishes(["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 256, Preference(), prices or Prices())
-    return look_ahead(TODAY, runs, wishes, seed=0)
+def ahead_of(*runs: Run, prices: Prices | None = None) -> Surrogate:
+    request = Request(["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 256, Preference(), prices or Prices())
+    return surrogate_of(TODAY, runs, request, seed=0)
 
 
 PRICED = Prices(usd_per_cpu_hour=0.5)

@@ -11,12 +11,12 @@ from jpo.project.load import load
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jpo.project.load import Loaded
+    from jpo.project.load import LoadedSettings
 
 
 def loaded(
     folder: Path, toml: str = "", environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None
-) -> Loaded:
+) -> LoadedSettings:
     (folder / "jpo.toml").write_text(toml)
     return load(folder / "config.ini", None, environ or {}, flags or {})
 

@@ -75,7 +75,7 @@ def test_busy_gpus_cannot_be_promised_where_none_are_allowed(gpus: dict[str, obj
     tables = {"parameters": {"gpus": gpus}, "sla": {"gpu_util_min": 0.5}}
     with pytest.raises(ValidationError, match="gpu_util_min asks for busy GPUs"):
         Settings.model_validate(tables)
-    assert Settings.model_validate({**tables, "sla": {"gpu_util_min": 0}}).sla.promises == {"gpu_util_min": 0}
+    assert Settings.model_validate({**tables, "sla": {"gpu_util_min": 0}}).sla.targets == {"gpu_util_min": 0}
 
 
 @pytest.mark.parametrize("memory", [{"min": 64}, {"choices": [64, 128]}])
@@ -87,4 +87,4 @@ def test_less_memory_cannot_be_promised_than_a_run_must_ask_for(memory: dict[str
 
 
 def test_nothing_is_promised_by_default() -> None:
-    assert Settings().sla.promises == {}
+    assert Settings().sla.targets == {}

@@ -11,20 +11,20 @@ import pytest
 from answering import Handler, now, served, tells
 
 from jpo.errors import UsageError
-from jpo.project.load import Loaded, load
+from jpo.project.load import LoadedSettings, load
 from jpo.project.sources import UNVERIFIED, caveats, names_of, prometheus_of, why_nothing
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource
 
 URL = 'url = "https://prometheus:9090"\n'
-Settings = Callable[..., Loaded]
+Settings = Callable[..., LoadedSettings]
 
 
 @pytest.fixture
 def prometheus(tmp_path: Path) -> Settings:
     """`prometheus("insecure = true", **environment) -> Loaded`: settings of a jpo.toml with these lines under [prometheus]."""
 
-    def loaded(lines: str = "", **environment: str) -> Loaded:
+    def loaded(lines: str = "", **environment: str) -> LoadedSettings:
         (tmp_path / "jpo.toml").write_text(f"[prometheus]\n{URL}{lines}\n")
         return load(None, tmp_path / "jpo.toml", environment, {})
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from jpo.records import Candidates, Draws
 from jpo.simulate import draw_jobs, random_candidates
 from jpo.simulate.jobs import _luck, jobs_of
-from jpo.simulate.latents import UNIFORM, Hyper, RangeWeights
+from jpo.simulate.latents import UNIFORM, Latents, RangeWeights
 
 TO_TARGET: RangeWeights = {"to target": (1.0, 1e-12)}
 FIXED: RangeWeights = {"to target": (1e-12, 1.0)}
@@ -124,7 +124,7 @@ def test_a_job_that_leaves_its_gpus_gets_slower() -> None:
 
 def test_a_job_keeps_its_numbers_on_another_set_of_candidates() -> None:
     """Every number has a stream of its own: job 17 of a seed is the same job wherever it runs."""
-    few, many = Hyper(50, 7), Hyper(50, 7)
+    few, many = Latents(50, 7), Latents(50, 7)
     jobs_of(candidates(("batch_size",), [[32], [64]]), few)
     jobs_of(candidates(("batch_size", "gpus", "cpus"), [[32, 1, 2], [64, 2, 2], [64, 4, 8]]), many)
     shared = few.drawn.keys() & many.drawn.keys()
@@ -138,8 +138,8 @@ def test_a_job_is_the_same_with_a_candidate_more_up_to_its_luck() -> None:
         "luck of time is none": (1.0, 1e-12, 1e-12, 1e-12),
         "luck of loss is none": (1.0, 1e-12, 1e-12, 1e-12),
     }
-    three = jobs_of(candidates(("batch_size",), [[32], [64], [256]]), Hyper(200, 3, no_luck))
-    four = jobs_of(candidates(("batch_size",), [[32], [64], [256], [128]]), Hyper(200, 3, no_luck))
+    three = jobs_of(candidates(("batch_size",), [[32], [64], [256]]), Latents(200, 3, no_luck))
+    four = jobs_of(candidates(("batch_size",), [[32], [64], [256], [128]]), Latents(200, 3, no_luck))
     assert four.log_time[:, :3] == pytest.approx(three.log_time)
     assert four.log_loss[:, :3] == pytest.approx(three.log_loss)
     assert (four.fails[:, :3] == three.fails).all()
@@ -154,7 +154,7 @@ def test_the_start_is_a_share_that_no_configuration_shortens() -> None:
 def test_half_of_the_jobs_that_train_to_a_target_stop_after_whole_epochs() -> None:
     grid = candidates(("batch_size",), [[32], [64]])
     whole, free = (
-        jobs_of(grid, Hyper(300, 0, {**TO_TARGET, "whole epochs": weights})) for weights in ((1.0, 1e-12), (1e-12, 1.0))
+        jobs_of(grid, Latents(300, 0, {**TO_TARGET, "whole epochs": weights})) for weights in ((1.0, 1e-12), (1e-12, 1.0))
     )
     assert (whole.log_time != free.log_time).mean() > 0.3
 
@@ -171,8 +171,8 @@ def test_loss_has_a_floor_and_a_gap_with_the_batch_in_three_of_ten_jobs() -> Non
 
 
 def test_luck_is_none_in_three_of_ten_jobs_and_differs_between_neighbours() -> None:
-    hyper = Hyper(2000, 0, {"luck of time": (1e-12, 1.0)})
-    luck = _luck(hyper, "luck of time", 0.15, (2000, 40))
+    latents = Latents(2000, 0, {"luck of time": (1e-12, 1.0)})
+    luck = _luck(latents, "luck of time", 0.15, (2000, 40))
     assert (luck == 0).all(axis=1).mean() == pytest.approx(0.3, abs=0.03)
     assert luck[luck.any(axis=1)].std() == pytest.approx(0.11, abs=0.01)
     assert abs(np.corrcoef(luck[:, 0], luck[:, 1])[0, 1]) < 0.1

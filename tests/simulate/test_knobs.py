@@ -5,7 +5,7 @@ import pytest
 
 from jpo.records import Candidates
 from jpo.simulate.knobs import Knobs, knobs_of, residuals
-from jpo.simulate.latents import Hyper
+from jpo.simulate.latents import Latents
 
 
 def knobs(names: tuple[str, ...], *rows: tuple[float, ...], current: int = 0) -> Knobs:
@@ -56,16 +56,16 @@ def test_unknown_parameters_of_any_size_are_scaled(pair: tuple[float, float]) ->
 
 def test_residuals_are_smooth_have_variance_one_and_are_the_same_for_a_seed() -> None:
     line = np.array([0.0, 0.3, 20.0])
-    drawn = residuals((line,), Hyper(4000, 1), "a")
+    drawn = residuals((line,), Latents(4000, 1), "a")
     assert drawn.shape == (4000, 3)
     assert drawn.std(axis=0) == pytest.approx(np.ones(3), abs=0.3)
     near, far = np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1], np.corrcoef(drawn[:, 0], drawn[:, 2])[0, 1]
     assert near > 0.97
     assert abs(far) < 0.6
-    assert (residuals((line,), Hyper(4000, 1), "a") == drawn).all()
-    assert (residuals((line,), Hyper(4000, 1), "b") != drawn).any()
+    assert (residuals((line,), Latents(4000, 1), "a") == drawn).all()
+    assert (residuals((line,), Latents(4000, 1), "b") != drawn).any()
 
 
 def test_residuals_of_equal_points_are_equal() -> None:
-    drawn = residuals((np.array([0.0, 1.0, 0.0]), np.array([2.0, 1.0, 2.0])), Hyper(5, 0), "a")
+    drawn = residuals((np.array([0.0, 1.0, 0.0]), np.array([2.0, 1.0, 2.0])), Latents(5, 0), "a")
     assert (drawn[:, 0] == drawn[:, 2]).all()

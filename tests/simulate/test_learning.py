@@ -5,7 +5,7 @@ import pytest
 
 from jpo.records import Candidates
 from jpo.simulate.knobs import Knobs, knobs_of
-from jpo.simulate.latents import Hyper, RangeWeights
+from jpo.simulate.latents import Latents, RangeWeights
 from jpo.simulate.learning import _batch_size, _layers, _learning_rate, _others, epochs_factor
 
 JOBS = 1500
@@ -17,20 +17,20 @@ def knobs(names: tuple[str, ...], *rows: tuple[float, ...]) -> Knobs:
     )
 
 
-def hyper(prior: RangeWeights | None = None, jobs: int = JOBS) -> Hyper:
-    return Hyper(jobs, 0, prior or {})
+def latents(prior: RangeWeights | None = None, jobs: int = JOBS) -> Latents:
+    return Latents(jobs, 0, prior or {})
 
 
 def test_today_is_the_reference_and_does_not_diverge() -> None:
     names = ("batch_size", "learning_rate", "num_layers", "momentum")
-    factor, diverges = epochs_factor(knobs(names, (32, 0.1, 2, 0.9), (64, 1.0, 3, 0.5)), hyper())
+    factor, diverges = epochs_factor(knobs(names, (32, 0.1, 2, 0.9), (64, 1.0, 3, 0.5)), latents())
     assert not factor[:, 0].any()
     assert not diverges[:, 0].any()
 
 
 def test_batch_size_by_hand() -> None:
     """(1 + 2^(b - critical)) (1 + 2^(p (small - b))) with the second factor only where training is unsettled."""
-    drawn = hyper(jobs=50)
+    drawn = latents(jobs=50)
     found = _batch_size(knobs(("batch_size",), (32,), (128,), (32,)), drawn)
     critical, small = drawn.uniform("critical batch", -1, 5), drawn.uniform("small batch", -4, 1)
     power, unsettled = np.where(drawn.happens("steep", 0.5), 2.0, 1.0), drawn.happens("unsettled", 0.55)
@@ -41,22 +41,22 @@ def test_batch_size_by_hand() -> None:
 
 def test_batches_beyond_the_critical_one_waste_epochs_in_proportion() -> None:
     tiny: RangeWeights = {"critical batch": (1.0, *[1e-12] * 99), "unsettled": (1e-12, 1.0)}
-    found = _batch_size(knobs(("batch_size",), (2,), (2**20,), (2**21,)), hyper(tiny))
+    found = _batch_size(knobs(("batch_size",), (2,), (2**20,), (2**21,)), latents(tiny))
     assert np.median(found[:, 2] - found[:, 1]) == pytest.approx(np.log(2), abs=0.01)
     none: RangeWeights = {"critical batch": (*[1e-12] * 99, 1.0), "unsettled": (1e-12, 1.0)}
-    flat = _batch_size(knobs(("batch_size",), (2,), (4,), (8,)), hyper(none))
+    flat = _batch_size(knobs(("batch_size",), (2,), (4,), (8,)), latents(none))
     assert np.median(flat[:, 1] - flat[:, 0]) < 0.2
 
 
 def test_small_batches_do_not_settle_in_some_jobs_fewer_where_the_rate_is_tuned_too() -> None:
-    plain = _batch_size(knobs(("batch_size",), (64,), (2,)), hyper())
-    tuned = _batch_size(knobs(("batch_size", "learning_rate"), (64, 0.1), (2, 0.01)), hyper())
+    plain = _batch_size(knobs(("batch_size",), (64,), (2,)), latents())
+    tuned = _batch_size(knobs(("batch_size", "learning_rate"), (64, 0.1), (2, 0.01)), latents())
     worse = [(found[:, 1] > found[:, 0] + 0.1).mean() for found in (plain, tuned)]
     assert worse[0] > 2 * worse[1] > 0
 
 
 def test_the_learning_rate_is_quadratic_and_follows_the_batch_by_hand() -> None:
-    drawn = hyper(jobs=50)
+    drawn = latents(jobs=50)
     found, _ = _learning_rate(knobs(("batch_size", "learning_rate"), (32, 0.1), (64, 0.2), (64, 0.1)), drawn)
     best = drawn.rng("best rate").normal(0, 1, (50, 1))
     power, curvature = drawn.uniform("rate power", 0, 1), drawn.log_uniform("rate curvature", 0.05, 0.5)
@@ -67,43 +67,43 @@ def test_the_learning_rate_is_quadratic_and_follows_the_batch_by_hand() -> None:
 def test_rates_far_above_the_best_diverge_and_larger_batches_bear_larger_ones() -> None:
     linear: RangeWeights = {"rate power": (1e-12, *[1e-12] * 8, 1.0)}
     names = ("batch_size", "learning_rate")
-    _, diverges = _learning_rate(knobs(names, (32, 0.1), (32, 3.0), (1024, 3.0), (32, 1e-9)), hyper(linear))
+    _, diverges = _learning_rate(knobs(names, (32, 0.1), (32, 3.0), (1024, 3.0), (32, 1e-9)), latents(linear))
     shares = diverges.mean(axis=0)
     assert shares[1] > 0.3 > 3 * shares[2]
     assert shares[3] == 0
 
 
 def test_a_rate_that_nobody_varies_has_no_effect() -> None:
-    found, diverges = _learning_rate(knobs(("batch_size",), (32,), (64,)), hyper())
+    found, diverges = _learning_rate(knobs(("batch_size",), (32,), (64,)), latents())
     assert not found.any()
     assert not diverges.any()
 
 
 def test_layers_have_an_optimum_by_hand() -> None:
-    drawn = hyper(jobs=50)
+    drawn = latents(jobs=50)
     found = _layers(knobs(("num_layers",), (2,), (1,), (8,)), drawn)
     best, curvature = drawn.uniform("best layers", -2, 3), drawn.log_uniform("layers curvature", 0.02, 0.5)
     assert found == pytest.approx(curvature * (np.array([0.0, -1.0, 2.0]) - best) ** 2)
 
 
 def test_unknown_parameters_have_smooth_effects_of_either_sign() -> None:
-    found = _others(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), hyper())
+    found = _others(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), latents())
     near, far = found[:, 1] - found[:, 0], found[:, 2] - found[:, 0]
     assert near.std() < 0.2 * far.std()
     assert 0.3 < (far > 0).mean() < 0.7
 
 
 def test_without_unknown_parameters_there_is_no_such_effect() -> None:
-    assert not _others(knobs(("batch_size",), (32,), (64,)), hyper()).any()
+    assert not _others(knobs(("batch_size",), (32,), (64,)), latents()).any()
 
 
 def test_an_unknown_parameter_changes_the_epochs() -> None:
-    factor, _ = epochs_factor(knobs(("momentum",), (0.5,), (0.9,)), hyper())
+    factor, _ = epochs_factor(knobs(("momentum",), (0.5,), (0.9,)), latents())
     assert factor[:, 1].std() > 0.1
 
 
 def test_a_prior_shifts_what_is_drawn() -> None:
     low, high = (
-        _layers(knobs(("num_layers",), (2,), (8,)), hyper({"best layers": weights})) for weights in ((1.0, 1e-12), (1e-12, 1.0))
+        _layers(knobs(("num_layers",), (2,), (8,)), latents({"best layers": weights})) for weights in ((1.0, 1e-12), (1e-12, 1.0))
     )
     assert np.median(low[:, 1] - low[:, 0]) > 0 > np.median(high[:, 1] - high[:, 0])

@@ -5,7 +5,7 @@ import pytest
 
 from jpo.records import Candidates
 from jpo.simulate.knobs import Knobs, knobs_of
-from jpo.simulate.latents import Hyper, RangeWeights
+from jpo.simulate.latents import Latents, RangeWeights
 from jpo.simulate.speed import Speed, _on_cpus, step_time
 
 JOBS = 1500
@@ -22,7 +22,7 @@ def knobs(names: tuple[str, ...], *rows: tuple[float, ...]) -> Knobs:
 
 
 def speed(names: tuple[str, ...], *rows: tuple[float, ...], prior: RangeWeights | None = None, seed: int = 0) -> Speed:
-    return step_time(knobs(names, *rows), Hyper(JOBS, seed, {**NO_PIPELINE, **SMOOTH, **(prior or {})}))
+    return step_time(knobs(names, *rows), Latents(JOBS, seed, {**NO_PIPELINE, **SMOOTH, **(prior or {})}))
 
 
 def ratio(one: Speed, row: int, to: int = 0) -> np.ndarray:
@@ -111,9 +111,9 @@ def test_gpus_that_wait_are_less_busy() -> None:
 
 def test_cpus_split_the_work_but_for_a_serial_share_and_each_thread_costs() -> None:
     """By hand: 1 + work (1 + serial more) / cpus + per thread more."""
-    hyper = Hyper(3, 0)
-    step, busy = _on_cpus(knobs(("batch_size", "cpus"), (8, 1), (8, 4)), np.ones((3, 1)), hyper)
-    serial, thread = hyper.log_uniform("serial share", 0.005, 0.5), hyper.log_uniform("thread cost", 0.001, 0.3)
+    latents = Latents(3, 0)
+    step, busy = _on_cpus(knobs(("batch_size", "cpus"), (8, 1), (8, 4)), np.ones((3, 1)), latents)
+    serial, thread = latents.log_uniform("serial share", 0.005, 0.5), latents.log_uniform("thread cost", 0.001, 0.3)
     by_hand = np.concatenate([1 + 0.5 + 0 * serial, 1 + 0.5 * (1 + 3 * serial) / 4 + 3 * thread], axis=1)
     assert step == pytest.approx(by_hand)
     assert busy == pytest.approx(1.5 / (np.array([1, 4]) * by_hand))

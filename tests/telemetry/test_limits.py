@@ -25,8 +25,8 @@ ASK = """
 import pathlib, re, sys
 from jpo.errors import TelemetryError
 from jpo.telemetry import PrometheusSource
-from jpo.telemetry.answers import TooMuch
-from jpo.telemetry.client import Client
+from jpo.telemetry.prometheus.answers import TooMuch
+from jpo.telemetry.prometheus.client import Client
 try:
     with Client(PrometheusSource(sys.argv[1], timeout_seconds=20)) as client:
         client.query("up", 1e9)

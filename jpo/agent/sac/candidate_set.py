@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import huber_loss
 
-from jpo.agent.sac.networks import Network, Parameters, initial
+from jpo.agent.sac.networks import Network, Tensors, initial
 from jpo.agent.sac.replay_buffer import Batch
 
 GAMMA = 0.92
@@ -47,7 +47,7 @@ def new_learner(seed: int) -> Learner:
     return with_optimisers(actor, critics, {name: value.clone() for name, value in critics.items()})
 
 
-def with_optimisers(actor: Parameters, critics: Parameters, targets: Parameters) -> Learner:
+def with_optimisers(actor: Tensors, critics: Tensors, targets: Tensors) -> Learner:
     """A learner of these tensors, which become its own."""
     return Learner(
         Network("actor", actor),

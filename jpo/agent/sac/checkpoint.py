@@ -12,7 +12,7 @@ from jpo.agent.change_detection import Chart
 from jpo.agent.policy import SHAPES
 from jpo.agent.sac.candidate_set import with_optimisers
 from jpo.agent.sac.learn import AgentState
-from jpo.agent.sac.networks import Parameters
+from jpo.agent.sac.networks import Tensors
 from jpo.agent.sac.replay_buffer import ReplayBuffer
 from jpo.agent.sealed import PLACE, REMEDY, seal, unseal
 from jpo.agent.state import SCHEMA
@@ -79,7 +79,7 @@ def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     return AgentState(learner, real, simulated, rng, *told)
 
 
-def _moments(optimiser: torch.optim.Adam, parameters: Parameters) -> Arrays:
+def _moments(optimiser: torch.optim.Adam, parameters: Tensors) -> Arrays:
     """Adam's two moments per parameter; its step count is the learner's number of updates since the optimiser began."""
     return {
         f"{moment}.{name}": _numpy(optimiser.state[parameter][moment])
@@ -89,7 +89,7 @@ def _moments(optimiser: torch.optim.Adam, parameters: Parameters) -> Arrays:
     }
 
 
-def _restore(optimiser: torch.optim.Adam, parameters: Parameters, tensors: Arrays, steps: int) -> None:
+def _restore(optimiser: torch.optim.Adam, parameters: Tensors, tensors: Arrays, steps: int) -> None:
     for name, parameter in parameters.items():
         moments = {moment: torch.from_numpy(tensors[f"{moment}.{name}"].copy()) for moment in ("exp_avg", "exp_avg_sq")}
         optimiser.state[parameter] = {"step": torch.tensor(float(steps)), **moments}

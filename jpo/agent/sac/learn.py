@@ -25,7 +25,7 @@ from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concate
 from jpo.agent.state import BOUND, OWN
 
 if TYPE_CHECKING:
-    from jpo.agent.sac.networks import Parameters
+    from jpo.agent.sac.networks import Tensors
 
 BATCH = 128
 REAL_BEFORE_HALF = 16
@@ -148,7 +148,7 @@ def _begin(seed: int, start: Policy | None) -> Learner:
     return learner
 
 
-def _carry_score(parameters: Parameters, net: str, slope: float) -> None:
+def _carry_score(parameters: Tensors, net: str, slope: float) -> None:
     """Let the first unit of each layer hold the belief rule's score + BOUND, which ReLU never cuts; the output is `slope` times
     it plus what the other units say, which is next to nothing at first."""
     w0, b0, w1, b1, w2 = (parameters[f"{net}.{name}"] for name in ("w0", "b0", "w1", "b1", "w2"))

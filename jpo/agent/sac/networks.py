@@ -15,10 +15,10 @@ from torch import Tensor
 
 from jpo.agent.policy import SHAPES
 
-Parameters = Mapping[str, Tensor]
+Tensors = Mapping[str, Tensor]
 
 
-class Network(Parameters):
+class Network(Tensors):
     """`heads` perceptrons of one shape, ReLU between the layers: reads like the dictionary of its tensors.
 
     The tensors named `stem.w0, stem.b0, stem.w1, ...` are moved into one flat tensor and go on as its views. Weights have shape
@@ -29,7 +29,7 @@ class Network(Parameters):
         slopes: gradients in the order of `flat`; each tensor's `.grad` is its part of them, `flat.grad` is all.
     """
 
-    def __init__(self, stem: str, tensors: Parameters) -> None:
+    def __init__(self, stem: str, tensors: Tensors) -> None:
         names = [f"{stem}.{kind}{i}" for i in range(len(tensors) // 2) for kind in "wb"]
         self._named = {name: tensors[name] for name in names}
         self.flat = torch.cat([tensor.reshape(-1) for tensor in self._named.values()])

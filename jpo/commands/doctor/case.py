@@ -10,7 +10,7 @@ from pathlib import Path
 from jpo.errors import JpoError
 from jpo.inventory.machine import Machine, machine_here
 from jpo.project.evidence import workload_of
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.project.sources import prometheus_of
 from jpo.records import Identity, Workload
 from jpo.report.doctor_text import Line
@@ -29,13 +29,13 @@ class Case:
     """
 
     given: Path | None
-    load: Callable[[], Loaded]
+    load: Callable[[], LoadedSettings]
     environ: Mapping[str, str]
     now: float
     offline: bool
 
     @cached_property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedSettings:
         return self.load()
 
     @property

@@ -13,7 +13,7 @@ from jpo.commands.doctor.case import Case
 from jpo.cost import usd_per_hour
 from jpo.errors import EditError, NothingAdmissible, UsageError
 from jpo.project.evidence import limits_in, limits_of, prices_in
-from jpo.project.load import Loaded
+from jpo.project.load import LoadedSettings
 from jpo.records import Workload
 from jpo.report.doctor_text import Line
 from jpo.wording.numbers import plain
@@ -45,7 +45,7 @@ def secrets(case: Case) -> Iterator[Line]:
             yield Line(name, "ok", f"{file} can be read, and not by everybody")
 
 
-def files_of_secrets(loaded: Loaded) -> Mapping[str, Path]:
+def files_of_secrets(loaded: LoadedSettings) -> Mapping[str, Path]:
     """By the setting that names it; a secret that the environment holds is not looked for in a file."""
     table, auth = loaded.settings.prometheus, loaded.settings.prometheus.auth
     given = {
@@ -69,7 +69,7 @@ def limits(case: Case) -> Iterator[Line]:
     yield Line("limits", "ok", f"today's values keep all {rules_kept(case.workload, case.loaded)} rules")
 
 
-def rules_kept(workload: Workload, loaded: Loaded) -> int:
+def rules_kept(workload: Workload, loaded: LoadedSettings) -> int:
     """How many rules of the guard there are, all of which today's values keep.
 
     Raises:

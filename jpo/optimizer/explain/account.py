@@ -12,10 +12,8 @@ from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, otherwise
 from jpo.optimizer.explain.scene import Scene, scene_of
-from jpo.optimizer.surrogate import Wishes
-from jpo.records import Alternative, Run
-
-Values = Mapping[str, float]
+from jpo.optimizer.surrogate import Request
+from jpo.records import Alternative, Parameters, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +35,9 @@ class Account:
 
 def account_of(
     advice: Advice,
-    wishes: Wishes,
+    request: Request,
     limits: Limits,
-    followed_up: Sequence[tuple[Run, Values]] = (),
+    followed_up: Sequence[tuple[Run, Parameters]] = (),
     *,
     facts: Facts | None = None,
     policy: Policy | None = None,
@@ -53,7 +51,7 @@ def account_of(
     """
     if advice.ahead is None or advice.ahead.belief.duration_seconds is None:
         return Account()
-    scene = scene_of(advice, advice.ahead, wishes, limits, followed_up, facts=facts or Facts(), policy=policy)
+    scene = scene_of(advice, advice.ahead, request, limits, followed_up, facts=facts or Facts(), policy=policy)
     capped = capped_by(scene)
     lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())
     changes = (*break_even(scene), *otherwise(scene), *lifted)
@@ -81,7 +79,7 @@ def seen(scene: Scene) -> dict[str, float]:
         "share of them tried": (belief.tried & allowed).sum() / max(allowed.sum(), 1),
         "share of the simulated jobs that fits": belief.effective_share,
         "noise of a run (sd of ln)": belief.noise,
-        "forecasts widened by": scene.ahead.widen,
+        "forecasts widened by": scene.ahead.interval_factor,
         "runs that exploring may still cost": scene.left,
     }
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
 from jpo.agent.decide import by_rule
 from jpo.cost import check_sla
 from jpo.optimizer.explain.scene import Scene, beside, guarded, may_be_tried
-from jpo.records import Alternative
+from jpo.records import Alternative, Parameters
 from jpo.wording.numbers import percent
-
-Values = Mapping[str, float]
 
 FEWEST, MOST = 3, 5
 """Alternatives worth a reader's time."""
@@ -67,7 +65,7 @@ def _objections(scene: Scene, row: int) -> Iterator[str]:
     if not allowed[row]:
         yield _refusal(scene, scene.candidates.parameters(row))
     elif not scene.candidates.admissible[row]:
-        checks = check_sla(scene.wishes.promises, scene.ahead.forecast(row))
+        checks = check_sla(scene.request.targets, scene.ahead.forecast(row))
         broken = [f" {check.name}" for check in checks if check.verdict == "broken"]
         yield f"expected to break [sla]{','.join(broken)}"
     if belief.failures[row] and not belief.runs[row]:
@@ -83,13 +81,13 @@ def _objections(scene: Scene, row: int) -> Iterator[str]:
     yield told or _liked_less(tried=bool(belief.tried[row]), choice_tried=bool(belief.tried[scene.choice]))
 
 
-def _refusal(scene: Scene, values: Values) -> str:
+def _refusal(scene: Scene, values: Parameters) -> str:
     violations = guarded(scene, values).violations
     if violations:
         return f"the guard refuses it, {violations[0].message} (rule {violations[0].rule})"
-    today, free = scene.advice.current, scene.wishes.free
+    today, free = scene.advice.current, scene.request.free
     held = [name for name, value in values.items() if name not in free and value != today[name]]
-    return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.wishes.follow)} would not follow"
+    return f"{', '.join(held)} may not change" if held else f"{', '.join(scene.request.follow)} would not follow"
 
 
 def _liked_less(*, tried: bool, choice_tried: bool) -> str:
@@ -102,8 +100,8 @@ def _liked_less(*, tried: bool, choice_tried: bool) -> str:
 def _too_bold(scene: Scene, row: int) -> Iterator[str]:
     """What `explore` says against a configuration."""
     new = "" if scene.belief.tried[row] else "it was not run yet, and "
-    if scene.wishes.explore == "off" or scene.left < 0:
-        spent = "exploring is off" if scene.wishes.explore == "off" else "what exploring may cost is spent"
+    if scene.request.explore == "off" or scene.left < 0:
+        spent = "exploring is off" if scene.request.explore == "off" else "what exploring may cost is spent"
         yield new + spent if new else "its runs are too few to tell it from noise"
     elif not may_be_tried(scene)[row]:
         yield f"{new or 'it '}may cost more than exploring may"

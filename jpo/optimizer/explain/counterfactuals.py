@@ -13,7 +13,7 @@ from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import choose, set_back
 from jpo.optimizer.explain.scene import Scene, beside, guarded, moved, named
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Wishes
+from jpo.optimizer.surrogate import Request
 from jpo.records import NAMED_PREFERENCES, WHOLE, Belief
 from jpo.wording.numbers import duration
 
@@ -47,12 +47,12 @@ def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
     """
     today, chosen = scene.candidates.parameters(scene.candidates.current), scene.candidates.parameters(scene.choice)
     found: dict[str, tuple[str, float]] = {}
-    for name in scene.wishes.free:
+    for name in scene.request.free:
         before = beside(scene, name).get("smaller" if chosen[name] > today[name] else "larger")
-        if chosen[name] == today[name] or name in scene.wishes.follow or name in scene.advice.by_hand or before is None:
+        if chosen[name] == today[name] or name in scene.request.follow or name in scene.advice.by_hand or before is None:
             continue
         if scene.promise.mean[scene.choice] < scene.promise.mean[before] - PAYS_OFF:
-            beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.wishes)
+            beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.request)
             limits = _limits_against(scene, {**chosen, name: beyond}, name)
             found |= {name: (limits, beyond)} if limits else {}
     return found
@@ -67,9 +67,9 @@ def _limits_against(scene: Scene, values: Mapping[str, float], name: str) -> str
     return " and ".join(dict.fromkeys(HELD_BY[rule] + whose for rule, whose in of.items()))
 
 
-def _beyond(name: str, before: float, here: float, wishes: Wishes) -> float:
+def _beyond(name: str, before: float, here: float, request: Request) -> float:
     """The next value in this direction: the user's next choice, else as far again."""
-    further = [value for value in wishes.choices.get(name, ()) if value != here and (value > here) == (here > before)]
+    further = [value for value in request.choices.get(name, ()) if value != here and (value > here) == (here > before)]
     if further:
         return min(further, key=lambda value: abs(value - here))
     next_one = 2 * here - before if name == "num_layers" or before <= 0 else here * here / before
@@ -78,37 +78,39 @@ def _beyond(name: str, before: float, here: float, wishes: Wishes) -> float:
 
 def otherwise(scene: Scene) -> Iterator[str]:
     """What another preference or boldness would have chosen, where it differs: the same decider is asked again."""
-    decided_by, wishes = scene.advice.decision.decided_by, scene.wishes
+    decided_by, request = scene.advice.decision.decided_by, scene.request
     if decided_by == "sac" and scene.policy is None:
         return
     if decided_by in OVERRULED:
         alone = "without the rollback" if scene.advice.undo else "left to itself"
-        row = chosen_with(scene, wishes)
+        row = chosen_with(scene, request)
         told = "find nothing that keeps [sla]" if row is None else f"choose {named(scene, row)}"
         yield f"{alone}, JPO would {told}"
         return
     asked = {
-        f"the preference {name}": replace(wishes, preference=preference)
+        f"the preference {name}": replace(request, preference=preference)
         for name, preference in NAMED_PREFERENCES.items()
-        if preference != wishes.preference and (scene.belief.knows_utilisation or not preference.efficiency)
+        if preference != request.preference and (scene.belief.knows_utilisation or not preference.efficiency)
     }
-    asked |= {f"explore = {explore}": replace(wishes, explore=explore) for explore in EXPLORE if explore != wishes.explore}
+    asked |= {f"explore = {explore}": replace(request, explore=explore) for explore in EXPLORE if explore != request.explore}
     for condition, other in asked.items():
         row = chosen_with(scene, other)
         if row not in (None, scene.choice):
             yield f"with {condition} the choice would be {named(scene, row)}"
 
 
-def chosen_with(scene: Scene, wishes: Wishes) -> int | None:
+def chosen_with(scene: Scene, request: Request) -> int | None:
     """The row that `advise` chooses under these wishes, without a word of the user; None where nothing may be used."""
     ahead, last = scene.ahead, scene.advice.last
-    same = wishes.preference == scene.wishes.preference
+    same = request.preference == scene.request.preference
     belief, promise = (scene.belief, scene.promise) if same else (without_the_unlikely(scene.belief), None)
     try:
-        candidates = within_sla(ahead, wishes)
-        if last and not scene.advice.undo and (undone := set_back(ahead, wishes, last, scene.followed_up)):
+        candidates = within_sla(ahead, request)
+        if last and not scene.advice.undo and (undone := set_back(ahead, request, last, scene.followed_up)):
             return undone.choice
-        return choose(candidates, belief, ahead.runs, wishes, scene.policy, scene.followed_up, ahead.widen, promise).choice
+        return choose(
+            candidates, belief, ahead.runs, request, scene.policy, scene.followed_up, ahead.interval_factor, promise
+        ).choice
     except NothingAdmissible:
         return None
 
@@ -127,7 +129,7 @@ def break_even(scene: Scene) -> Iterator[str]:
 
     Time, and with it cost, are what is compared; loss and utilisation stay as they are expected.
     """
-    row, now, preference = scene.choice, scene.candidates.current, scene.wishes.preference
+    row, now, preference = scene.choice, scene.candidates.current, scene.request.preference
     if row == now:
         others = scene.candidates.admissible & (np.arange(len(scene.promise.score)) != now)
         if not others.any():

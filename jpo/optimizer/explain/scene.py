@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import constraints
 from constraints import Facts, Limits, Verdict
-from jpo.agent.acquisition import Prospects, prospects
+from jpo.agent.acquisition import AcquisitionValues, acquisition_values
 from jpo.agent.budget import relative_costs
 from jpo.agent.decide import budget_left, may_try
 from jpo.agent.policy import Policy
@@ -17,13 +17,11 @@ from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice, row_found
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Outlook, Wishes, with_followers
-from jpo.records import Belief, Candidates, Run, same
+from jpo.optimizer.surrogate import Request, Surrogate, with_followers
+from jpo.records import Belief, Candidates, Parameters, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Bools
-
-Values = Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,17 +36,17 @@ class Scene:
     """
 
     advice: Advice
-    ahead: Outlook
-    wishes: Wishes
+    ahead: Surrogate
+    request: Request
     limits: Limits
     facts: Facts
-    followed_up: Sequence[tuple[Run, Values]]
+    followed_up: Sequence[tuple[Run, Parameters]]
     policy: Policy | None
     candidates: Candidates
     choice: int
     found: int | None
     left: float
-    promise: Prospects
+    promise: AcquisitionValues
 
     @property
     def belief(self) -> Belief:
@@ -57,30 +55,30 @@ class Scene:
 
 def scene_of(
     advice: Advice,
-    ahead: Outlook,
-    wishes: Wishes,
+    ahead: Surrogate,
+    request: Request,
     limits: Limits,
-    followed_up: Sequence[tuple[Run, Values]],
+    followed_up: Sequence[tuple[Run, Parameters]],
     *,
     facts: Facts,
     policy: Policy | None,
 ) -> Scene:
     """The moment as `advise` and `decide` saw it; the arguments as `account_of` takes them."""
     try:
-        candidates = within_sla(ahead, wishes)
+        candidates = within_sla(ahead, request)
     except NothingAdmissible:  # set by hand, or undone
         candidates = ahead.candidates
     found, rates = row_found(candidates, followed_up), candidates.log_rate
-    recent = relative_costs(followed_up, ahead.runs, wishes.preference, lambda run: float(rates[row_of_run(candidates, run)]))
-    promise = prospects(ahead.belief, candidates, wishes.preference, widen=ahead.widen, found=found)
+    recent = relative_costs(followed_up, ahead.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)]))
+    promise = acquisition_values(ahead.belief, candidates, request.preference, interval_factor=ahead.interval_factor, found=found)
     choice, left = advice.decision.choice, budget_left(recent)
-    return Scene(advice, ahead, wishes, limits, facts, followed_up, policy, candidates, choice, found, left, promise)
+    return Scene(advice, ahead, request, limits, facts, followed_up, policy, candidates, choice, found, left, promise)
 
 
 def beside(scene: Scene, name: str) -> dict[str, int]:
     """The rows that differ from the choice in one parameter alone, and in what follows it: at its next "larger" and "smaller"
     value, where they are."""
-    if name not in scene.wishes.free:
+    if name not in scene.request.free:
         return {}
     here, column = scene.candidates.parameters(scene.choice), scene.candidates.values[:, scene.candidates.names.index(name)]
     beyond: dict[str, list[int]] = {"larger": [], "smaller": []}
@@ -90,15 +88,15 @@ def beside(scene: Scene, name: str) -> dict[str, int]:
     return {side: min(rows, key=lambda row: abs(column[row] - here[name])) for side, rows in beyond.items() if rows}
 
 
-def moved(scene: Scene, values: Values) -> dict[str, float]:
+def moved(scene: Scene, values: Parameters) -> dict[str, float]:
     """A configuration, what follows others set as they demand."""
-    steered = {name: value for name, value in values.items() if name not in scene.wishes.follow}
-    return with_followers(steered, scene.advice.current, scene.wishes)
+    steered = {name: value for name, value in values.items() if name not in scene.request.follow}
+    return with_followers(steered, scene.advice.current, scene.request)
 
 
-def guarded(scene: Scene, values: Values) -> Verdict:
+def guarded(scene: Scene, values: Parameters) -> Verdict:
     """The guard's word on a configuration, without forecasts: those are weighed by the preference and by [sla]."""
-    facts = replace(scene.facts, usd_per_hour_next=usd_per_hour(values, scene.wishes.prices))
+    facts = replace(scene.facts, usd_per_hour_next=usd_per_hour(values, scene.request.prices))
     return constraints.check(scene.advice.current, values, scene.limits, facts)
 
 
@@ -108,11 +106,11 @@ def may_be_tried(scene: Scene) -> Bools:
         scene.promise,
         scene.belief,
         scene.candidates,
-        scene.wishes.preference,
-        explore=scene.wishes.explore,
-        confidence=scene.wishes.confidence,
+        scene.request.preference,
+        explore=scene.request.explore,
+        confidence=scene.request.confidence,
         left=max(scene.left, 0.0),
-        widen=scene.ahead.widen,
+        interval_factor=scene.ahead.interval_factor,
         found=scene.found,
     )
 

@@ -138,15 +138,15 @@ def _together(look: Look, *asked: Mapping[str, str]) -> list[list[tuple[str, Row
     return [[(key, row) for key, row in rows if key in group] for group in asked]
 
 
-def _run(look: Look, run_id: str, bounds: Bounds, told: Described, status: str | None, found: Joined) -> Run:
+def _run(look: Look, run_id: str, bounds: Bounds, described: Described, status: str | None, found: Joined) -> Run:
     assert bounds.started_at is not None
     values = dict(found.values)
-    if len(reported.pods) > 1:
+    if len(described.pods) > 1:
         values.pop("cpu_cores_p95", None)  # of one pod (recording_rules.yml)
     measured = Measured(
         run_id=run_id,
         identity=look.identity,
-        parameters=dict(next(iter(reported.configurations), ())),
+        parameters=dict(next(iter(described.configurations), ())),
         started_at=bounds.started_at,
         ended_at=bounds.ended_at,
         closed=bounds.closed,
@@ -154,4 +154,4 @@ def _run(look: Look, run_id: str, bounds: Bounds, told: Described, status: str |
         values=Values(**values),
         seen_to_end=found.seen_to_end,
     )
-    return measured, Traced(run_id, bounds.started_at, bounds.ended_at, tuple(reported.pods), found.container)
+    return measured, Traced(run_id, bounds.started_at, bounds.ended_at, tuple(described.pods), found.container)
