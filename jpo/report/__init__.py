@@ -1,5 +1,8 @@
 """Results for people and for machines.
 
+    document.py      what every report for people is made of: Document, Section, Table, Cell
+    forms/           text, Markdown, HTML, CSV of any document; JSON. Names and numbers: jpo/wording
+
     report.py        Report: a suggestion and what became of it
                      terminal.py, markdown.py (for a job summary or a merge request), as_json.py (the published document)
     explanation.py   the same retold in full; explanation_json.py
