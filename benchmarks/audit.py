@@ -66,7 +66,7 @@ SUGGESTION = Suggestion(
     current={"batch_size": 64.0, "learning_rate": 0.1, "gpus": 2.0},
     suggested={"batch_size": 128.0, "learning_rate": 0.14, "gpus": 2.0},
     changes=(
-        Change("batch_size", "training.batch_size", 64, 128, "64", "128", "6 runs at 128; alone it takes 23 % less time", 0.93),
+        Change("batch_size", "training.batch_size", 64, 128, "64", "128", "6 runs at 128; alone it takes 23% less time", 0.93),
     ),
     now=EXPECTED,
     next=EXPECTED,
@@ -74,7 +74,7 @@ SUGGESTION = Suggestion(
     evidence=Evidence(18, (), 4, 0.1),
     decided_by="sac",
     confidence=0.93,
-    reasons=("6 runs with these values took 23 % less time (median)",),
+    reasons=("6 runs with these values took 23% less time (median)",),
     codes=("JPO-I603",),
     created_at=NOW,
     preference=Preference(),

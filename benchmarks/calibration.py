@@ -1,4 +1,4 @@
-"""Do intervals hold what they say? Coverage of 50, 80 and 90 % intervals for configurations that were never run.
+"""Do intervals hold what they say? Coverage of 50, 80 and 90% intervals for configurations that were never run.
 
 Today's configuration and then random others are run; after 1, 3, 5 and 8 runs every untried configuration is forecast and then
 run. Jobs are simulated ones that the belief has not seen and, where they lie beside the repository, recorded ones

@@ -57,7 +57,7 @@ plane on the jobs that served for tuning; hardly any ridge was worse."""
 
 @dataclass(frozen=True)
 class Score:
-    """One forecast: |forecast / actual - 1|, and whether the 90 % interval held (None: the method gives none)."""
+    """One forecast: |forecast / actual - 1|, and whether the 90% interval held (None: the method gives none)."""
 
     error: float
     inside: bool | None
@@ -167,7 +167,7 @@ def peers(
 
 
 def interval(mean: float, deviation: float) -> Interval:
-    """Of 90 %, from logs; NaN bounds where a method gives none."""
+    """Of 90%, from logs; NaN bounds where a method gives none."""
     return Interval(*(float(np.exp(mean + z * deviation if z else mean)) for z in (0, -1.645, 1.645)))
 
 
@@ -253,11 +253,11 @@ def page(rows: Sequence[Mapping[str, object]]) -> str:
         "",
         f"{stamp()}.",
         "Median of |forecast / actual - 1| for configurations that were never run, each job counting the same; its ratio to the",
-        "best of the three peers, with the 90 % bootstrap interval over jobs; share of outcomes inside of the 90 % intervals,",
+        "best of the three peers, with the 90% bootstrap interval over jobs; share of outcomes inside of the 90% intervals,",
         "where a method gives any. Number of jobs in brackets.",
     ]
     for quantity in dict.fromkeys(row["forecast"] for row in rows):
-        columns = ["jobs", "observed", "method", "median error", "to the best peer", "inside 90 %", "forecasts"]
+        columns = ["jobs", "observed", "method", "median error", "to the best peer", "inside 90%", "forecasts"]
         head += ["", f"### {quantity}", "", f"| {' | '.join(columns)} |", "|---|---:|---|---:|---:|---:|---:|"]
         head += [line(row) for row in rows if row["forecast"] == quantity]
     return "\n".join([*head, "", verdict(rows)])

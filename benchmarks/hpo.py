@@ -230,7 +230,7 @@ def page(figures: Mapping[str, Figures], after: Sequence[int], where: str) -> st
     lines = [f"| {' | '.join(names)} |", f"|---|{'---:|' * (len(names) - 1)}"]
     for name, one in figures.items():
         regrets = [f"{one.regret[n]:.3f} ± {one.error[n]:.3f}" for n in after]
-        lines.append(f"| {name} | {' | '.join(regrets)} | {one.cost:.2f} | {100 * one.worse:.0f} % |")
+        lines.append(f"| {name} | {' | '.join(regrets)} | {one.cost:.2f} | {100 * one.worse:.0f}% |")
     return "\n".join(
         [
             "## Hyper-parameter search",

@@ -87,7 +87,7 @@ def main(argv: list[str]) -> int:
 
 
 def simulated_traces(count: int) -> list[Trace]:
-    """Jobs from the simulator, three repetitions of each configuration with a noise of 5 %."""
+    """Jobs from the simulator, three repetitions of each configuration with a noise of 5%."""
     rng = np.random.default_rng(7)
     traces: list[Trace] = []
     while len(traces) < count:
@@ -125,7 +125,7 @@ def page(contest: Contest, result: Result, where: str) -> str:
         f"{where}, {contest.seeds} replays of {runs} runs each.",
         "N = ...: cost of the first N runs / expected cost of N runs of the best configuration, ± standard error of the replays;",
         "per model: cost of all runs / models delivered; stopped: share of runs ended at twice the cheapest;",
-        f"harm: share of replays more than 5 % above never changing anything after {harm} runs.",
+        f"harm: share of replays more than 5% above never changing anything after {harm} runs.",
     ]
     for objective, standings in result.items():
         head += [

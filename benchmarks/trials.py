@@ -1,6 +1,6 @@
 """How far off is a full run predicted from trials a tenth of its size? Time and cost, in the digits example and simulated jobs.
 
-The digits example (examples/digits) is really run, all epochs without its target: full runs, and trials on 10 % of the epochs or
+The digits example (examples/digits) is really run, all epochs without its target: full runs, and trials on 10% of the epochs or
 of the data. Simulated jobs have slow first epochs, stalls, an evaluation of unknown length and noise within and between runs; how
 step time moves with the configuration is drawn from the laws that `jpo predict` itself assumes. Nothing is tuned here. Cost is
 time at a known price: its error is that of the time. On a machine that others use too, wall times of equal runs differ by half
@@ -50,8 +50,8 @@ DIGITS = ROOT / "examples" / "digits"
 CLAIM = 0.15
 CONFIGURATIONS = ({"batch_size": 64, "num_layers": 2}, {"batch_size": 16, "num_layers": 2}, {"batch_size": 128, "num_layers": 2})
 
-TOLD = "10 % of the data, evaluation told apart by a row before it"
-TWO = "10 % of the work: 5 % and 20 % of the data, 40 % of the epochs"
+TOLD = "10% of the data, evaluation told apart by a row before it"
+TWO = "10% of the work: 5% and 20% of the data, 40% of the epochs"
 
 Values = Mapping[str, float]
 Row = dict[str, float]
@@ -92,7 +92,7 @@ def main(argv: list[str]) -> int:
 
 
 def figures(cases: Sequence[Case]) -> list[dict[str, object]]:
-    """Per kind of trials: median errors, and how often the run ended inside its 90 % interval."""
+    """Per kind of trials: median errors, and how often the run ended inside its 90% interval."""
     rows = []
     for where, trials in dict.fromkeys((case.where, case.trials) for case in cases):
         own = [case for case in cases if (case.where, case.trials) == (where, trials)]
@@ -107,7 +107,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     told = "Full runs predicted from a tenth of them; at a known price, cost is off by as much as time."
     lines = ["## Trials", "", f"{stamp()}.", told, ""]
     lines += [
-        "| | trials | full runs | time and cost off by (median) | inside 90 % interval | within 15 % |",
+        "| | trials | full runs | time and cost off by (median) | inside 90% interval | within 15% |",
         "|---|---|--:|--:|--:|---|",
     ]
     for row in rows:
@@ -207,11 +207,11 @@ def simulated(seed: int) -> list[Case]:
     some, part = max(3, job.epochs // 2), max(3, round(0.4 * job.epochs))
     cut = "all of it" if job.not_cut else "as much of it"
     ways = [
-        ("10 % of the epochs", now, [job.trial(now, few, rng)]),
-        (f"10 % of the data, evaluation on {cut}", now, [job.trial(now, some, rng, 0.1)]),
+        ("10% of the epochs", now, [job.trial(now, few, rng)]),
+        (f"10% of the data, evaluation on {cut}", now, [job.trial(now, some, rng, 0.1)]),
         (TOLD, now, [job.trial(now, some, rng, 0.1, told=True)]),
         (TWO, now, [job.trial(now, part, rng, share) for share in (0.05, 0.2)]),
-        ("10 % of the epochs of three others", int(others[0]), [job.trial(int(row), few, rng) for row in others[1:]]),
+        ("10% of the epochs of three others", int(others[0]), [job.trial(int(row), few, rng) for row in others[1:]]),
     ]
     cases = []
     for name, row, trials in ways:
@@ -239,9 +239,9 @@ def digits(folder: Path, configurations: int, repeats: int, epochs: int) -> list
             twenty = trained(folder, f"data20-{name}", configuration, part, training=0.2)
             run = read_log(trained(folder, f"full-{name}", configuration, epochs))
             for way, logs in {
-                "10 % of the epochs": [ten],
-                "10 % of the data, evaluation on as much of it": [both],
-                "10 % of the data, evaluation on all of it": [data],
+                "10% of the epochs": [ten],
+                "10% of the data, evaluation on as much of it": [both],
+                "10% of the data, evaluation on all of it": [data],
                 TOLD: [data],
                 TWO: [five, twenty],
             }.items():

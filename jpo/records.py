@@ -139,7 +139,7 @@ class Outcome:
     outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
     `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
     `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
-    it stayed below for 95 % of its time.
+    it stayed below for 95% of its time.
 
     Raises:
         ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
@@ -176,7 +176,7 @@ class Outcome:
             if value < 0 and f.name not in ("train_loss", "val_loss"):
                 raise ValueError(f"{f.name} = {value} is negative")
             if value > 1 and f.name in ("gpu_utilisation", "cpu_utilisation"):
-                raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95 % is 0.95")
+                raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95% is 0.95")
 
 
 def _as_bool(name: str, value: object) -> bool:
@@ -426,7 +426,7 @@ class TrackRecord:
         quantity: a field of Forecast.
         forecasts: how many have a finished run to compare with.
         median_error: median of |actual / forecast - 1|, as a ratio.
-        inside: how many runs ended within their 90 % interval.
+        inside: how many runs ended within their 90% interval.
     """
 
     quantity: str

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 HORIZON_RUNS = 6
-"""Further runs which a better configuration would serve. 5 to 20 gave equal results within 2 %, 3 stopped trying too early."""
+"""Further runs which a better configuration would serve. 5 to 20 gave equal results within 2%, 3 stopped trying too early."""
 
 WORTH = 0.1
 """A trial must promise so many runs of the incumbent over the horizon, or it is not worth the trouble. Against 0: equal cost up
-to 20 runs on 60 simulated jobs, 1 to 2 % less on the recorded ones, harm 2 % instead of 3 to 8; but 1 to 2 % dearer after 40, and
+to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% dearer after 40, and
 LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model at any price gives up too early."""
 
 WORSE = math.log(1.1)
@@ -73,7 +73,7 @@ def acquisition_values(
     Args:
         widen: the calibration watch's factor, at least 1, by which risks are judged more carefully.
         found: row of what the agent found, None = today's: against its validation loss a model is worse. Against today's, each
-            change might add what is tolerated; in simulated jobs cost was 4 % higher then, and harm half as frequent again.
+            change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm half as frequent again.
 
     The score is E[C_k] - H max(E[max(C_incumbent - C_k, 0)], knowledge gain) + WORTH, all but the first term for untried k only:
     what the next run costs, less what the H runs after it would save if it turned out better, or by what it tells of the others.
@@ -156,7 +156,7 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
     """The row of smallest expected cost among those which have ended well and may be used; else the current one.
 
     One lucky run makes no incumbent: a row that ran once must be better than the best one that ran more often, or than today's,
-    by more than the noise. On recorded jobs this cost nothing (cumulative cost equal within 0.5 % at 5 to 40 runs).
+    by more than the noise. On recorded jobs this cost nothing (cumulative cost equal within 0.5% at 5 to 40 runs).
 
     Args:
         today: shape (J, K), log objective against the current row.

@@ -9,7 +9,7 @@ A released policy decides, else the belief rule; the answer says who. The guard'
 best; "halve" it, if that may cost too much and a smaller step towards it may not; "known", back to what was measured; "keep".
 
 A smaller step is taken where the decider likes it best among what may be tried. To prefer it to a better candidate elsewhere was
-measured on 300 simulated jobs and the recorded ones to cost up to 0.5 % and to prevent no harm. Nothing is drawn: the same
+measured on 300 simulated jobs and the recorded ones to cost up to 0.5% and to prevent no harm. Nothing is drawn: the same
 arguments give the same answer, and what a draw tries beside the favourite was measured to cost more than it teaches.
 
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
@@ -38,7 +38,7 @@ _NONE = 1e-9
 """Where a parameter is 0, as GPUs may be: far from any other value."""
 BUDGET_RUNS = 20
 BUDGET = 1.0
-"""Over the last 20 runs exploring may cost one reference run in total (5 %) more than always keeping; then only what is known."""
+"""Over the last 20 runs exploring may cost one reference run in total (5%) more than always keeping; then only what is known."""
 
 
 def decide(

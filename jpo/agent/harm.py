@@ -64,7 +64,7 @@ def setback(
     worse, noise = worsening(before, belief, candidates, preference, before if found is None else found)
     if worse <= Z * interval_factor * noise:
         return None
-    told = f"since then the outcome is {100 * math.expm1(worse):.0f} % worse under your preference, more than noise explains"
+    told = f"since then the outcome is {100 * math.expm1(worse):.0f}% worse under your preference, more than noise explains"
     return f"{told}; what stood there before {reasons.measured(before, candidates, belief)}", "JPO-I842"
 
 

@@ -28,7 +28,7 @@ FORMAT = "jpo policy 2"
 HIDDEN = 64
 SCORE = OWN.index("belief rule score")
 MARGIN = 3.0
-"""Nats; at SAC's temperature of 0.02 some 6 % of an optimal run. Chosen among 0, 3 and 10 on validation jobs."""
+"""Nats; at SAC's temperature of 0.02 some 6% of an optimal run. Chosen among 0, 3 and 10 on validation jobs."""
 SHIPPED = Path(__file__).with_name("weights") / "policy.safetensors"
 REMEDY = "reinstall jpo, or make it anew with `jpo learn --pretrain`; without it the belief rule decides"
 

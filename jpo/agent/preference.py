@@ -1,5 +1,5 @@
 """Several objectives become one number, the only place where a preference acts. What is compared are natural logs of ratios, so
-that 10 % of time weighs as much as 10 % of money, whatever the job's size."""
+that 10% of time weighs as much as 10% of money, whatever the job's size."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from jpo.records import Floats, Preference
 
 LOSS_TOLERANCE = math.log(1.02)
-"""A validation loss 2 % above today's is within what two runs of one configuration differ by, and is not penalised."""
+"""A validation loss 2% above today's is within what two runs of one configuration differ by, and is not penalised."""
 
 LOSS_WEIGHT = 3.0
-"""Beyond the tolerance 1 % of validation loss weighs as 3 % of time or cost: a worse model is no saving, but it stays a trade."""
+"""Beyond the tolerance 1% of validation loss weighs as 3% of time or cost: a worse model is no saving, but it stays a trade."""
 
 FAILURE_CHARGE = 2.0
 """A failed run costs this many runs of the incumbent: it is paid for, gives nothing, and must be done again."""

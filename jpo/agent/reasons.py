@@ -166,7 +166,7 @@ def measured(row: int, candidates: Candidates, belief: Belief) -> str:
 
 
 def _risk(row: int, promise: AcquisitionValues) -> str:
-    return f"chance of being more than 10 % worse than today: {_percent(promise.p_worse_today[row])}"
+    return f"chance of being more than 10% worse than today: {_percent(promise.p_worse_today[row])}"
 
 
 def _runs(n: float) -> str:
@@ -180,7 +180,7 @@ def _times(n: int) -> str:
 
 
 def _difference(row: int, candidates: Candidates, belief: Belief) -> str:
-    """The belief's mean against today: "take 21 % less time and cost 5 % more"."""
+    """The belief's mean against today: "take 21% less time and cost 5% more"."""
     time, cost, loss = (
         float(belief.weights @ (log[:, row] - log[:, candidates.current]))
         for log in (belief.log_time, belief.log_cost, belief.log_loss)
@@ -201,4 +201,4 @@ def _change(verb: str, log_ratio: float, what: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return "less than 1 %" if 0 < share < NEARLY_NOTHING else f"{100 * share:.0f} %"
+    return "less than 1%" if 0 < share < NEARLY_NOTHING else f"{100 * share:.0f}%"

@@ -56,7 +56,7 @@ def predict(
 ) -> int:
     """What configurations would take and cost, and what that rests on.
 
-    Time, cost, memory, utilisation and loss with 90 % intervals. Nothing is put on record, and no server is asked.
+    Time, cost, memory, utilisation and loss with 90% intervals. Nothing is put on record, and no server is asked.
     Exit code 3: nothing keeps to --deadline and --max-cost.
 
     \b

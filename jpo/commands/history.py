@@ -231,13 +231,13 @@ def _runs(runs: Sequence[RecordedRun], names: Sequence[str], forecasts: Mapping[
 
 
 def against(known: RecordedRun, forecasts: Mapping[str, Forecast]) -> str:
-    """A run that ended well beside the duration that its suggestion expected: "-12 % inside"; empty where it had none."""
+    """A run that ended well beside the duration that its suggestion expected: "-12% inside"; empty where it had none."""
     forecast, took = forecasts.get(known.suggestion_id or ""), known.run.outcome.duration_seconds
     expected = forecast.duration_seconds if forecast else None
     if expected is None or not took or not known.run.ended_well:
         return ""
     where = "inside" if expected.low <= took <= expected.high else "outside"
-    return f"{100 * (took / expected.mean - 1):+.0f} % {where}"
+    return f"{100 * (took / expected.mean - 1):+.0f}% {where}"
 
 
 def _status(known: RecordedRun) -> str:

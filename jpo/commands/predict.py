@@ -34,7 +34,7 @@ MOST_OPTIONS = 3
 DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
 ONE_SHARE = (
     "trials on one share of the data cannot tell training from an evaluation that uses all of it; log a row before each "
-    "evaluation, or add a trial on another share, e.g. 5 % beside 20 %"
+    "evaluation, or add a trial on another share, e.g. 5% beside 20%"
 )
 HAS_TARGET = "the job stops at a target of its own: from trials, times are those of all epochs"
 

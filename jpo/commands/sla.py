@@ -210,7 +210,7 @@ def as_toml(
     """Lines to paste into jpo.toml; what cannot be told is a comment."""
     head = [
         f"# {identity}: {len(runs)} run{'' if len(runs) == 1 else 's'} that ended well {basis}",
-        f"# each line by itself is expected to be kept by {100 * share:g} % of runs like them",
+        f"# each line by itself is expected to be kept by {100 * share:g}% of runs like them",
         *(f"# {note}" for note in notes),
     ]
     lines = [(f"{one.name} = {written(one)}", seen(one, currency)) for one in found if one.limit is not None]

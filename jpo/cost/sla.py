@@ -85,7 +85,7 @@ class Kept:
 
     Attributes:
         kept, known: in how many cases, of those in which it is known.
-        share: the ratio with its 90 % interval; None when nothing is known.
+        share: the ratio with its 90% interval; None when nothing is known.
     """
 
     kept: int
@@ -130,7 +130,7 @@ def _kept(answers: Iterable[bool]) -> Kept:
 
 
 def _wilson(kept: int, known: int) -> Interval:
-    """A share with its 90 % interval. Source: Wilson, JASA 1927; Brown, Cai and DasGupta, "Interval Estimation", 2001."""
+    """A share with its 90% interval. Source: Wilson, JASA 1927; Brown, Cai and DasGupta, "Interval Estimation", 2001."""
     z = NormalDist().inv_cdf(0.95)
     share, shrink = kept / known, 1 + z**2 / known
     middle = (share + z**2 / (2 * known)) / shrink

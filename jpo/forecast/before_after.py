@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEWEST = 3
 """Runs on each side, below which no interval is stated."""
 RESAMPLES = 2000
-"""Twice as many moved the bounds by less than 1 % of the ratio."""
+"""Twice as many moved the bounds by less than 1% of the ratio."""
 CONFIDENCE = 0.9
 
 ROUNDING = 1e-9
@@ -42,7 +42,7 @@ class BeforeAfter:
         kind: what `change` is; a ratio is of geometric means, a difference of arithmetic ones or of shares of runs.
         before, after: means, or shares of runs; None without a run that measured it.
         runs_before, runs_after: how many did.
-        change: after / before or after - before, with a 90 % interval; None where a side has fewer than FEWEST runs.
+        change: after / before or after - before, with a 90% interval; None where a side has fewer than FEWEST runs.
         word: better or worse if the interval leaves out "no change" (1 for a ratio, 0 for a difference).
     """
 
@@ -124,7 +124,7 @@ def _stretch(before: Floats, after: Floats) -> float:
 
 
 def _t_quantile(freedom: float) -> float:
-    """The 95 % quantile of Student's t, within 0.3 % from 2 degrees of freedom on.
+    """The 95% quantile of Student's t, within 0.3% from 2 degrees of freedom on.
 
     Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964, 26.7.5.
     """

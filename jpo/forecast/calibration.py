@@ -23,7 +23,7 @@ QUANTITIES = ("duration_seconds", "val_loss")
 WATCHED = 20
 """Last forecasts that are watched."""
 FEWEST = 5
-"""Fewer say nothing: by chance alone one of four misses a 90 % interval in a third of all cases."""
+"""Fewer say nothing: by chance alone one of four misses a 90% interval in a third of all cases."""
 COVERAGE, LEAST_COVERAGE = 0.9, 0.8
 """What an interval promises, and below which share of outcomes inside it is not believed any more."""
 WIDEST = 3.0
@@ -36,11 +36,11 @@ def widening(pairs: Iterable[tuple[Interval, float]]) -> float:
     """The factor by which intervals must be widened to hold what they promise, on a log scale around their middle.
 
     Args:
-        pairs: (90 % interval, measured value > 0) of the last forecasts, in any order; the intervals themselves not widened.
+        pairs: (90% interval, measured value > 0) of the last forecasts, in any order; the intervals themselves not widened.
 
     Returns:
-        1.0 while fewer than FEWEST are known or enough outcomes lie inside. Else the 90 % quantile of the errors in multiples of
-        the half-width: so much wider, the intervals would have held 90 % of these outcomes.
+        1.0 while fewer than FEWEST are known or enough outcomes lie inside. Else the 90% quantile of the errors in multiples of
+        the half-width: so much wider, the intervals would have held 90% of these outcomes.
 
     Source: split conformal prediction with normalised errors, Lei et al., "Distribution-Free Predictive Inference for
     Regression", JASA 2018, section 5.2.

@@ -60,8 +60,8 @@ bottleneck (Mohan et al., "Analyzing and Mitigating Data Stalls", VLDB 2021). Me
 of it, and each GPU has a process. Utilisation: the same work on twice the CPUs keeps half the share busy; larger batches keep a
 GPU busier, waiting for others less. What is not named changes none of them. The numbers are assumed, therefore wide."""
 _REACH, _REACH_OF_CPUS = 1.5, 3.0
-"""Over how many doublings a misfit reaches; CPUs hardly change a run that has enough. With these and the numbers above, 90 %
-intervals held 88 to 97 % of the simulated fleet's throughput, 91 to 99 % of the others."""
+"""Over how many doublings a misfit reaches; CPUs hardly change a run that has enough. With these and the numbers above, 90%
+intervals held 88 to 97% of the simulated fleet's throughput, 91 to 99% of the others."""
 _NOISE_RUNS = 4.0
 """How many degrees of freedom the noise that is believed beforehand counts."""
 _VAGUE = 10.0
@@ -74,7 +74,7 @@ _MOST = 300.0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Band:
-    """A quantity at every candidate: its mean (of logs, as for durations) and the bounds of its 90 % interval, each (K,).
+    """A quantity at every candidate: its mean (of logs, as for durations) and the bounds of its 90% interval, each (K,).
 
     NaN where no run with GPUs, or for candidates without any none without, measured it.
     """
@@ -181,7 +181,7 @@ def _noise(values: Sequence[tuple[int, float]], before: float) -> tuple[float, f
 
 
 def _student_quantile(freedom: float) -> float:
-    """The 95 % quantile of Student's t, within 0.5 % from 4 degrees of freedom on (Abramowitz and Stegun, 26.7.5)."""
+    """The 95% quantile of Student's t, within 0.5% from 4 degrees of freedom on (Abramowitz and Stegun, 26.7.5)."""
     z = NormalDist().inv_cdf(0.95)
     terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     return z + sum(term / freedom ** (power + 1) for power, term in enumerate(terms))

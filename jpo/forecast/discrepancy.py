@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NU = 4.0
 """Degrees of freedom of the likelihood: heavy tails, so that one odd run does not rule out every job."""
 _MOVING_SHARE = 0.2
-"""Of the particles, from whose differences is learnt what goes along with what; 0.05 to 0.5 gave equal errors, within 10 %."""
+"""Of the particles, from whose differences is learnt what goes along with what; 0.05 to 0.5 gave equal errors, within 10%."""
 _REACH = {"cpus": 2.0, "memory_gib": 4.0}
 """Over how many doublings of a parameter a misfit reaches, else 1. Memory and CPUs hardly change a run that has enough."""
 
@@ -32,7 +32,7 @@ class Discrepancy:
 TIME_TAU = 0.12
 """sd of ln duration; 0.06 to 0.3 gave equal results on recorded jobs. The noise comes from the runs (belief.py)."""
 LOSS = Discrepancy(0.15, 0.03)
-"""Of ln validation loss. With 0.08, 90 % intervals held 73 to 76 % of LCBench's losses; regret was the same from 0.08 to 0.25."""
+"""Of ln validation loss. With 0.08, 90% intervals held 73 to 76% of LCBench's losses; regret was the same from 0.08 to 0.25."""
 UTILISATION, PRICE = Discrepancy(0.3, 0.1), Discrepancy(0.08, 0.02)
 """Of ln busy share, and of ln price per second beside the candidates' rates. Assumed."""
 

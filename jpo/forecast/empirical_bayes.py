@@ -14,7 +14,7 @@ PARTS = 6
 """Equal parts of a number's range that are told apart."""
 PSEUDO_JOBS = 10.0
 """The uniform prior counts as so many finished jobs: a handful hardly moves it. (Six recorded jobs, each predicted from the other
-five: with 3 the first five runs of one got 25 % dearer, with 10 they were 2 % dearer on average than without.)"""
+five: with 3 the first five runs of one got 25% dearer, with 10 they were 2% dearer on average than without.)"""
 
 Evidence = tuple[Mapping[str, "Floats"], "Floats"]
 """Of one finished job: name -> where in 0..1 each particle's number lies, shape (J,), and the particles' weights, shape (J,)."""

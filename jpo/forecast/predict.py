@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _INFLATION = 1.2
 """Intervals are widened by this: on recorded jobs the belief was slightly too sure of itself."""
 _UNSEEN = 1.5
-"""At a candidate that was never run the misfit is so much larger than where the particles were fitted. With 1.2 and 1.5, 90 %
-intervals held 88 to 90 % of the durations of every other LCBench task, after 3 to 20 runs; with 1.1 and 1.0, 79 to 81 %."""
+"""At a candidate that was never run the misfit is so much larger than where the particles were fitted. With 1.2 and 1.5, 90%
+intervals held 88 to 90% of the durations of every other LCBench task, after 3 to 20 runs; with 1.1 and 1.0, 79 to 81%."""
 _MISFIT_INFLATION = 0.2
 """Widened by up to this share more when hardly any simulated job explains the runs (effective_share below `_FITS`)."""
 _FITS = 0.01
@@ -35,7 +35,7 @@ def predict(
     loss_interval_factor: float = 1.0,
     coverage: float = 0.9,
 ) -> Forecast:
-    """Forecast one next run at a candidate, given that it ends well, with intervals (of 90 %).
+    """Forecast one next run at a candidate, given that it ends well, with intervals (of 90%).
 
     Args:
         usd_per_hour: price of this candidate, None when unknown.

@@ -23,7 +23,7 @@ SPEED_UP = 0.8
 UTILISATION, ARITHMETIC_ERROR = 0.3, 1.1
 """Share of a processor's peak that training reaches, and standard deviation of its ln. Three recorded jobs whose model and data
 are described reached 0.51 (ResNet-18, T4), 0.57 (ResNet-50, V100) and 0.12 (ShuffleNet, V100): mean 0.33, deviation 0.9."""
-_REACH = 1.645  # standard deviations to either end of a 90 % interval
+_REACH = 1.645  # standard deviations to either end of a 90% interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ _FEWEST = 4
 """Configurations that another workload must have run to have a say; fewer tell nothing about a surface."""
 TRUST_IN_SHIPPED, TRUST_IN_OWN = 0.8, 0.9
 """Before the first run. On recorded jobs of the same kind more is better (regret after 3 runs .21 / .15 / .13 at .5 / .9 / .97);
-on simulated jobs of other kinds .9 made the first five runs 20 % dearer than none, and was found out after two."""
+on simulated jobs of other kinds .9 made the first five runs 20% dearer than none, and was found out after two."""
 _WIDEST = 6.0
 """Largest natural log of any ratio, as in the simulator: a polynomial knows no bounds."""
 MEMBERS = 300

@@ -31,7 +31,7 @@ ONE_EPOCH, PRIOR_EPOCHS = 0.15, 2
 WARM_UP, STALL = 1.3, 3.0
 """First epochs longer than this many medians belong to the start; no later one counts more than so many medians."""
 EVALUATION, EVALUATION_SPREAD = 0.055, 1.0
-"""Evaluation and saving as a ratio to a full epoch's training, and standard deviation of its ln: mostly 1 to 30 %. Assumed."""
+"""Evaluation and saving as a ratio to a full epoch's training, and standard deviation of its ln: mostly 1 to 30%. Assumed."""
 LEAST_SHARE, SHARE_ERROR = 0.005, 0.1
 """Where rows tell it: the smallest share of an epoch that matters, and the standard deviation of its ln."""
 NOT_CUT = 0.35

@@ -194,4 +194,4 @@ def _as_much_with_fewer(one: Run, seen: Seen) -> bool:
 
 
 def _percent(share: float) -> str:
-    return "less than 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+    return "less than 1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SIMULATED = Identity("simulated", "job", "simulated")
 PARTICLES = 256
-"""Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3 %."""
+"""Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3%."""
 TODAYS_UTILISATION = 0.3
 """Only ratios are simulated; most training jobs leave their GPUs idle for more than half of the time."""
 SITUATIONS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))

@@ -10,7 +10,7 @@ import numpy as np
 THRESHOLD = 1.01
 """Not worse than the belief rule by more than one percent; set before any policy was trained, never tuned to let one pass."""
 CERTAINTY = 1.96
-"""Standard errors: the whole 95 % interval must lie below the threshold (a non-inferiority test), lest luck release a policy."""
+"""Standard errors: the whole 95% interval must lie below the threshold (a non-inferiority test), lest luck release a policy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def _by_trials(asked: Sequence[Parameters], grounds: Grounds) -> list[Expected |
     today = candidates.parameters(candidates.current)
     ran = [{**today, **one.parameters} for one in trials]
     names = ", ".join(one.run_id for one in trials[:4]) + (f" and {len(trials) - 4} more" if len(trials) > 4 else "")
-    shares = ", ".join(dict.fromkeys(f"{100 * one.fraction:g} %" for one in trials))
+    shares = ", ".join(dict.fromkeys(f"{100 * one.fraction:g}%" for one in trials))
     words = f"{len(trials)} trial{'' if len(trials) == 1 else 's'} on {shares} of the data: {names}"
     return [
         Expected("trials", words, _full_run(values, seconds, ran, grounds))

@@ -29,7 +29,7 @@ class Point:
     Attributes:
         runs: finished runs whose medians the values are; 0 = predicted.
         values: by quantity; of a predicted one the mean of the forecast, and empty where nothing supports a number.
-        bounds: 90 % intervals of the forecast; empty for a measured one.
+        bounds: 90% intervals of the forecast; empty for a measured one.
         on_front: it is measured, and no measured point is as good in everything and better in something.
         on_expected_front: no point is, predicted ones included.
         marks: "today", "suggested", "prefer cost" ...

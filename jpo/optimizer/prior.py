@@ -14,7 +14,7 @@ from jpo.records import PARAMETERS, Belief, Candidates, Draws, Run
 from jpo.simulate import Latents, jobs_of
 
 PARTICLES = 1000
-"""Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3 %."""
+"""Simulated jobs that form the prior; on recorded jobs, 250 to 30,000 gave equal results within 3%."""
 FEWEST_PARTICLES = 200
 MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""

@@ -34,7 +34,7 @@ ALIKE = 1.1
 """Runs are of the same length if their samples differ by no more than this factor: start-up and rounding."""
 
 FEW = 250
-"""Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3 %."""
+"""Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3%."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Surrogate:
     loss_interval_factor: float = 1.0
 
     def forecast(self, row: int) -> Forecast:
-        """What is expected of one run of a candidate, with 90 % intervals."""
+        """What is expected of one run of a candidate, with 90% intervals."""
         demands = {name: _at(band, row) for name, band in self.demands.items()}
         rate = self.usd_per_hour(row)
         known = predict(

@@ -11,7 +11,7 @@ from jpo.records import USD, Currency, Interval
 from jpo.wording import numbers
 
 _NINETY = 2 * NormalDist().inv_cdf(0.95)
-"""Standard deviations between the ends of a 90 % interval."""
+"""Standard deviations between the ends of a 90% interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Bounds:
         best = "The fastest" if self.seconds is None else "The cheapest"
         if math.isinf(mean_of(row, "cost_usd")):
             best = "Prices are unknown; the fastest"
-        sure = numbers.percent(likely) if (likely := self.probability(row)) <= 0.99 else "> 99 %"
+        sure = numbers.percent(likely) if (likely := self.probability(row)) <= 0.99 else "> 99%"
         return f"{best} that is expected to {asked}: {label(row)}, {told}; the probability is {sure}."
 
     def _asked(self) -> list[tuple[str, float]]:

@@ -244,7 +244,7 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
     alone, today = (median_seconds(runs, {**current, name: v}) for v in (value, current[name]))
     if alone is None or today is None:
         return told
-    return f"{told}; alone it takes {round(100 * abs(alone / today - 1))} % {'less' if alone < today else 'more'} time (median)"
+    return f"{told}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
 
 
 def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:

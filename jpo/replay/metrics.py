@@ -42,7 +42,7 @@ class Score:
         curve: for each N from 1, the first N runs' cost / (N x the oracle's expected cost). 1 cannot be beaten but by luck.
         per_model: cost of all runs / runs that delivered, in multiples of the oracle's. Infinite if none did.
         stopped: share of runs that were ended for their cost.
-        harm: share of replays whose total is more than 5 % above never changing anything.
+        harm: share of replays whose total is more than 5% above never changing anything.
     """
 
     curve: tuple[Estimate, ...]

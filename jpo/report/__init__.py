@@ -1,5 +1,8 @@
 """Results for people and for machines.
 
+    document.py      what every report for people is made of: Document, Section, Table, Cell
+    forms/           text, Markdown, HTML, CSV of any document; JSON. Names and numbers: jpo/wording
+
     report.py        Report: a suggestion and what became of it
                      terminal.py, markdown.py (for a job summary or a merge request), as_json.py (the published document)
     explanation.py   the same retold in full; explanation_json.py
@@ -11,7 +14,7 @@
     sla.py, price_text.py, doctor_text.py, audit_words.py    promises, prices, surroundings, the audit log
     live.py          a long wait on stderr
 
-    numbers.py       numbers as people read them: 3 h 52, 21 %, 0.0316
+    numbers.py       numbers as people read them: 3h 52m, 21%, 0.0316
     printable.py     names from elsewhere; spreadsheet.py, run_rows.py: rows of CSV files
     page.py          what text is printed on
 

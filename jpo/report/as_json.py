@@ -37,7 +37,7 @@ class ChangeDocument(Document):
 
 
 class IntervalDocument(Document):
-    """Mean and 90 % interval."""
+    """Mean and 90% interval."""
 
     mean: float
     low: float

@@ -109,7 +109,7 @@ def _runs(number: int) -> str:
 
 def _table(one: Comparison, currency: Currency) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    head = ("geometric mean of", "before", "after", "change (90 % interval)", "")
+    head = ("geometric mean of", "before", "after", "change (90% interval)", "")
     for name in (*head, *(("since the last change", "") if one.since_last else ())):
         table.add_column(name, overflow="fold")
     newest = {line.quantity: line for line in one.since_last}
@@ -138,7 +138,7 @@ def value(quantity: str, number: float | None, currency: Currency) -> str:
 
 
 def change(line: Line) -> str:
-    """-38 % (-50 to -22); of a share in points, of another difference in the quantity's unit. Empty without an interval."""
+    """-38% (-50 to -22); of a share in points, of another difference in the quantity's unit. Empty without an interval."""
     if line.change is None:
         return ""
     ends = line.change.mean, line.change.low, line.change.high

@@ -91,7 +91,7 @@ def came_of_it(told: Explanation) -> Section:
             rows.append((where, "nothing to compare", "", "", ""))
     many = len(told.followers)
     lines = (f"the newest {MOST_FOLLOWERS} of {many} runs; -o json has all",) if many > MOST_FOLLOWERS else ()
-    head = ("run", "", "expected (90 % interval)", "measured", "")
+    head = ("run", "", "expected (90% interval)", "measured", "")
     return Section("What was expected, and what came", lines, head, tuple(rows))
 
 
@@ -175,12 +175,12 @@ def track_record(told: Explanation) -> Section:
         )
         for past in told.report.track
     )
-    head = ("forecast", "compared", "off by (median)", "inside the 90 % interval", "so the true share lies in")
+    head = ("forecast", "compared", "off by (median)", "inside the 90% interval", "so the true share lies in")
     return Section("How right the last forecasts were", (), head, rows)
 
 
 def share(coverage: Interval | None) -> str:
-    return "" if coverage is None else f"{round(100 * coverage.low)} to {round(100 * coverage.high)} %"
+    return "" if coverage is None else f"{round(100 * coverage.low)} to {round(100 * coverage.high)}%"
 
 
 def time_of(at: float) -> str:

@@ -60,7 +60,7 @@ def goal(lane: Lane) -> str:
 def over_all(fleet: Fleet) -> Table:
     """Medians over the workloads, and the change with its interval."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for head in ("median over workloads", "unchanged", "with JPO", "change (90 % interval)"):
+    for head in ("median over workloads", "unchanged", "with JPO", "change (90% interval)"):
         table.add_column(head, overflow="fold")
     for name in numbers_of.METRICS:
         ratio = numbers_of.overall(fleet, name)
@@ -74,7 +74,7 @@ def notes(fleet: Fleet) -> list[str]:
     """What the tables do not show: failures, losers, the price of exploring, and how far this can be trusted."""
     unchanged, tuned = numbers_of.all_runs(fleet)
     losers = (
-        f"{numbers_of.worse(fleet)} of {len(fleet.lanes)} workloads, by more than 5 %: {numbers_of.worse(fleet, than=CLEARLY)}"
+        f"{numbers_of.worse(fleet)} of {len(fleet.lanes)} workloads, by more than 5%: {numbers_of.worse(fleet, than=CLEARLY)}"
     )
     return [
         f"Medians of each workload's last {fleet.last} runs that ended well; unchanged: its first configuration, same luck.",
@@ -125,5 +125,5 @@ def short(value: float, *, whole: bool = False) -> str:
 
 
 def signed(ratio: float) -> str:
-    """0.8 -> -20 %."""
-    return f"{round(100 * (ratio - 1)):+d} %"
+    """0.8 -> -20%."""
+    return f"{round(100 * (ratio - 1)):+d}%"

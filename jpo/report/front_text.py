@@ -32,7 +32,7 @@ def render(front: Front, *, width: int = 120, colour: bool = False) -> str:
         console.print(Padding(table(rows, names, front), (0, 0, 0, 2)))
         console.print(*([f"  and {hidden} more that are dominated"] if hidden else []), "", sep="\n")
     if any(point.values for point in predicted):
-        console.print("Predicted, not measured: with 90 % intervals", style="bold")
+        console.print("Predicted, not measured: with 90% intervals", style="bold")
         console.print(Padding(table(predicted, names, front), (0, 0, 0, 2)), "", sep="\n")
     for line in (*of_reference(front), *sentences(front, names)):
         console.print(Text(line))
@@ -136,8 +136,8 @@ def added(volume: float, to: float) -> str:
         return "all of it"
     more = 100 * (volume / to - 1)
     if more < 0.1:
-        return "less than 0.1 %"
-    return f"{more:.0f} %" if more >= 10 else f"{more:.2g} %"
+        return "less than 0.1%"
+    return f"{more:.0f}%" if more >= 10 else f"{more:.2g}%"
 
 
 def sentences(front: Front, names: Sequence[str]) -> list[str]:

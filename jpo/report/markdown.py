@@ -39,7 +39,7 @@ def changes(suggestion: Suggestion) -> list[str]:
 def forecasts(suggestion: Suggestion, currency: Currency = USD) -> list[str]:
     """A table of what is expected."""
     checks = {check.name: check for check in suggestion.sla}
-    lines = ["| forecast | now | next (90 % interval) | SLA |", "|---|---|---|---|"]
+    lines = ["| forecast | now | next (90% interval) | SLA |", "|---|---|---|---|"]
     for field in terminal.shown(suggestion):
         label, promise = terminal.FORECASTS[field]
         now, then = (

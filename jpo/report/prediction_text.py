@@ -75,12 +75,12 @@ def plain_table(first: str, *others: str) -> Table:
 
 
 def cell(name: str, interval: Interval | None, currency: Currency = USD) -> Text:
-    """The mean, and its 90 % interval below."""
+    """The mean, and its 90% interval below."""
     if interval is None:
         return Text(numbers.UNKNOWN, style="dim")
     mean, low, high = (shown(name, value, currency) for value in (interval.mean, interval.low, interval.high))
     number, _, unit = low.rpartition(" ")
-    low = number if not unit.isdigit() and high.endswith(f" {unit}") else low  # 1.9 – 5.8 s, but 2 h 10 – 3 h 10
+    low = number if not unit.isdigit() and high.endswith(f" {unit}") else low  # 1.9 – 5.8 s, but 2h 10m – 3h 10m
     return Text.assemble(mean, "\n", (f"{low} – {high}", "dim"))
 
 

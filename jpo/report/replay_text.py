@@ -16,7 +16,7 @@ from jpo.replay.metrics import HARM_RUNS, Estimate, Score
 LEGEND = (
     "N = ...: cost of the first N runs / expected cost of N runs of the best configuration, ± standard error; 1 is perfect. "
     "per model: cost of {last} runs / models delivered. stopped: share of runs ended at twice the cheapest so far. "
-    "harm: share of replays more than 5 % above never changing anything after {harm} runs."
+    "harm: share of replays more than 5% above never changing anything after {harm} runs."
 )
 
 

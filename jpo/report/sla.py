@@ -36,7 +36,7 @@ class Tally:
     kept: int
     known: int
     bounds: Interval | None = None
-    """The share with its 90 % interval, where that can be told."""
+    """The share with its 90% interval, where that can be told."""
 
 
 def checked_text(
@@ -75,7 +75,7 @@ def verdict(checked: Sequence[CheckedRun]) -> str:
 
 
 def tally(one: Tally) -> str:
-    """6 of 7: 86 %, with its interval."""
+    """6 of 7: 86%, with its interval."""
     if not one.known:
         return numbers.UNKNOWN
     told = f"{one.kept} of {one.known}: {numbers.percent(one.kept / one.known)}"
@@ -101,7 +101,7 @@ def _promises(one: CheckedRun, currency: Currency) -> Table:
 
 
 def _compliance(tallies: Sequence[Tally], runs: int) -> Table:
-    table = _table(f"of {runs} run{'' if runs == 1 else 's'}", "kept, where known (90 % interval)")
+    table = _table(f"of {runs} run{'' if runs == 1 else 's'}", "kept, where known (90% interval)")
     for one in tallies:
         table.add_row(one.what, tally(one))
     return table

@@ -98,7 +98,7 @@ def why(change: Change) -> str:
 
 
 def why_unchanged(name: str, suggestion: Suggestion) -> str:
-    """What another value of this parameter alone would have meant, where an alternative says so: "4 costs 38 % more ..."."""
+    """What another value of this parameter alone would have meant, where an alternative says so: "4 costs 38% more ..."."""
     for other in suggestion.alternatives:
         differs = [one for one, value in other.parameters.items() if not same({one: value}, suggestion.suggested)]
         if differs == [name]:
@@ -109,7 +109,7 @@ def why_unchanged(name: str, suggestion: Suggestion) -> str:
 def forecasts(suggestion: Suggestion, currency: Currency = USD) -> Table:
     """What is expected today and next, and what was promised."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("forecast", "now", "next (90 % interval)", "SLA", ""):
+    for name in ("forecast", "now", "next (90% interval)", "SLA", ""):
         table.add_column(name, overflow="fold")
     checks = {check.name: check for check in suggestion.sla}
     for field in shown(suggestion):
@@ -158,7 +158,7 @@ def ledger(track: Sequence[TrackRecord], coverage: Mapping[str, Interval] = NONE
     told = []
     for past in known:
         true = coverage.get(past.quantity)
-        lies = f" ({round(100 * true.low)} to {round(100 * true.high)} % in the long run)" if true else ""
+        lies = f" ({round(100 * true.low)} to {round(100 * true.high)}% in the long run)" if true else ""
         off = f"{LABELS[past.quantity]} off by {numbers.percent(past.median_error)} (median)"
         told.append(f"{off}, {past.inside} of {past.forecasts} inside the interval{lies}")
     many = max((past.forecasts for past in known), default=0)

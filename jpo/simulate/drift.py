@@ -36,7 +36,7 @@ class Drift:
 def draw_drift(jobs: int, runs: int, rng: np.random.Generator) -> Drift:
     """Draw the drift of jobs.
 
-    Data: in half of the jobs they grow by LU(0.2 %, 3 %) per run (assumed), and each epoch with them; the critical batch size
+    Data: in half of the jobs they grow by LU(0.2%, 3%) per run (assumed), and each epoch with them; the critical batch size
     grows as their number to the power U(0.3, 0.6). Hardware: in three jobs of ten, at a run drawn uniformly, every run from then
     on takes LU(0.5, 1.6) of the time (assumed: a generation more, or a slower pool).
 

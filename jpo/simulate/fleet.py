@@ -91,7 +91,7 @@ def change(lane: Lane, name: str, last: int) -> float | None:
 
 
 def overall(fleet: Fleet, name: str) -> Interval | None:
-    """Median change over the workloads with a 90 % bootstrap interval; None where no workload measured it.
+    """Median change over the workloads with a 90% bootstrap interval; None where no workload measured it.
 
     Source: percentile bootstrap, Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 1979.
     """

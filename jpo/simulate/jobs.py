@@ -73,7 +73,7 @@ def _with_start(log_time: Floats, knobs: Knobs, latents: Latents) -> Floats:
 def _epochs_to_target(knobs: Knobs, factor: Floats, latents: Latents) -> tuple[Floats, Bools]:
     """Natural log of the epochs up to the target, and where the cap comes first.
 
-    Today's run uses a share of its cap, above 1 (it fails today) in 2 % of the jobs. Half of the jobs look at the target only
+    Today's run uses a share of its cap, above 1 (it fails today) in 2% of the jobs. Half of the jobs look at the target only
     after whole epochs.
     """
     share = latents.log_uniform("share of cap", 0.1, 1.05)
@@ -85,7 +85,7 @@ def _epochs_to_target(knobs: Knobs, factor: Floats, latents: Latents) -> tuple[F
 
 
 def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
-    """ln of the loss after the fixed epochs: floor + (1 - floor) progress^-power, in 30 % of the jobs worse with the batch.
+    """ln of the loss after the fixed epochs: floor + (1 - floor) progress^-power, in 30% of the jobs worse with the batch.
 
     Source: power law, Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017; generalisation gap of large
     batches, Keskar et al., ICLR 2017.
@@ -97,7 +97,7 @@ def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
 
 
 def _luck(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
-    """What one configuration has and its neighbours have not, drawn once per job: sd 0 in 30 % of jobs, else up to `largest`."""
+    """What one configuration has and its neighbours have not, drawn once per job: sd 0 in 30% of jobs, else up to `largest`."""
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
     luck = latents.rng(f"{name} there").standard_normal(shape)
     luck *= deviation

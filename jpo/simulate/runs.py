@@ -49,7 +49,7 @@ class SimulatedRuns:
 
 
 def draw_noise(rng: np.random.Generator) -> float:
-    """A job's standard deviation of ln duration between equal runs: 0 in 30 % of the jobs, else up to 0.15."""
+    """A job's standard deviation of ln duration between equal runs: 0 in 30% of the jobs, else up to 0.15."""
     return 0.0 if rng.random() < _NOISELESS else float(rng.uniform(0.0, _MOST_NOISE))
 
 

@@ -116,7 +116,7 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
 
 
 def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
-    """Need is a share of what is allotted today, in part growing with the batch; 1 % of the jobs do not fit even today."""
+    """Need is a share of what is allotted today, in part growing with the batch; 1% of the jobs do not fit even today."""
     if np.ptp(knobs.memory) == 0:
         return np.zeros((latents.jobs, 1), dtype=np.bool_)
     share, fixed = latents.log_uniform("host memory", 0.1, 1.02), latents.uniform("host memory fixed", 0.3, 1)

@@ -174,7 +174,7 @@ def _grid(choices: Choices, first: Values) -> Candidates:
 
 
 def _levels(draws: Draws, rng: np.random.Generator) -> Mapping[str, float]:
-    """Absolute numbers for today (assumed): 10 minutes to 8 hours; the busiest configuration is 60 to 100 % busy, so is power."""
+    """Absolute numbers for today (assumed): 10 minutes to 8 hours; the busiest configuration is 60 to 100% busy, so is power."""
 
     def between(low: float, high: float) -> float:
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))

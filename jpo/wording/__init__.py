@@ -1,1 +1,5 @@
-"""Numbers, names and phrases as people read them."""
+"""What things are called and how numbers are written, once for all reports.
+
+names.py      quantities, SLA targets and parameters: names for people, units, formats
+numbers.py    numbers as people read them: 3h 52m, 90%, 7.10 USD, -22%
+"""

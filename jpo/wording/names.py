@@ -1,8 +1,114 @@
-"""Names of parameters and quantities as people read them."""
+"""Names of quantities, SLA targets and parameters: what people call them, their unit, and how their values are written.
+
+One table for all reports, so that a quantity has one name. The keys are the names in records and in jpo.toml. It is data alone;
+wording/numbers.py writes the values.
+"""
 
 from __future__ import annotations
 
-from jpo.records import PARAMETERS
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
-SHORT = dict(zip(PARAMETERS, ("batch", "lr", "layers", "epochs", "gpus", "cpus", "GiB"), strict=True))
-"""Column heads of tables for people; the full names would not leave room for the values."""
+Format = Literal[
+    "plain", "duration", "money", "money_per_hour", "gib", "percent", "energy", "change", "points", "difference", "moment"
+]
+"""A way to write a number; wording/numbers.py has the function of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A quantity as reports show it.
+
+    Attributes:
+        long: its name in a sentence.
+        short: its name as the heading of a column or a row.
+        unit: of the number in records, e.g. "s" or "USD"; empty for counts and ratios.
+        form: how its values are written for people.
+    """
+
+    long: str
+    short: str
+    unit: str = ""
+    form: Format = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An SLA target: the quantity that it bounds, and on which side."""
+
+    quantity: str
+    sign: Literal["≤", "≥"]
+
+
+OUTCOMES: Mapping[str, Quantity] = {
+    "duration_seconds": Quantity("duration", "duration", "s", "duration"),
+    "cost_usd": Quantity("cost", "cost", "USD", "money"),
+    "energy_joules": Quantity("energy", "energy", "J", "energy"),
+    "samples": Quantity("samples", "samples"),
+    "throughput_samples_per_second": Quantity("throughput in samples/s", "samples/s", "samples/s"),
+    "train_loss": Quantity("training loss", "train loss"),
+    "val_loss": Quantity("validation loss", "val loss"),
+    "gpu_utilisation": Quantity("GPU utilisation", "GPU utilisation", "", "percent"),
+    "cpu_utilisation": Quantity("CPU utilisation", "CPU utilisation", "", "percent"),
+    "memory_gib": Quantity("memory", "memory", "GiB", "gib"),
+    "gpu_memory_gib": Quantity("memory of a GPU", "GPU memory", "GiB", "gib"),
+    "cpu_cores_mean": Quantity("busy CPU cores, mean", "CPU cores", "cores"),
+    "cpu_cores_p95": Quantity("busy CPU cores, 95th percentile", "CPU cores p95", "cores"),
+    "memory_mean_gib": Quantity("memory, mean", "memory mean", "GiB", "gib"),
+    "memory_p95_gib": Quantity("memory, 95th percentile", "memory p95", "GiB", "gib"),
+    "converged": Quantity("target reached", "converged"),
+    "stopped": Quantity("stopped from outside", "stopped"),
+}
+"""What a run has, and what is forecast of one: every field of records.Outcome, and so of records.Forecast."""
+
+PARAMETERS: Mapping[str, Quantity] = {
+    "batch_size": Quantity("batch size", "batch"),
+    "learning_rate": Quantity("learning rate", "lr"),
+    "num_layers": Quantity("layers", "layers"),
+    "epochs": Quantity("epochs", "epochs"),
+    "gpus": Quantity("GPUs", "gpus"),
+    "cpus": Quantity("CPUs", "cpus"),
+    "memory_gib": Quantity("memory", "memory", "GiB", "gib"),
+}
+"""What a run is given, in the order of records.PARAMETERS."""
+
+TARGETS: Mapping[str, Target] = {
+    "time_max": Target("duration_seconds", "≤"),
+    "cost_max": Target("cost_usd", "≤"),
+    "throughput_min": Target("throughput_samples_per_second", "≥"),
+    "memory_max_gib": Target("memory_gib", "≤"),
+    "gpu_util_min": Target("gpu_utilisation", "≥"),
+    "cpu_util_min": Target("cpu_utilisation", "≥"),
+    "val_loss_max": Target("val_loss", "≤"),
+}
+"""What [sla] can promise; people know a target by its name in jpo.toml."""
+
+DERIVED: Mapping[str, Quantity] = {
+    "failed": Quantity("runs that failed", "failed", "", "percent"),
+    "share": Quantity("share", "share", "", "percent"),
+    "change": Quantity("change", "change", "", "change"),
+    "points": Quantity("change", "change", "", "points"),
+    "difference": Quantity("change", "change", "", "difference"),
+    "moment": Quantity("time (UTC)", "time (UTC)", "unix seconds", "moment"),
+    "usd_per_hour": Quantity("price of an hour", "price", "USD/h", "money_per_hour"),
+}
+"""What reports derive: shares in 0..1; changes as the ratio after / before, as a difference of shares, or of other numbers."""
+
+NUMBER = Quantity("", "")
+"""A number of no particular quantity."""
+
+
+def quantity(name: str) -> Quantity:
+    """The quantity of an outcome, parameter, SLA target or derived number; NUMBER for other names."""
+    bounded = TARGETS[name].quantity if name in TARGETS else name
+    return OUTCOMES.get(bounded) or PARAMETERS.get(bounded) or DERIVED.get(bounded) or NUMBER
+
+
+def target_of(outcome: str) -> str | None:
+    """The SLA target that bounds an outcome; None where nothing can be promised of it."""
+    return next((name for name, target in TARGETS.items() if target.quantity == outcome), None)
+
+
+SHORT: Mapping[str, str] = {name: quantity.short for name, quantity in PARAMETERS.items()}
+"""Column headings of parameters; the full names would not leave room for the values."""

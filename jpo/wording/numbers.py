@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 
 from jpo.records import USD, Currency, Interval
+from jpo.wording import names
 
 UNKNOWN = "unknown"
+JOULES_PER_KWH = 3.6e6
 
 
 def duration(seconds: float) -> str:
-    """3 h 52, 12 min 05 or 0.84 s."""
+    """0.84s, 12m 05s or 3h 52m."""
+    if seconds < 0:
+        return f"-{duration(-seconds)}"
     if seconds < 59.95:
-        return f"{seconds:.3g} s"
+        return f"{seconds:.3g}s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02}"
-    return f"{minutes // 60} h {minutes % 60:02}"
+        return f"{minutes}m {rest:02}s"
+    return f"{minutes // 60}h {minutes % 60:02}m"
 
 
 def money(amount_usd: float, currency: Currency = USD) -> str:
@@ -27,37 +32,95 @@ def money(amount_usd: float, currency: Currency = USD) -> str:
     return f"{amount:.{digits}f} {currency.code}"
 
 
+def money_per_hour(amount_usd: float, currency: Currency = USD) -> str:
+    """A price with up to four significant digits, as providers list them: 32.77 USD/h."""
+    return f"{plain(amount_usd * currency.per_usd)} {currency.code}/h"
+
+
 def plain(value: float) -> str:
     """At most four significant digits; whole numbers without a point."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.4g}"
 
 
 def percent(ratio: float) -> str:
-    return f"{round(100 * ratio)} %"
+    """0.9 -> 90%."""
+    return f"{round(100 * ratio)}%"
 
 
-FORMATS: Mapping[str, Callable[[float], str]] = {
-    "duration_seconds": duration,
-    "cost_usd": money,
-    "val_loss": plain,
-    "time_max": duration,
-    "cost_max": money,
+def change(ratio: float) -> str:
+    """A ratio after / before as the change: 0.78 -> -22%, 1.51 -> +51%, 1 -> ±0%."""
+    return f"{_signed(ratio - 1)}%"
+
+
+def points(difference: float) -> str:
+    """A difference of shares in percentage points: -0.12 -> -12 points."""
+    return f"{_signed(difference)} points"
+
+
+def _signed(share: float) -> str:
+    hundredths = round(100 * share)
+    return f"{hundredths:+}" if hundredths else "±0"
+
+
+def difference(value: float) -> str:
+    """A difference of numbers with its sign: +0.0316."""
+    return f"{value:+.3g}" if value else "±0"
+
+
+def gib(value: float) -> str:
+    """12.5 GiB; three significant digits are all that a measurement of memory has."""
+    return f"{plain(value if value >= 1000 else float(f'{value:.3g}'))} GiB"
+
+
+def energy(joules: float) -> str:
+    """1.2 kWh."""
+    return f"{joules / JOULES_PER_KWH:.3g} kWh"
+
+
+def moment(at: float) -> str:
+    """Day and time in UTC; a number where no calendar reaches."""
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return f"{at:g}"
+
+
+FORMATS: Mapping[names.Format, Callable[[float], str]] = {
+    "plain": plain,
+    "duration": duration,
+    "gib": gib,
+    "percent": percent,
+    "energy": energy,
+    "change": change,
+    "points": points,
+    "difference": difference,
+    "moment": moment,
 }
-"""How to write a forecast or a promise; what is missing is written plain."""
+"""How to write a number that is no amount of money."""
+AMOUNTS: Mapping[names.Format, Callable[[float, Currency], str]] = {"money": money, "money_per_hour": money_per_hour}
 
 
 def written(name: str, value: float, currency: Currency = USD) -> str:
-    """A quantity or a promise with its unit, amounts in a currency."""
-    form = FORMATS.get(name, plain)
-    return money(value, currency) if form is money else form(value)
+    """A value of a quantity, SLA target or parameter with its unit, amounts in a currency; a number of no quantity is plain."""
+    form = names.quantity(name).form
+    return AMOUNTS[form](value, currency) if form in AMOUNTS else FORMATS[form](value)
+
+
+def between(name: str, low: float, high: float, currency: Currency = USD) -> str:
+    """The bounds of an interval, without a unit that both share: 2.69 to 7.79, but 59m 38s to 1h 02m."""
+    ends = [written(name, end, currency) for end in (low, high)]
+    units = {end.partition(" ")[2] for end in ends}
+    if len(units) == 1 and names.quantity(name).form in ("money", "money_per_hour", "gib", "energy", "points"):
+        ends = [end.partition(" ")[0] for end in ends]
+    return " to ".join(ends)
 
 
 def expected(name: str, interval: Interval | None, *, bounds: bool, currency: Currency = USD) -> str:
-    """A forecast, with its 90 % interval if wanted."""
+    """A forecast, with its 90% interval if wanted: 7.10 USD (5.20 to 9.85)."""
     if interval is None:
         return UNKNOWN
-    mean, low, high = (written(name, value, currency) for value in (interval.mean, interval.low, interval.high))
-    return f"{mean} ({low} to {high})" if bounds else mean
+    mean = written(name, interval.mean, currency)
+    return f"{mean} ({between(name, interval.low, interval.high, currency)})" if bounds else mean
 
 
 def confidence(probability: float | None) -> str:
@@ -65,4 +128,4 @@ def confidence(probability: float | None) -> str:
     if probability is None:
         return "not stated"
     word = "high" if probability >= 0.9 else "medium" if probability >= 0.7 else "low"
-    return f"{word} ({'> 99 %' if probability > 0.99 else percent(probability)})"
+    return f"{word} ({'> 99%' if probability > 0.99 else percent(probability)})"

@@ -44,7 +44,7 @@ def test_without_a_finished_run_it_keeps_and_asks_for_one(grid, belief):
 def test_a_measured_better_candidate_is_taken_and_told_with_numbers(grid, belief):
     found = ask(grid(), belief([[0, math.log(0.79), 0.5]], runs=(2, 3, 0)))
     assert found.choice == 1
-    assert found.reasons[0] == "batch_size 64 was run 3 times and is expected to take 21 % less time and cost 21 % less"
+    assert found.reasons[0] == "batch_size 64 was run 3 times and is expected to take 21% less time and cost 21% less"
     assert (found.decided_by, found.step, found.confidence) == ("belief", "known", 1.0)
 
 
@@ -88,9 +88,9 @@ LIKELY_GOOD = [[0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0, -0.1, 3 * HALF], [0
 def test_a_smaller_step_is_taken_where_the_favourite_may_cost_too_much(grid, belief):
     found = ask(grid(), belief(LIKELY_GOOD))
     assert (found.choice, found.step, found.confidence) == (1, "halve", 1.0)
-    assert found.reasons[0].startswith("batch_size 64 was not run yet and is expected to take 10 % less time")
+    assert found.reasons[0].startswith("batch_size 64 was not run yet and is expected to take 10% less time")
     smaller = "it is a smaller step than to batch_size 128, which may cost more than exploring may"
-    assert f"{smaller}; chance of being more than 10 % worse than today: 25 %" in found.reasons
+    assert f"{smaller}; chance of being more than 10% worse than today: 25%" in found.reasons
     assert "JPO-I614" in found.codes
     assert "JPO-I608" not in found.codes
 
@@ -100,7 +100,7 @@ def test_it_is_kept_where_no_smaller_step_pays_off(grid, belief):
     found = ask(grid(), belief(worse_between))
     assert (found.choice, found.step, found.confidence) == (0, "keep", 1.0)
     held = "batch_size 128 looks promising but may cost more than exploring may"
-    assert f"{held}; chance of being more than 10 % worse than today: 25 %" in found.reasons
+    assert f"{held}; chance of being more than 10% worse than today: 25%" in found.reasons
     assert "JPO-I608" in found.codes
 
 

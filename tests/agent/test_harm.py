@@ -17,8 +17,8 @@ def test_what_took_longer_by_more_than_noise_is_a_setback(grid, belief):
         harm = setback(1, belief([[0, -worse]], runs=(1, 4), failures=(0, 0)), grid((64, 16)), TIME)
         assert (harm and harm[1]) == found
     assert harm is not None
-    assert harm[0].startswith("since then the outcome is 14 % worse under your preference, more than noise explains; ")
-    assert harm[0].endswith("was run 4 times and is expected to take 12 % less time and cost 12 % less")
+    assert harm[0].startswith("since then the outcome is 14% worse under your preference, more than noise explains; ")
+    assert harm[0].endswith("was run 4 times and is expected to take 12% less time and cost 12% less")
 
 
 def test_a_watch_that_found_the_belief_too_sure_asks_for_more(grid, belief):
@@ -33,7 +33,7 @@ def test_what_the_preference_does_not_weigh_is_no_setback(grid, belief):
 
 @pytest.mark.parametrize(("before", "found"), [(math.log(1 / 1.05), None), (math.log(1 / 1.2), "JPO-I842")])
 def test_a_worse_validation_loss_is_a_setback_although_time_is_saved(grid, belief, before, found):
-    believed = belief([[0, 0.1]], runs=(2, 3), failures=(0, 0), val_loss=0.12)  # 10 % faster
+    believed = belief([[0, 0.1]], runs=(2, 3), failures=(0, 0), val_loss=0.12)  # 10% faster
     harm = setback(1, replace(believed, log_loss=np.array([[0.0, before]])), grid((64, 16)), TIME)
     assert (harm and harm[1]) == found
 

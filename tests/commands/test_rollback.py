@@ -123,7 +123,7 @@ def test_the_report_says_what_the_undone_change_had_expected_and_what_came(proje
     ran(project, 60.0, loss=0.3)
     reasons = " ".join(rolled_back(project)["reasons"])  # type: ignore[arg-type]
     assert "training.batch_size 16 → 64: expected " in reasons
-    assert "took 1 min 00 with a validation loss of 0.3" in reasons
+    assert "took 1m 00s with a validation loss of 0.3" in reasons
 
 
 def test_json_keeps_to_the_published_schema_and_markdown_and_diff_are_there(project: Project) -> None:

@@ -34,7 +34,7 @@ def test_the_newest_run_is_checked_and_all_runs_are_counted(promised):
     answer = promised.jpo("sla", "check")
     assert (answer.code, answer.err) == (3, "")
     assert "Run run-6" in answer.out
-    assert "time_max 3 of 7: 43 % (19 % to 71 %)" in " ".join(answer.out.split())
+    assert "time_max 3 of 7: 43% (19% to 71%)" in " ".join(answer.out.split())
     assert answer.out.endswith("violated by run-6 (time_max)\n")
 
 
@@ -118,7 +118,7 @@ def test_gpus_of_this_machine_are_told_where_their_use_is_promised(promised, mon
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{promised.folder}:/usr/bin:/bin")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert "NVIDIA A100-SXM4-80GB of this machine is 37 % busy now" in promised.jpo("sla", "check").out
+    assert "NVIDIA A100-SXM4-80GB of this machine is 37% busy now" in promised.jpo("sla", "check").out
 
 
 def test_suggested_lines_can_be_pasted_and_are_kept_by_the_runs_they_come_from(project):
@@ -129,7 +129,7 @@ def test_suggested_lines_can_be_pasted_and_are_kept_by_the_runs_they_come_from(p
     assert 104 <= table.time_max <= 120
     assert table.cost_max is not None
     assert "# digits/cnn/pytorch: 3 runs that ended well with today's values" in answer.out
-    assert "3 runs, 1 min 38 to 1 min 44" in answer.out
+    assert "3 runs, 1m 38s to 1m 44s" in answer.out
     assert "# gpu_util_min: unknown, measured in 0 of at least 3 runs; 3 more are needed" in answer.out
 
 
@@ -141,7 +141,7 @@ def test_with_few_runs_of_todays_values_all_that_ended_well_count_and_it_says_so
             project.log(at, 16, 100.0, status="failed")
     few = project.jpo("sla", "suggest")
     assert (few.code, tomllib.loads(few.out)) == (0, {"sla": {}})
-    assert "# time_max: unknown, measured in 2 of at least 3 runs; 1 more is needed (2 runs, 1 min 38 to 1 min 40)" in few.out
+    assert "# time_max: unknown, measured in 2 of at least 3 runs; 1 more is needed (2 runs, 1m 38s to 1m 40s)" in few.out
 
 
 def test_a_limit_in_usd_says_so_beside_amounts_in_another_currency(project):

@@ -29,7 +29,7 @@ def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project
     out = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn").out
     assert "Workload digits/cnn/pytorch   7 finished runs used" in out
     assert "training.batch_size" in out
-    assert "3 runs at 64; alone it takes 59 % less time (median)" in out
+    assert "3 runs at 64; alone it takes 59% less time (median)" in out
     assert "config.ini: 1 value written; decided by " in out
 
 

@@ -71,7 +71,7 @@ def test_the_same_runs_give_the_same_interval() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(3, 3), (4, 12), (10, 10)])
 def test_ninety_percent_intervals_hold_ninety_percent(n: int, m: int) -> None:
-    """Without the stretch for small groups they hold 70 % of three against three."""
+    """Without the stretch for small groups they hold 70% of three against three."""
     rng = np.random.default_rng(0)
     held = 0
     for number in range(300):
@@ -83,7 +83,7 @@ def test_ninety_percent_intervals_hold_ninety_percent(n: int, m: int) -> None:
 
 
 def test_shares_differ_as_in_newcombe() -> None:
-    """56 of 70 against 48 of 80; by the same formula the 95 % bounds are his table II's .0524 and .3339."""
+    """56 of 70 against 48 of 80; by the same formula the 95% bounds are his table II's .0524 and .3339."""
     found = compare_shares("failed", [True] * 48 + [False] * 32, [True] * 56 + [False] * 14)
     assert found.change is not None
     assert (found.change.mean, found.change.low, found.change.high) == pytest.approx((0.2, 0.0766, 0.3136), abs=1e-4)

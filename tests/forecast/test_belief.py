@@ -36,7 +36,7 @@ def test_without_runs_the_belief_is_the_prior() -> None:
 def test_weights_and_moves_by_hand() -> None:
     """Runs of 100 s and, just before, 200 s: the second particle explains both, the first misses each by half of ln 2."""
     belief = posterior(EQUAL_OR_DOUBLE, TWO, [run(4096, 1, duration_seconds=200), run(32, 2, duration_seconds=100)])
-    variance = 0.12**2 + 0.06**2  # one run each; the older one's age changes this by 2 %
+    variance = 0.12**2 + 0.06**2  # one run each; the older one's age changes this by 2%
     likelihood = (1 + (LN2 / 2) ** 2 / (4 * variance)) ** -5  # Student t, nu 4, squared: exponent -(nu + 1) / 2 * 2
     assert belief.weights[0] == pytest.approx(likelihood / (1 + likelihood), rel=0.05)
     differ = likelihood / (1 + likelihood) ** 2 * LN2**2  # variance between the particles of what they say of the ratio

@@ -52,7 +52,7 @@ def test_memory_that_nobody_took_means_that_no_process_touched_a_gpu() -> None:
 def test_busy_cpus_beside_untouched_gpus_are_told() -> None:
     found = diagnose(on_gpus(1, gpu_utilisation=0.01, gpu_memory_gib=0.0, cpu_utilisation=0.97))
     assert found is not None
-    assert (found.code, found.finding.endswith("and the CPUs were 97 % busy")) == ("JPO-W863", True)
+    assert (found.code, found.finding.endswith("and the CPUs were 97% busy")) == ("JPO-W863", True)
 
 
 def test_gpus_that_worked_a_little_were_touched_however_little_memory_was_seen() -> None:
@@ -65,7 +65,7 @@ def test_memory_in_use_and_busy_cpus_mean_waiting_for_data() -> None:
     found = diagnose(on_gpus(gpu_utilisation=0.02, gpu_memory_gib=9.5, cpu_utilisation=0.93))
     assert found is not None
     assert found.code == "JPO-W864"
-    assert found.finding == "4 GPUs of run r1: idle with 9.5 GiB of one in use while the CPUs were 93 % busy: they wait for data"
+    assert found.finding == "4 GPUs of run r1: idle with 9.5 GiB of one in use while the CPUs were 93% busy: they wait for data"
 
 
 def test_one_busy_core_of_several_means_that_one_process_does_everything() -> None:
@@ -79,7 +79,7 @@ def test_gpus_that_add_nothing_to_fewer_ones_are_found_above_the_threshold_too()
     found = diagnose(on_gpus(gpu_utilisation=0.23, throughput_samples_per_second=402.0), others=[one])
     assert found is not None
     assert found.code == "JPO-W865"
-    assert "23 % busy on average, which is the work of 0.92; 402 samples/s, where run before did 410 on 1" in found.finding
+    assert "23% busy on average, which is the work of 0.92; 402 samples/s, where run before did 410 on 1" in found.finding
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_short_waves_of_work_mean_waiting_in_between() -> None:
     found = diagnose(on_gpus(gpu_utilisation=0.03, gpu_memory_gib=9.5), [course(waves)])
     assert found is not None
     assert (found.code, found.evidence["waves"]) == ("JPO-W866", 4.0)
-    assert "at work in 4 waves, 3 % of the time" in found.finding
+    assert "at work in 4 waves, 3% of the time" in found.finding
 
 
 def test_one_stretch_of_work_is_a_phase_and_no_wave() -> None:
     found = diagnose(on_gpus(gpu_utilisation=0.04, gpu_memory_gib=9.5), [course([0.0] * 95 + [0.9] * 5)])
     assert found is not None
-    assert (found.code, "for 5 % of the run, beginning after 95 % of it" in found.finding) == ("JPO-W867", True)
+    assert (found.code, "for 5% of the run, beginning after 95% of it" in found.finding) == ("JPO-W867", True)
 
 
 def test_the_course_of_another_run_says_nothing() -> None:
@@ -123,10 +123,10 @@ def test_what_was_not_measured_is_named_where_no_cause_is_known() -> None:
     found = diagnose(on_gpus(gpu_utilisation=0.002))
     assert found is not None
     assert found.code == "JPO-W868"
-    assert "less than 1 % busy, why is unknown (not measured: GPU memory, CPU, its course)" in found.finding
+    assert "less than 1% busy, why is unknown (not measured: GPU memory, CPU, its course)" in found.finding
     found = diagnose(on_gpus(gpu_utilisation=0.0, gpu_memory_gib=3.0, cpu_utilisation=0.4), [course([0.0] * 9)])
     assert found is not None
-    assert found.finding == "4 GPUs of run r1: 0 % busy, why is unknown"
+    assert found.finding == "4 GPUs of run r1: 0% busy, why is unknown"
 
 
 measured = st.none() | st.floats(0, 1)

@@ -51,20 +51,20 @@ NOTHING = replace(FRONT, points=(Point(TODAY, 0, {}, marks=("today", "suggested"
 
 def test_facts_and_predictions_are_told_apart_by_words() -> None:
     text = front_text.render(FRONT)
-    facts, predictions = text.split("Predicted, not measured: with 90 % intervals")
+    facts, predictions = text.split("Predicted, not measured: with 90% intervals")
     assert "Measured: medians of the runs that ended well" in facts
-    assert "2 h 00  8.00 USD  yes; a prediction beats it" in facts
+    assert "2h 00m  8.00 USD  yes; a prediction beats it" in facts
     assert "no                          today; breaks cost_max" in facts
-    assert "1 h 30 (1 h 12 to 1 h 52)  7.00 USD (5.60 to 8.75)  yes" in predictions
-    assert "suggested; prefer time, night; fails with 12 %" in " ".join(predictions.split())
+    assert "1h 30m (1h 12m to 1h 52m)  7.00 USD (5.60 to 8.75)  yes" in predictions
+    assert "suggested; prefer time, night; fails with 12%" in " ".join(predictions.split())
 
 
 def test_what_must_be_known_to_read_it_is_said() -> None:
     text = " ".join(front_text.render(FRONT).split())
     for sentence in (
-        "Reference point: time 4 h 24, cost 9.90 USD.",
+        "Reference point: time 4h 24m, cost 9.90 USD.",
         "Hypervolume of the measured front up to it: 4.56 h × USD (more is better).",
-        "Predicted points would add 144 %, and at the worse ends of their intervals nothing: a prediction",
+        "Predicted points would add 144%, and at the worse ends of their intervals nothing: a prediction",
         "The same in all: gpus 1.",
         "`jpo suggest` would choose: batch 128; batch_size 128 was not run yet.",
         "Not shown: runs that did not end well (3).",
@@ -137,7 +137,7 @@ def test_a_difference_is_told_in_short(values: dict[str, float], expected: str) 
 
 
 def test_utilisation_is_shown_in_per_cent() -> None:
-    assert shown("gpu_utilisation", 0.314, Currency()) == "31 %"
+    assert shown("gpu_utilisation", 0.314, Currency()) == "31%"
 
 
 def texts(file: Path) -> list[str]:

@@ -29,8 +29,8 @@ def shown(*rows, **changes):
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_table_shows_each_figure_with_its_interval_and_fits(width):
     text = prediction_text.render(shown(a_row(), a_row(differs={"batch_size": 128.0}, runs=0)), width=width)
-    assert "1 h 00" in text
-    assert "30 min 00 – 2 h 00" in text
+    assert "1h 00m" in text
+    assert "30m 00s – 2h 00m" in text
     assert "1.00 – 4.00 USD" in text
     assert "batch 128" in text
     assert max(map(len, text.splitlines())) <= width
@@ -58,7 +58,7 @@ def test_amounts_are_shown_in_the_currency_and_written_in_usd():
 def test_dearer_options_show_the_price_of_a_saved_hour():
     answer = Answer(7200.0, None, True, 0, 0.9, "The cheapest", (Option(1, 1800.0, 1.0, 2.0),))
     prediction = shown(a_row(), a_row(1800.0, 3.0, differs={"gpus": 2.0}), answer=answer)
-    assert "30 min 00  1.00 USD    2.00 USD" in prediction_text.render(prediction)
+    assert "30m 00s  1.00 USD    2.00 USD" in prediction_text.render(prediction)
     assert json.loads(prediction_json.render(prediction))["answer"]["options"][0]["usd_per_saved_hour"] == 2.0
 
 

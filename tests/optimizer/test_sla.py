@@ -65,7 +65,7 @@ def test_three_promises_of_which_any_two_can_be_kept_are_named_together() -> Non
 
 
 def test_where_only_digits_that_nobody_writes_are_missing_it_says_a_little() -> None:
-    with pytest.raises(NothingAdmissible, match="keep 6 h 00; the nearest expects a little more"):
+    with pytest.raises(NothingAdmissible, match="keep 6h 00m; the nearest expects a little more"):
         within_sla(Foreseen(duration_seconds=[21_610.0, 22_000.0, 30_000.0]), request({"time_max": 21_600.0}))
 
 

@@ -30,9 +30,9 @@ def lines(*found: Comparison, currency: Currency = USD) -> list[str]:
 
 def test_the_table_says_how_much_and_how_sure() -> None:
     text = lines(FOUND, currency=Currency("EUR", 2.0))
-    assert "duration 1 min 40 1 min 02 -38 % (-50 to -22) better -38 % (-50 to -22) better" in text
+    assert "duration 1m 40s 1m 02s -38% (-50 to -22) better -38% (-50 to -22) better" in text
     assert "cost unknown 3.00 EUR too few" in text
-    assert "runs that failed 10 % 0 % -10 points (-35 to +22) no clear change" in text
+    assert "runs that failed 10% 0% -10 points (-35 to +22) no clear change" in text
     head = "first changed on 1970-01-01 00:01, last on 1970-01-01 00:03 (UTC): 10 runs before, 8 runs after it; left out, since"
     assert any(line.startswith(head) for line in text)
 
@@ -46,7 +46,7 @@ def test_what_had_to_be_compared_by_difference_says_so() -> None:
 
 def test_no_change_has_no_sign() -> None:
     line = BeforeAfter("val_loss", "ratio", 0.1, 0.1, 4, 4, Interval(1.0, 0.9999, 1.0001), "no clear change")
-    assert "val loss 0.1 0.1 0 % (0 to 0) no clear change" in lines(replace(FOUND, lines=(line,), since_last=()))
+    assert "val loss 0.1 0.1 0% (0 to 0) no clear change" in lines(replace(FOUND, lines=(line,), since_last=()))
 
 
 def test_without_a_change_there_is_nothing_to_compare() -> None:

@@ -15,7 +15,7 @@ from jpo.report.explanation import Explanation, sections
 OTHER = Alternative(
     {"batch_size": 128.0, "learning_rate": 0.1},
     Forecast(Interval(60.0, 50.0, 70.0), Interval(2.0, 1.5, 2.5)),
-    "takes 40 % more time: expected 12 % worse under the preference",
+    "takes 40% more time: expected 12% worse under the preference",
 )
 SUGGESTION = a_suggestion(
     next=Forecast(Interval(50.0, 45.0, 55.0), Interval(1.0, 0.8, 1.2)),
@@ -50,11 +50,11 @@ def test_each_question_has_its_answer() -> None:
     assert "r4: oom killed nothing to compare" in text
     assert "the SAC agent (policy abababababab)" in text
     assert "training.batch_size = 64 is capped by max_change" in text
-    assert f"batch_size 128 1 min 00 1.00 EUR unknown {OTHER.why_not}" in text
+    assert f"batch_size 128 1m 00s 1.00 EUR unknown {OTHER.why_not}" in text
     assert "with explore = off the choice would be today's configuration" in text
     assert "r2 1970-01-01 00:05 succeeded 32 50 s unknown unknown" in text
     assert "chance that it fails 0.25" in text
-    assert "cost 4 10 % 3 of 4 35 to 94 %" in text
+    assert "cost 4 10% 3 of 4 35 to 94%" in text
 
 
 def test_an_older_suggestion_is_explained_without_what_it_does_not_hold() -> None:
@@ -92,7 +92,7 @@ def test_names_cannot_steer_a_terminal_nor_break_out_of_markdown() -> None:
 def test_markdown_tables_have_as_many_cells_as_heads() -> None:
     rows = [line for line in explanation.as_markdown(TOLD).split("\n") if line.startswith("| ")]
     assert all(line.endswith(" |") for line in rows)
-    assert "| batch\\_size 128 | 1 min 00 | 1.00 EUR | unknown | takes 40 % more time: expected" in "\n".join(rows)
+    assert "| batch\\_size 128 | 1m 00s | 1.00 EUR | unknown | takes 40% more time: expected" in "\n".join(rows)
 
 
 def test_json_has_the_suggestion_and_what_came_of_it() -> None:

@@ -26,8 +26,8 @@ def test_limits_have_signs_and_units_and_verdicts_are_words() -> None:
 
 
 def test_how_often_it_was_kept_is_a_share_with_its_interval_or_unknown() -> None:
-    assert tally(Tally("time_max", 6, 7, Interval(6 / 7, 0.57, 0.96))) == "6 of 7: 86 % (57 % to 96 %)"
-    assert tally(Tally("promises of all runs", 6, 7)) == "6 of 7: 86 %"
+    assert tally(Tally("time_max", 6, 7, Interval(6 / 7, 0.57, 0.96))) == "6 of 7: 86% (57% to 96%)"
+    assert tally(Tally("promises of all runs", 6, 7)) == "6 of 7: 86%"
     assert tally(Tally("time_max", 0, 0, None)) == "unknown"
 
 

@@ -15,7 +15,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def demand(**changes: object) -> Demand:
-    """One job: 10 % loading, 4 epochs, 10 % validation and checkpoint each, 1 + 2 + 4 + 8 GiB."""
+    """One job: 10% loading, 4 epochs, 10% validation and checkpoint each, 1 + 2 + 4 + 8 GiB."""
     known: dict[str, object] = {
         "load": np.array([0.1]),
         "validate": np.array([0.1]),

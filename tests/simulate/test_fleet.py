@@ -73,7 +73,7 @@ def test_every_form_renders_with_nothing_but_failures(lanes: int, tmp_path: Path
 
 def test_numbers_share_one_unit_and_stay_short() -> None:
     assert arrow("duration_seconds", 7200.0, 1800.0) == "2 → 0.5 h"
-    assert arrow("gpu_utilisation", 0.054, 0.78) == "5 → 78 %"
+    assert arrow("gpu_utilisation", 0.054, 0.78) == "5 → 78%"
     assert arrow("val_loss", None, 0.08231) == "– → 0.0823"
     assert arrow("cost_usd", 1234.5, 99.94) == "1,234 → 100"
     assert cell("energy_joules", 3.6e6) == "1 kWh"

@@ -146,7 +146,7 @@ def test_a_job_is_the_same_with_a_candidate_more_up_to_its_luck() -> None:
 
 
 def test_the_start_is_a_share_that_no_configuration_shortens() -> None:
-    slow: RangeWeights = {**FIXED, "start": (1e-12, 1e-12, 1e-12, 1e-12, 1.0)}  # 13 to 30 % of today's run
+    slow: RangeWeights = {**FIXED, "start": (1e-12, 1e-12, 1e-12, 1e-12, 1.0)}  # 13 to 30% of today's run
     draws = jobs(candidates(("epochs",), [[100], [1]]), 500, slow)
     assert np.median(np.exp(draws.log_time[:, 1])) == pytest.approx(0.21, abs=0.03)
 
@@ -167,7 +167,7 @@ def test_loss_has_a_floor_and_a_gap_with_the_batch_in_three_of_ten_jobs() -> Non
     difference = with_gap.log_loss[:, 1] - without.log_loss[:, 1]
     assert with_gap.log_loss[:, 2] == pytest.approx(without.log_loss[:, 2])
     assert np.all(difference[np.abs(difference) > 1e-9] > 0)
-    assert 0.02 < difference.mean() < 0.15  # four doublings of 0 to 5 %
+    assert 0.02 < difference.mean() < 0.15  # four doublings of 0 to 5%
 
 
 def test_luck_is_none_in_three_of_ten_jobs_and_differs_between_neighbours() -> None:

@@ -29,13 +29,13 @@ def gpus(case: Case) -> Iterator[Line]:
 
 
 def gpus_in_words(found: Sequence[Gpu], why: str) -> str:
-    """`2 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); busy now: 97, 0 %`; what is not told is left out."""
+    """`2 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); busy now: 97, 0%`; what is not told is left out."""
     kinds = []
     for (name, kind, memory_gib), alike in groupby(found, key=lambda gpu: (gpu.name, gpu.gpu_type, gpu.memory_gib)):
         room = "" if memory_gib is None else f", {memory_gib:.3g} GiB"
         kinds.append(f"{len(list(alike))} × {name} ({kind}{room})")
     busy = ", ".join("?" if gpu.utilisation is None else f"{100 * gpu.utilisation:.0f}" for gpu in found)
-    now = "" if all(gpu.utilisation is None for gpu in found) else f"; busy now: {busy} %"
+    now = "" if all(gpu.utilisation is None for gpu in found) else f"; busy now: {busy}%"
     return f"{', '.join(kinds)}{f'; {why}' if why else ''}{now}"
 
 

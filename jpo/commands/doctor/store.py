@@ -81,7 +81,7 @@ def gpus_at_work(case: Case) -> Iterator[Line]:
         yield Line("GPUs at work", "warning", f"{idle.finding}{often}", idle.remedy, idle.code)
     else:
         busy = median(run.outcome.gpu_utilisation or 0.0 for run in newest)
-        yield Line("GPUs at work", "ok", f"{100 * busy:.0f} % busy (median of the last {counted(len(newest), 'run')})")
+        yield Line("GPUs at work", "ok", f"{100 * busy:.0f}% busy (median of the last {counted(len(newest), 'run')})")
 
 
 def runs_in(store: Store, case: Case) -> Line:

@@ -108,7 +108,7 @@ def _too_bold(scene: Scene, row: int) -> Iterator[str]:
 
 
 def trade(scene: Scene, row: int) -> str:
-    """A configuration beside the choice, in means of the belief: "takes 11 % less time, costs 38 % more"."""
+    """A configuration beside the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
     belief = scene.belief
     logs = (belief.log_time, belief.log_cost, belief.log_loss)
     time, cost, loss = (float(belief.weights @ (one[:, row] - one[:, scene.choice])) for one in logs)

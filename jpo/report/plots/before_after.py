@@ -32,7 +32,7 @@ def plot(one: Comparison, file: Path) -> None:
         axes.plot([change.low, change.high], [height, height], color=tint, linewidth=5, alpha=0.35, solid_capstyle="butt")
         axes.plot([change.mean], [height], "o", color=tint)
         axes.annotate(
-            f"{hundredths(change.mean - 1)} %, {line.word}",
+            f"{hundredths(change.mean - 1)}%, {line.word}",
             (change.high, height),
             (6, 0),
             textcoords="offset points",
@@ -49,7 +49,7 @@ def plot(one: Comparison, file: Path) -> None:
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}") if high / low < 12 else NullFormatter())
     axes.tick_params(axis="x", which="both", labelsize=8, length=4, pad=4)
     axes.spines[["top", "right"]].set_visible(False)
-    title = f"{printable(str(one.identity))}: {one.before} runs before JPO's first change, {one.after} after; 90 % intervals"
+    title = f"{printable(str(one.identity))}: {one.before} runs before JPO's first change, {one.after} after; 90% intervals"
     axes.set_title(title.replace("$", r"\$"), fontsize=9, loc="left")
     try:
         figure.savefig(file, dpi=150)

@@ -59,7 +59,7 @@ def plot(front: Front, file: Path) -> None:
             draw(axes, front, x, y)
         told = panels[0].get_legend_handles_labels()
         figure.legend(*told, loc="outside lower center", ncols=3, frameon=False, fontsize=8, markerscale=0.7)
-        figure.suptitle(f"{printable(str(front.workload))}: runs, and predictions with 90 % intervals", fontsize=10)
+        figure.suptitle(f"{printable(str(front.workload))}: runs, and predictions with 90% intervals", fontsize=10)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # everything stays where it is now, and labels fit there
         for axes, y in zip(panels, others, strict=True):

@@ -1,4 +1,4 @@
-"""What the cluster says of runs, against the truth of the generator: within 2 % on Prometheus and VictoriaMetrics."""
+"""What the cluster says of runs, against the truth of the generator: within 2% on Prometheus and VictoriaMetrics."""
 
 from __future__ import annotations
 

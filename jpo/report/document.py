@@ -1,0 +1,195 @@
+"""Document: what every report for people is made of, before it is text, Markdown, HTML or CSV.
+
+A subject (a suggestion, a history, a front) says once what it shows and in which order; report/forms/ knows how that looks.
+Values stay numbers with the name of their quantity, as jpo/wording/names.py has it: 3600 of "duration_seconds", not "1h 00m".
+Texts are data: they may come from files and servers, and each form makes them harmless. Nothing is imported here that is slow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from jpo.records import USD, Currency, Interval
+
+Emphasis = Literal["", "strong", "dim", "good", "warning", "bad"]
+"""What a text means to the reader; the colours are the form's."""
+Kind = Literal["words", "prose", "key", "figure"]
+"""A column of short words, of sentences that wrap, of identifiers, or of numbers (right-aligned). Only prose breaks where it is
+long; an estimate may break before its interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a text with an emphasis."""
+
+    text: str
+    emphasis: Emphasis = "strong"
+
+
+Inline: TypeAlias = "str | Span | tuple[str | Span, ...]"
+"""One line of text, some of it emphasised: ("Workload ", Span("digits/cnn/torch"), ": 3 runs")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value of a table.
+
+    Attributes:
+        value: None is shown as "unknown"; a cell that is empty on purpose holds "".
+        quantity: name of the quantity that a number is of; empty: that of the column.
+        low, high: the bounds of its interval, where it is an estimate.
+        error: its standard error, where it is a mean.
+        prefix: what people read before the value, e.g. "≤ " of a limit.
+
+    Raises:
+        ValueError: one bound without the other, or a number that is not finite.
+    """
+
+    value: float | bool | Inline | None
+    quantity: str = ""
+    low: float | None = None
+    high: float | None = None
+    error: float | None = None
+    emphasis: Emphasis = ""
+    prefix: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None):
+            raise ValueError(f"an interval has two bounds, found {self.low} and {self.high}")
+        for number in (self.value, self.low, self.high, self.error):
+            if isinstance(number, float) and not math.isfinite(number):
+                raise ValueError(f"{number} of {self.quantity or 'no quantity'} is no finite number; None is what is unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        heading: its name for people; may be empty, in a form for people.
+        quantity: name of the quantity that its numbers are of; empty: they are plain, or cells have their own.
+        key: its name in CSV where that is published, with the unit in it ("cost_usd"); empty: heading and unit.
+        optional: a narrow terminal may leave it out, since the reader finds it elsewhere too.
+    """
+
+    heading: str
+    kind: Kind = "words"
+    quantity: str = ""
+    key: str = ""
+    optional: bool = False
+
+
+Row: TypeAlias = "tuple[Cell | float | bool | Inline | None, ...]"
+"""The cells of a row; a bare value is a cell without emphasis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns; one without rows is not shown.
+
+    Attributes:
+        name: by which it can be asked for as CSV.
+        caption: what it shows, where no heading above says so.
+
+    Raises:
+        ValueError: a row is shorter or longer than the columns.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    name: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns: {row!r:.200}")
+
+    def cells(self) -> Iterator[tuple[Cell, ...]]:
+        """Row by row, bare values as cells."""
+        for row in self.rows:
+            yield tuple(value if isinstance(value, Cell) else Cell(value) for value in row)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence that the reader must not miss: what could not be read, or what a figure does not say."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of sentences."""
+
+    lines: tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Lines that stay as they are, e.g. a unified diff."""
+
+    text: str
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with what is below it; one without blocks is not shown."""
+
+    title: Inline
+    blocks: tuple[Block, ...] = ()
+
+
+Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Section"
+"""A bare text is a paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A report; its title may be empty where the blocks alone are to be copied.
+
+    The currency is a part of it, not of a form: it is the reader's choice in jpo.toml and known where a subject builds its
+    document, whose sentences name amounts too. Cells hold USD all the same; forms for people convert, CSV does not.
+
+    Attributes:
+        verdict: what came of it, in one line: the last one in a terminal, the first one where people begin at the top.
+        currency: in which people read amounts.
+    """
+
+    title: Inline
+    blocks: tuple[Block, ...] = ()
+    verdict: str = ""
+    currency: Currency = USD
+
+
+def estimate(interval: Interval | None, quantity: str = "", *, emphasis: Emphasis = "") -> Cell:
+    """A forecast with its interval as a cell; unknown where there is none."""
+    if interval is None:
+        return Cell(None, quantity)
+    return Cell(interval.mean, quantity, interval.low, interval.high, emphasis=emphasis)
+
+
+def spans(text: Inline) -> tuple[Span, ...]:
+    """The parts of a text, each with its emphasis."""
+    parts = text if isinstance(text, tuple) else (text,)
+    return tuple(part if isinstance(part, Span) else Span(part, "") for part in parts)
+
+
+def plain_text(text: Inline) -> str:
+    """A text without its emphasis."""
+    return "".join(span.text for span in spans(text))
+
+
+def shown(blocks: tuple[Block, ...]) -> Iterator[Block]:
+    """The blocks that have something to say."""
+    for block in blocks:
+        match block:
+            case Table(rows=()) | Items(lines=()) | "" | ():
+                continue
+            case Section(blocks=inner) if not any(shown(inner)):
+                continue
+        yield block

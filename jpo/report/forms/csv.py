@@ -1,0 +1,84 @@
+"""The tables of a report as CSV, for spreadsheets and programs: numbers as they are recorded, amounts in USD.
+
+A header says the unit, by the column's published key or as "cost (USD)". What people see in one cell has a column each here: the
+bounds of an interval, a standard error, and the unit where it differs from row to row. Texts that a spreadsheet would run are
+quoted by report/spreadsheet.py. Only tables are written; what is unknown is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jpo.report.document import Block, Cell, Column, Document, Section, Table, plain_text
+from jpo.report.spreadsheet import Cell as Raw
+from jpo.report.spreadsheet import csv_line
+from jpo.wording import names
+from jpo.wording.printable import printable
+
+
+def render(document: Document, *, table: str = "") -> str:
+    """All tables, or those of this name; a table under the same header as the one before goes on below it.
+
+    Where sections tell tables of one name apart (a workload each), the first column names the section.
+
+    Raises:
+        ValueError: no table has this name.
+    """
+    found = [(section, one) for section, one in _tables(document.blocks, "") if table in ("", one.name)]
+    if table and not found:
+        raise ValueError(f"no table of this report is called {table!r}")
+    in_sections = len({section for section, _ in found}) > 1
+    text, header = "", ""
+    for section, one in found:
+        head, *lines = [csv_line([*([name] if in_sections else []), *row]) for name, row in _rows(one, section)]
+        if head != header:
+            text += "\n" + head if text else head
+        text, header = text + "".join(lines), head
+    return text
+
+
+def _tables(blocks: tuple[Block, ...], section: str) -> Iterator[tuple[str, Table]]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield section, block
+        elif isinstance(block, Section):
+            yield from _tables(block.blocks, printable(plain_text(block.title)))
+
+
+def _rows(table: Table, section: str) -> Iterator[tuple[str, list[Raw]]]:
+    """The header and the rows, each with what stands in the column of the section."""
+    rows = list(table.cells())
+    by_column = [_columns(column, [row[number] for row in rows]) for number, column in enumerate(table.columns)]
+    yield "section", [name for columns in by_column for name in columns]
+    for number in range(len(rows)):
+        yield section, [values[number] for columns in by_column for values in columns.values()]
+
+
+def _columns(column: Column, cells: list[Cell]) -> dict[str, list[Raw]]:
+    """A column for people as columns of raw values, by their headers."""
+    units = [_unit(cell, column) for cell in cells]
+    different = {unit for unit in units if unit is not None}
+    unit = next(iter(different)) if len(different) == 1 else ""
+    name = printable(column.key or (f"{column.heading} ({unit})" if unit else column.heading))
+    found: dict[str, list[Raw]] = {name: [_raw(cell) for cell in cells]}
+    link = "_" if column.key else " "
+    if len(different) > 1:
+        found[f"{name}{link}unit"] = list(units)
+    if any(cell.low is not None for cell in cells):
+        found[f"{name}{link}low"] = [cell.low for cell in cells]
+        found[f"{name}{link}high"] = [cell.high for cell in cells]
+    if any(cell.error is not None for cell in cells):
+        found[f"{name}{link}error"] = [cell.error for cell in cells]
+    return found
+
+
+def _unit(cell: Cell, column: Column) -> str | None:
+    """The unit of a number; None for other values."""
+    number = isinstance(cell.value, float | int) and not isinstance(cell.value, bool)
+    return names.quantity(cell.quantity or column.quantity).unit if number else None
+
+
+def _raw(cell: Cell) -> Raw:
+    if cell.value is None or isinstance(cell.value, float | int):
+        return cell.value
+    return printable(plain_text(cell.value))

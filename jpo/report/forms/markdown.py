@@ -1,0 +1,122 @@
+"""A report as Markdown, for a job summary or a note in a merge request. Texts are escaped: they are data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jpo.records import Currency
+from jpo.report.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Inline,
+    Items,
+    Note,
+    Section,
+    Span,
+    Table,
+    Verbatim,
+    plain_text,
+    shown,
+    spans,
+)
+from jpo.report.forms.cells import harmless, interval_of, value_of
+from jpo.wording.printable import printable
+
+TOP, DEEPEST = 3, 6
+"""Levels of headings: a report is a part of somebody else's page."""
+STRONG = ("strong", "bad")
+"""Markdown has no colours; what is bad must be seen."""
+
+
+def render(document: Document) -> str:
+    """The report as one Markdown section."""
+    title = [f"{'#' * TOP} {inline(document.title)}"] if plain_text(document.title) else []
+    verdict = [f"**{escape(document.verdict)}**"] if document.verdict else []
+    return "\n\n".join([*title, *verdict, *_pieces(document.blocks, TOP + 1, document.currency)]) + "\n"
+
+
+def _pieces(blocks: tuple[Block, ...], level: int, currency: Currency) -> Iterator[str]:
+    """What has a blank line before and after it."""
+    for block in shown(blocks):
+        match block:
+            case Section(title=title, blocks=inner):
+                yield f"{'#' * min(level, DEEPEST)} {inline(title)}"
+                yield from _pieces(inner, level + 1, currency)
+            case Table():
+                yield from ([f"**{escape(block.caption)}**"] if block.caption else [])
+                yield "\n".join(_table(block, currency))
+            case Items(lines=lines):
+                yield "\n".join(f"- {_begun(inline(line))}" for line in lines)
+            case Verbatim():
+                yield _fenced(block)
+            case Note(text=text):
+                yield f"> **Note:** {escape(text)}"
+            case _:
+                yield _begun(inline(block))
+
+
+def _table(table: Table, currency: Currency) -> Iterator[str]:
+    yield _row(escape(column.heading) for column in table.columns)
+    yield _row("---:" if column.kind == "figure" else "---" for column in table.columns)
+    for row in table.cells():
+        yield _row(_cell(cell, column, currency) for cell, column in zip(row, table.columns, strict=True))
+
+
+def _row(cells: Iterator[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell, column: Column, currency: Currency) -> str:
+    parts, interval = value_of(cell, column, currency), interval_of(cell, column, currency)
+    if column.kind == "key" and any(part.text.strip() for part in parts):
+        text = code("".join(part.text for part in parts))
+    else:
+        text = _marked(parts)
+    return f"{text} {escape(interval)}" if interval else text
+
+
+def inline(text: Inline) -> str:
+    """A text with its emphasis."""
+    return _marked(harmless(spans(text)))
+
+
+def _marked(parts: tuple[Span, ...]) -> str:
+    return " ".join("".join(_span(part) for part in parts).split())
+
+
+def _span(part: Span) -> str:
+    """Asterisks touch the words which they mark: blanks stay outside."""
+    text, bare = _escaped(part.text), part.text.strip()
+    if part.emphasis not in STRONG or not bare:
+        return text
+    before, _, after = text.partition(_escaped(bare))
+    return f"{before}**{_escaped(bare)}**{after}"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>|#~$&])", r"\\\1", printable(text))
+
+
+def escape(text: str) -> str:
+    """Text that Markdown and HTML leave as it is, on one line."""
+    return " ".join(_escaped(text).split())
+
+
+def code(text: str) -> str:
+    """Text between backticks in a table."""
+    return f"`{' '.join(printable(text).split()).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
+
+
+def _begun(text: str) -> str:
+    """A line that does not begin a list, a rule or a heading by its first characters."""
+    return re.sub(r"^(?=[-+=])|(?<=^\d)(?=[.)])|(?<=^\d\d)(?=[.)])|(?<=^\d\d\d)(?=[.)])", r"\\", text)
+
+
+def _fenced(block: Verbatim) -> str:
+    """The lines between fences that are longer than any run of backticks in them."""
+    lines = [printable(line.replace("\t", "    ")) for line in block.text.rstrip("\n").split("\n")]
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", block.text)), 3)
+    return "\n".join([f"{fence}{block.language}", *lines, fence])

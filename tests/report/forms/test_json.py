@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json as standard
+import math
+
+import pytest
+
+from jpo.report.forms import json
+
+DOCUMENT = {"schema_version": 1, "workload": "naïve \x1b[31m\u202e<script>\n", "runs": [{"cost_usd": None, "ok": True, "n": 0.1}]}
+
+
+def test_a_document_is_indented_and_ends_with_a_line_feed() -> None:
+    assert json.dumps({"b": "ï", "a": [1, None]}) == '{\n  "b": "ï",\n  "a": [\n    1,\n    null\n  ]\n}\n'
+
+
+def test_what_is_written_is_read_back() -> None:
+    assert standard.loads(json.dumps(DOCUMENT)) == DOCUMENT
+    assert standard.loads(json.line(DOCUMENT)) == DOCUMENT
+
+
+def test_control_characters_are_escaped() -> None:
+    assert "\x1b" not in json.dumps(DOCUMENT)
+    assert r"\u001b[31m" in json.dumps(DOCUMENT)
+
+
+def test_a_line_is_one_line_in_ascii_with_sorted_keys() -> None:
+    assert json.line({"b": "ï", "a": 1}) == '{"a": 1, "b": "\\u00ef"}\n'
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_json_cannot_say_is_refused_with_its_place(number: float) -> None:
+    with pytest.raises(ValueError, match=r"runs\[1\]\.cost_usd is -?(nan|inf), which JSON cannot say"):
+        json.dumps({"runs": [{}, {"cost_usd": number}]})
+    with pytest.raises(ValueError, match=r"^cost is "):
+        json.line({"cost": number})

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from report.forms.sample import ATTACKS, SAMPLE, attacked
+
+from jpo.report.document import Column, Document, Items, Span, Table, Verbatim
+from jpo.report.forms import markdown
+
+GOLDEN = """\
+### Workload **digits/cnn/torch**: 3 runs
+
+**config.ini: 1 value written**
+
+| key | now | next | why |
+| --- | ---: | ---: | --- |
+| `training.batch_size` | 32 | **64** | 64 took less time |
+| `resources.gpus` | 1 | 1 |  |
+
+- because 64 was faster
+
+**What is expected**
+
+| forecast | now | next (90% interval) | SLA |  |
+| --- | --- | --- | --- | --- |
+| duration | 59m 38s | 46m 30s (40m 00s to 1h 01m) | ≤ 2h 00m | ok |
+| cost | 3.55 EUR | 2.60 EUR (2.05 to 3.50) |  |  |
+| val loss | unknown | 0.25 ± 0.012 |  | at risk |
+
+Last 3 forecasts: off by 4%.
+
+> **Note:** Prometheus did not answer
+
+```diff
+-batch_size = 32
++batch_size = 64
+```
+
+#### Runs
+
+two runs
+
+##### Newest
+
+| run | time | change |
+| --- | ---: | ---: |
+| `r1` | 12.5s | -22% |
+| `r2` | unknown | ±0% |
+"""
+
+
+def test_every_kind_of_block_is_written() -> None:
+    assert markdown.render(SAMPLE) == GOLDEN
+
+
+@pytest.mark.parametrize(
+    ("attack", "escaped"),
+    [
+        ("\x1b[31mred", r"\[31mred"),
+        ("\u202eback", "back"),
+        ("<script>", r"\<script\>"),
+        ("a|b", r"a\|b"),
+        ("`tick`", r"\`tick\`"),
+        ("two\nlines", "two lines"),
+        ("*a* _b_ ~c~ #1 $x$", r"\*a\* \_b\_ \~c\~ \#1 \$x\$"),
+        ("&lt;", r"\&lt;"),
+        (r"\|", r"\\\|"),
+    ],
+)
+def test_texts_are_data(attack: str, escaped: str) -> None:
+    assert markdown.escape(attack) == escaped
+    assert f"\n| `{markdown.code(attack)[1:-1]}` | {escaped} |" in markdown.render(attacked(attack))
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_table_keeps_its_columns_and_lines(attack: str) -> None:
+    shown = markdown.render(attacked(attack))
+    rows = [line for line in shown.split("\n") if line.startswith("| ")]
+    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows] == [5, 5, 5]
+    assert all(character.isprintable() for character in shown.replace("\n", ""))
+
+
+@pytest.mark.parametrize(("text", "begun"), [("- a", r"\- a"), ("1. a", r"1\. a"), ("12) a", r"12\) a"), ("=== a", r"\=== a")])
+def test_no_sentence_becomes_a_list_or_a_heading(text: str, begun: str) -> None:
+    assert markdown.render(Document("t", (text, Items((text,))))) == f"### t\n\n{begun}\n\n- {begun}\n"
+
+
+def test_backticks_in_a_key_cannot_end_it() -> None:
+    table = Table((Column("key", "key"),), (("a`|\n`b",),))
+    assert r"| `a'\| 'b` |" in markdown.render(Document("t", (table,)))
+
+
+def test_a_fence_is_longer_than_what_it_holds() -> None:
+    assert "\n````diff\na ``` b\n\tc\n````\n".replace("\t", "    ") in markdown.render(
+        Document("t", (Verbatim("a ``` b\n\tc\n", "diff"),))
+    )
+
+
+def test_emphasis_touches_its_words() -> None:
+    assert markdown.render(Document("t", (("a", Span(" b "), "c", Span("d", "bad"), Span("e", "good")),))).endswith(
+        "a **b** c**d**e\n"
+    )

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from jpo.records import Currency, Interval
+from jpo.wording import numbers
+
+EUR = Currency("EUR", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.84, "0.84s"),
+        (0.0, "0s"),
+        (59.9, "59.9s"),
+        (59.96, "1m 00s"),
+        (725.0, "12m 05s"),
+        (3578.0, "59m 38s"),
+        (3599.6, "1h 00m"),
+        (13920.0, "3h 52m"),
+        (360000.0, "100h 00m"),
+        (-90.0, "-1m 30s"),
+    ],
+)
+def test_a_duration_has_the_two_largest_units(seconds: float, text: str) -> None:
+    assert numbers.duration(seconds) == text
+
+
+@pytest.mark.parametrize(("usd", "text"), [(7.1, "3.55 EUR"), (0.0, "0.00 EUR"), (-3.0, "-1.50 EUR"), (-0.0002, "-0.00010 EUR")])
+def test_amounts_are_converted_and_named(usd: float, text: str) -> None:
+    assert numbers.money(usd, EUR) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(0.78, "-22%"), (1.51, "+51%"), (1.0, "±0%"), (1.004, "±0%"), (0.996, "±0%"), (12.0, "+1100%"), (0.0, "-100%")],
+)
+def test_a_change_has_a_sign_and_no_blank(ratio: float, text: str) -> None:
+    assert numbers.change(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("gpu_utilisation", 0.9, "90%"),
+        ("gpu_util_min", 0.856, "86%"),
+        ("memory_gib", 12.3456, "12.3 GiB"),
+        ("memory_gib", 2048, "2048 GiB"),
+        ("energy_joules", 4.5e6, "1.25 kWh"),
+        ("learning_rate", 0.0316228, "0.03162"),
+        ("time_max", 7200.0, "2h 00m"),
+        ("cost_max", 3.0, "1.50 EUR"),
+        ("usd_per_hour", 32.7726, "16.39 EUR/h"),
+        ("points", -0.12, "-12 points"),
+        ("difference", 0.03159, "+0.0316"),
+        ("moment", 0.0, "1970-01-01 00:00"),
+        ("moment", 1e300, "1e+300"),
+        ("samples", 60000.0, "60000"),
+        ("regret", 0.5, "0.5"),
+    ],
+)
+def test_a_value_is_written_as_its_quantity_is(name: str, value: float, text: str) -> None:
+    assert numbers.written(name, value, EUR) == text
+
+
+def test_a_forecast_says_a_shared_unit_once() -> None:
+    cost = Interval(8.0, 6.0, 10.0)
+    assert numbers.expected("cost_usd", cost, bounds=True, currency=EUR) == "4.00 EUR (3.00 to 5.00)"
+    assert numbers.expected("cost_usd", cost, bounds=False) == "8.00 USD"
+    assert numbers.expected("duration_seconds", Interval(725, 600, 3660), bounds=True) == "12m 05s (10m 00s to 1h 01m)"
+    assert numbers.expected("cpu_utilisation", Interval(0.9, 0.85, 0.93), bounds=True) == "90% (85% to 93%)"
+    assert numbers.expected("cost_usd", None, bounds=True) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [(None, "not stated"), (0.5, "low (50%)"), (0.7, "medium (70%)"), (0.93, "high (93%)"), (0.999, "high (> 99%)")],
+)
+def test_a_confidence_is_a_word_and_a_number(probability: float | None, text: str) -> None:
+    assert numbers.confidence(probability) == text
