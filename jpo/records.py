@@ -409,6 +409,10 @@ class Evidence:
     """The newest runs with today's and with the suggested values, oldest first."""
 
 
+NO_EVIDENCE = Evidence(0)
+"""Before any source was asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class SlaCheck:
     """One promise of [sla] held against a forecast or an outcome; "at risk": only the far end of an interval breaks it."""
@@ -502,6 +506,71 @@ class Suggestion:
 
 
 # --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What it means to go back to the values before a suggestion.
+
+    Attributes:
+        suggestion_id: that one.
+        undone: it and all after it that changed config.ini, rollbacks included, oldest first; at least one.
+    """
+
+    suggestion_id: str
+    undone: tuple[Suggestion, ...]
+
+    @property
+    def first(self) -> dict[str, Change]:
+        """By parameter the first change, whose old value comes back."""
+        return {change.parameter: change for one in reversed(self.undone) for change in one.changes}
+
+    @property
+    def last(self) -> dict[str, Change]:
+        """By parameter the last change, whose new value must stand in the file."""
+        return {change.parameter: change for one in self.undone for change in one.changes}
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values that come back."""
+        return {name: change.old for name, change in self.first.items()}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The same as they stood in the file."""
+        return {name: change.old_text for name, change in self.first.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a workload after all sources were asked.
+
+    Attributes:
+        runs: all on record, oldest first.
+        others: the newest runs of other workloads: what they were like says something about this one.
+        fresh: those of `runs` that were new.
+        followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
+        untried: the newest suggestion that changed something, if no run has started and ended since.
+        last: how to undo the agent's last change, where it is still in force and has been run since.
+        track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.
+        evidence: the account of it for the report.
+        codes: reason codes for the report.
+    """
+
+    runs: tuple[Run, ...]
+    others: tuple[Run, ...] = ()
+    fresh: tuple[Run, ...] = ()
+    followed_up: tuple[tuple[Run, Parameters], ...] = ()
+    untried: Suggestion | None = None
+    last: Undo | None = None
+    track: tuple[TrackRecord, ...] = ()
+    evidence: Evidence = NO_EVIDENCE
+    codes: tuple[str, ...] = ()
+
+    def waiting_for(self, current: Parameters) -> str | None:
+        """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""
+        newest = self.untried
+        return newest.suggestion_id if newest and same(newest.suggested, current) else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

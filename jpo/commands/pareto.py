@@ -13,19 +13,19 @@ from pathlib import Path
 from jpo.agent.policy import Policy
 from jpo.cost import usd_of_text
 from jpo.errors import NothingAdmissible, UsageError
-from jpo.history.undo import Undo, on_probation, pinned
+from jpo.history.undo import on_probation, pinned
 from jpo.learning import continual
 from jpo.optimizer.advise import advise, choose
 from jpo.optimizer.front import Front
 from jpo.optimizer.sla import within_sla
 from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
-from jpo.project.evidence import Known, currency_in, gather, limits_of, waiting_for, workload_of
+from jpo.project.evidence import currency_in, gather, limits_of, workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.project.proposal import request_of
 from jpo.project.settings import seconds
-from jpo.records import Currency, Preference, Workload
+from jpo.records import Currency, Known, Preference, Undo, Workload
 from jpo.report import front_json, front_text
 from jpo.report.plots.fleet import can_plot
 from jpo.report.plots.front import plot
@@ -113,7 +113,7 @@ def chosen(
             seed=seed,
             others=known.others,
             followed_up=known.followed_up,
-            waiting_for=waiting_for(known, workload.current),
+            waiting_for=known.waiting_for(workload.current),
             last=last,
         )
     except NothingAdmissible as error:

@@ -13,15 +13,15 @@ from constraints import Facts, Limits, names
 from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.history import Store
-from jpo.history.undo import Undo, day, equal, last_in_force, on_record, pins, took_effect, undo
+from jpo.history.undo import day, equal, last_in_force, on_record, pins, took_effect, undo
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.surrogate import Request, surrogate_of
-from jpo.project.evidence import Known, currency_in, gather, limits_of, workload_of
+from jpo.project.evidence import currency_in, gather, limits_of, workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.project.proposal import carry_out, checked, diff_of, edits_of, request_of, suggestion_of
-from jpo.records import Decision, Parameter, Run, Suggestion, Workload
+from jpo.records import Decision, Known, Parameter, Run, Suggestion, Undo, Workload
 from jpo.report import Report
 from jpo.wording import numbers
 

@@ -15,10 +15,10 @@ from jpo.errors import UsageError
 from jpo.history import Store
 from jpo.history.audit_export import moment
 from jpo.inventory.gpus import gpus_here
-from jpo.project.evidence import Known, currency_in, gather, prices_in, workload_of
+from jpo.project.evidence import currency_in, gather, prices_in, workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
-from jpo.records import USD, Currency, Identity, Run, SlaCheck, Workload, same
+from jpo.records import USD, Currency, Identity, Known, Run, SlaCheck, Workload, same
 from jpo.report.sla import CheckedRun, Tally, checked_text
 from jpo.telemetry import read_log
 from jpo.wording import numbers

@@ -19,11 +19,11 @@ from jpo.history.undo import on_probation, pinned, told_of_pins
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.surrogate import Request
-from jpo.project.evidence import Known, currency_in, gather, limits_in, waiting_for, with_pins, workload_of
+from jpo.project.evidence import currency_in, gather, limits_in, with_pins, workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.project.proposal import carry_out, diff_of, guarded, propose, refuse, request_of, suggestion_of
-from jpo.records import WHOLE, Workload
+from jpo.records import WHOLE, Known, Workload
 from jpo.report import Report
 
 
@@ -114,7 +114,7 @@ def advised(
             others=known.others,
             followed_up=known.followed_up,
             chosen=chosen,
-            waiting_for=waiting_for(known, workload.current),
+            waiting_for=known.waiting_for(workload.current),
             last=on_probation(store, workload, known.runs),
         )
     except NothingAdmissible as error:

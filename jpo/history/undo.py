@@ -9,51 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import dropwhile, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.records import SAME, Change, Identity, Parameters, Run, Suggestion, Workload, same
+from jpo.records import SAME, Change, Identity, Parameters, Run, Suggestion, Undo, Workload, same
 
 PROBATION_RUNS = 5
 """A change that was run so often is no longer undone by itself: what becomes worse later has another cause, as data that grow."""
 LOOKED_BACK = 100
 """Newest suggestions among which `jpo suggest` looks for the last change."""
 PINNED_UNTIL = "pinned until"
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """What it means to go back to the values before a suggestion.
-
-    Attributes:
-        suggestion_id: that one.
-        undone: it and all after it that changed config.ini, rollbacks included, oldest first; at least one.
-    """
-
-    suggestion_id: str
-    undone: tuple[Suggestion, ...]
-
-    @property
-    def first(self) -> dict[str, Change]:
-        """By parameter the first change, whose old value comes back."""
-        return {change.parameter: change for one in reversed(self.undone) for change in one.changes}
-
-    @property
-    def last(self) -> dict[str, Change]:
-        """By parameter the last change, whose new value must stand in the file."""
-        return {change.parameter: change for one in self.undone for change in one.changes}
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The values that come back."""
-        return {name: change.old for name, change in self.first.items()}
-
-    @property
-    def texts(self) -> dict[str, str]:
-        """The same as they stood in the file."""
-        return {name: change.old_text for name, change in self.first.items()}
 
 
 def on_record(store: Store, identity: Identity) -> tuple[tuple[Suggestion, ...], frozenset[str]]:

@@ -21,9 +21,8 @@ from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.practice import Track, practise_with, release_test, released_for
 from jpo.learning.release import Release
 from jpo.optimizer.surrogate import Request
-from jpo.project.evidence import Known
 from jpo.project.load import LoadedSettings
-from jpo.records import Identity, Run
+from jpo.records import Identity, Known, Run
 
 if TYPE_CHECKING:
     from jpo.agent.decide import Explore

@@ -23,10 +23,9 @@ from jpo.agent.rows import row_of_run, rows_of, rows_of_run
 from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
-from jpo.history.undo import Undo
 from jpo.optimizer.sla import promised, within_sla
 from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of, with_followers
-from jpo.records import Belief, Candidates, Decision, Forecast, Parameters, Run
+from jpo.records import Belief, Candidates, Decision, Forecast, Parameters, Run, Undo
 
 WATCHED = 100
 """Last runs that a policy is told of, each candidate's age and how it moved."""

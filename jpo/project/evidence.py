@@ -24,7 +24,7 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import CSV, PROMETHEUS, caveats, look, prometheus_of, why_nothing
-from jpo.records import Currency, Evidence, Forecast, Identity, Run, Skipped, Suggestion, TrackRecord, Workload, same
+from jpo.records import Currency, Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord, Workload
 from jpo.telemetry import PrometheusSource
 
 MODEL = ("num_layers", "epochs")
@@ -37,31 +37,6 @@ LEDGER_RUNS = 1000
 """Newest runs of a workload in which `jpo history` and `jpo explain` look for what its last forecasts came to."""
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a workload after all sources were asked.
-
-    Attributes:
-        runs: all on record, oldest first.
-        others: the newest runs of other workloads: what they were like says something about this one.
-        fresh: those of `runs` that were new.
-        followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
-        untried: the newest suggestion that changed something, if no run has started and ended since.
-        track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.
-        evidence: the account of it for the report.
-        codes: reason codes for the report.
-    """
-
-    runs: tuple[Run, ...]
-    others: tuple[Run, ...]
-    fresh: tuple[Run, ...]
-    followed_up: tuple[tuple[Run, Mapping[str, float]], ...]
-    untried: Suggestion | None
-    track: tuple[TrackRecord, ...]
-    evidence: Evidence
-    codes: tuple[str, ...]
 
 
 def workload_of(path: Path, loaded: LoadedSettings, *, now: float) -> Workload:
@@ -256,12 +231,6 @@ def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: flo
     if newest is None or newest.created_at > now + CLOCKS_DIFFER_SECONDS:
         return None
     return None if any(latest_start(run) >= newest.created_at for run in runs) else newest
-
-
-def waiting_for(known: Known, current: Mapping[str, float]) -> str | None:
-    """Id of the untried suggestion if config.ini still holds its values: its outcome comes before the next one."""
-    one = known.untried
-    return one.suggestion_id if one and same(one.suggested, current) else None
 
 
 def age(store: Store, identity: Identity, now: float) -> str:

@@ -24,9 +24,9 @@ from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
 from jpo.optimizer.surrogate import Request
-from jpo.project.evidence import Known, currency_in, prices_in
+from jpo.project.evidence import currency_in, prices_in
 from jpo.project.load import LoadedSettings
-from jpo.records import SAME, Change, Edit, Forecast, Guarded, Parameter, Parameters, Run, Suggestion, Workload, same
+from jpo.records import SAME, Change, Edit, Forecast, Guarded, Known, Parameter, Parameters, Run, Suggestion, Workload, same
 
 TELLING = 3
 """Runs of each configuration that a suggestion names as its evidence."""

@@ -12,11 +12,11 @@ from made import DIGITS, a_run, a_suggestion
 
 from jpo import config
 from jpo.history import AuditEvent, Store, open_store
-from jpo.history.undo import Undo, last_in_force, on_probation, on_record, pinned, pins, restored, told_of_pins, took_effect, undo
+from jpo.history.undo import last_in_force, on_probation, on_record, pinned, pins, restored, told_of_pins, took_effect, undo
 from jpo.project.evidence import workload_of
 from jpo.project.load import load
 from jpo.project.proposal import edits_of, executed_with
-from jpo.records import Change, Edit, Identity, Suggestion, Workload
+from jpo.records import Change, Edit, Identity, Suggestion, Undo, Workload
 
 FILE = b"""\xef\xbb\xbf; who touches this file pays a round\r
 [workload]\r

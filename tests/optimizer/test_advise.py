@@ -9,10 +9,9 @@ import pytest
 from jpo.agent.rows import row_of
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.history.undo import Undo
 from jpo.optimizer.advise import advise, row_found
 from jpo.optimizer.surrogate import Request, collect
-from jpo.records import Change, Identity, Outcome, Preference, Run, RunStatus, same
+from jpo.records import Change, Identity, Outcome, Preference, Run, RunStatus, Undo, same
 from tests.made import a_suggestion
 
 NOW = {"batch_size": 16.0, "learning_rate": 0.01, "cpus": 2.0}

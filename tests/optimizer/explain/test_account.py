@@ -13,11 +13,10 @@ import constraints
 from constraints import Limits
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.history.undo import Undo
 from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.explain import Account, account_of
 from jpo.optimizer.surrogate import Request
-from jpo.records import NAMED_PREFERENCES, Change, Identity, Outcome, Run, RunStatus
+from jpo.records import NAMED_PREFERENCES, Change, Identity, Outcome, Run, RunStatus, Undo
 
 NOW = {"batch_size": 64.0, "gpus": 2.0, "cpus": 8.0}
 LIMITS = Limits()
