@@ -62,10 +62,10 @@ def test_which_policy_decided_is_on_record(project: Project) -> None:
     data = records(project)[-2]["data"]
     shipped = shipped_policy()
     assert shipped is not None
-    expected = {"sac": continual.digest_of(shipped), "belief": "belief rule"}
+    expected = {"sac": shipped.digest, "belief": "belief rule"}
     assert data["policy"] == expected[data["decided_by"]]
-    assert continual.decider(shipped, "sac") == continual.digest_of(shipped)
-    assert continual.decider(shipped, "waiting") is None
+    assert decider(shipped, "sac") == shipped.digest
+    assert decider(shipped, "waiting") is None
 
 
 def test_every_record_says_who_where_and_with_which_versions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,35 +1,23 @@
-"""What the commands know before they decide: the workload in config.ini, the guard's limits, and finished runs from every source.
+"""Collecting: every source of finished runs is asked, what it reports goes on record, and what is known then comes back.
 
-What the sources (sources.py) bring goes into the store, and the account of it into the report.
+The sources themselves are in sources.py. A source that cannot be read is no error unless `strict`; the report says so.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
-from pathlib import Path
 
-import constraints
-from constraints import Limits, names
-from jpo import config
-from jpo.cost import Instance, Prices, lacks_energy, read_catalogue, run_cost_usd
-from jpo.cost.catalogue import SHIPPED, select
-from jpo.cost.price import price_of_type
-from jpo.errors import TelemetryError, UsageError
+from jpo.cost import Prices, lacks_energy, run_cost_usd
+from jpo.errors import TelemetryError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
+from jpo.history.undo import on_probation, told_of_pins
 from jpo.inventory.idle_gpus import diagnose
-from jpo.inventory.machine import machine_here
-from jpo.project.load import LoadedSettings
-from jpo.project.sources import CSV, PROMETHEUS, caveats, look, prometheus_of, why_nothing
-from jpo.records import Currency, Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord, Workload
+from jpo.project.project import Project
+from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
+from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.telemetry import PrometheusSource
-
-MODEL = ("num_layers", "epochs")
-NOT_FREED = "not freed in jpo.toml"
-"""What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting so long for a run to start is harmless."""
@@ -37,80 +25,6 @@ LEDGER_RUNS = 1000
 """Newest runs of a workload in which `jpo history` and `jpo explain` look for what its last forecasts came to."""
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
-
-
-def workload_of(path: Path, loaded: LoadedSettings, *, now: float) -> Workload:
-    """Read config.ini with the names that guard and jpo.toml know."""
-    tables = loaded.settings.parameters
-    return config.read(
-        path,
-        identity={str(part): key for part, key in loaded.settings.workload.identity.items()},
-        keys={name: table.key for name, table in tables.items() if table.key},
-        names=names.WELL_KNOWN,
-        identity_names=names.IDENTITY,
-        parse_value=names.parse_value,
-        frozen={name: "frozen in jpo.toml" for name, table in tables.items() if table.freeze}
-        | {name: NOT_FREED for name in MODEL if name not in tables},
-        today=datetime.fromtimestamp(now, UTC).date(),
-    )
-
-
-def limits_in(loaded: LoadedSettings) -> Limits:
-    """The guard's limits, which it reads from the same tables by rules of its own; with what this machine has, if it shall."""
-    try:
-        limits = constraints.limits_from(loaded.tables)
-    except ValueError as error:
-        raise UsageError(str(loaded.toml or "settings"), str(error), code="JPO-E302") from error
-    if not loaded.settings.quota.this_machine:
-        return limits
-    return replace(limits, quota=limits.quota.within(machine_here(os.environ).most))
-
-
-def prices_in(loaded: LoadedSettings) -> Prices:
-    """[prices]; raises UsageError JPO-E801 or JPO-E802 for a GPU type, region or catalogue that is not there."""
-    table, place = loaded.settings.prices, f"{loaded.toml or 'settings'} [prices]"
-    per_gpu = table.usd_per_gpu_hour
-    if table.usd_per_gpu_hour_of and table.gpu_type is not None:
-        per_gpu = price_of_type(table.usd_per_gpu_hour_of, table.gpu_type, place=place)
-    instances = (
-        select(catalogue_in(loaded), region=table.region, gpu_type=table.gpu_type, place=place)
-        if table.catalogue is not None
-        else ()
-    )
-    return Prices(
-        usd_per_gpu_hour=per_gpu,
-        usd_per_cpu_hour=table.usd_per_cpu_hour,
-        usd_per_gib_hour=table.usd_per_gib_hour,
-        usd_per_kwh=table.usd_per_kwh,
-        instances=instances,
-        spot=table.spot,
-        spot_share=table.spot_share,
-    )
-
-
-def catalogue_in(loaded: LoadedSettings) -> tuple[Instance, ...]:
-    """All instances of the catalogue that [prices] names: one that came with JPO, else a file beside jpo.toml; () without one."""
-    name = loaded.settings.prices.catalogue
-    return () if name is None else read_catalogue(SHIPPED.get(name) or loaded.root / name)
-
-
-def currency_in(loaded: LoadedSettings) -> Currency:
-    """What [prices] wants amounts to be shown in."""
-    table = loaded.settings.prices
-    return Currency(table.currency, table.per_usd or 1.0)
-
-
-def limits_of(workload: Workload, loaded: LoadedSettings) -> Limits:
-    """The guard's limits with what is pinned."""
-    return with_pins(limits_in(loaded), workload)
-
-
-def with_pins(limits: Limits, workload: Workload) -> Limits:
-    """The limits with the workload's pinned values held; what is only not freed may be set by hand."""
-    for p in workload.parameters:
-        if p.held and p.held != NOT_FREED:
-            limits = limits.holding([p.name], p.held)
-    return limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,33 +45,48 @@ class Asked:
     silent: bool
 
 
-def gather(store: Store, identity: Identity, loaded: LoadedSettings, *, now: float, offline: bool, strict: bool) -> Known:
-    """Ask every source for finished runs, put them on record, and say what is known now.
+def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Known:
+    """Ask every source for finished runs, put them on record, and say what is known of the workload now.
 
-    A source that cannot be read is an error only if `strict`; otherwise the history goes without it, and the report says so.
     Where Prometheus answers and there is no run at all, the report says why.
+
+    Args:
+        offline: ask no server; the store and CSV logs alone.
+        strict: a source that cannot be read completely is an error.
+
+    Raises:
+        TelemetryError: JPO-E110, JPO-E117 or what the source raised, if `strict`.
     """
-    server = None if offline else prometheus_of(loaded)
-    asked = ask(server, store, identity, loaded, now=now, strict=strict)
+    store, identity = job.store, job.workload.identity
+    server = None if offline else prometheus_of(job.settings)
+    asked = ask(server, job, strict=strict)
     recorded = store.recorded_runs(identity)
-    runs = tuple(one.run for one in recorded)
-    others = tuple(one.run for one in store.recorded_runs(limit=OTHER_RUNS) if one.run.identity != identity)
+    runs = tuple(entry.run for entry in recorded)
+    others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
     notes = dict(asked.notes)
     if server and asked.silent and not runs:
-        notes |= why_nothing(server, identity, loaded, now=now, seconds_spent=asked.seconds)
+        notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
-    notes |= without_energy(runs, prices_in(loaded))
+    notes |= without_energy(runs, job.prices)
     return Known(
         runs=runs,
         others=others,
         fresh=asked.fresh,
         followed_up=followed_up(store, recorded),
-        untried=untried(store, identity, runs, now=now),
-        track=past_forecasts(store, recorded, prices_in(loaded)),
+        untried=untried(store, identity, runs, now=job.now),
+        last=on_probation(store, job.workload, runs),
+        track=past_forecasts(store, recorded, job.prices),
         evidence=Evidence(len(runs), asked.skipped, asked.requests, asked.seconds, tuple(notes)),
         codes=tuple(dict.fromkeys(notes.values())),
     )
+
+
+def with_pins_noted(known: Known, job: Project) -> Known:
+    """What is known, with a note for each value that a rollback pins."""
+    pins = told_of_pins(job.workload)
+    evidence = replace(known.evidence, notes=(*known.evidence.notes, *pins))
+    return replace(known, evidence=evidence, codes=(*known.codes, *(["JPO-I846"] if pins else [])))
 
 
 def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
@@ -171,20 +100,19 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     return {f"{told}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
-def ask(
-    server: PrometheusSource | None, store: Store, identity: Identity, loaded: LoadedSettings, *, now: float, strict: bool
-) -> Asked:
-    """One look at each source; what it brings goes on record before the next one is asked."""
+def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked:
+    """Ask each source once; what it reports goes on record before the next one is asked."""
+    store, identity, now = job.store, job.workload.identity, job.now
     fresh: list[Run] = []
     skipped: list[Skipped] = []
     notes = dict(caveats(server))
     requests, seconds, silent = 0, 0.0, False
     for source in (CSV, PROMETHEUS):
         try:
-            finished = look(source, server, store, identity, loaded, now=now)
+            finished = finished_of(source, server, store, identity, job.settings, now=now)
             if strict and not finished.complete:
-                unreadable = "; ".join(one.reason for one in finished.skipped)
-                raise TelemetryError(source, f"a log cannot be read: {unreadable}", "mend or remove it", code="JPO-E110")
+                unreadable = "; ".join(log.reason for log in finished.skipped)
+                raise TelemetryError(source, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
         except TelemetryError as error:
             if strict:
                 raise
