@@ -17,15 +17,16 @@ from jpo.history.undo import on_probation, pinned
 from jpo.learning import continual
 from jpo.optimizer.advise import advise, choose
 from jpo.optimizer.front import Front
+from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of
+from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
 from jpo.project.evidence import currency_in, gather, limits_of, workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
 from jpo.project.proposal import request_of
 from jpo.project.settings import seconds
-from jpo.records import Currency, Known, Preference, Undo, Workload
+from jpo.records import Currency, Known, Preference, Undo
 from jpo.report import front_json, front_text
 from jpo.report.plots.fleet import can_plot
 from jpo.report.plots.front import plot
@@ -66,7 +67,7 @@ def pareto(path: Path, loaded: LoadedSettings, *, objectives: str | None, refere
         request = request_of(workload, limits_of(workload, loaded), known.runs, loaded)
         policy = continual.policy_in(store, workload.identity, request.explore)
         last = on_probation(store, workload, known.runs)
-    choices = chosen(workload, known, request, policy, last, loaded.settings.named_preferences, seed=seed)
+    choices = chosen(known, request, policy, last, loaded.settings.named_preferences, seed=seed)
     parameters = choices.ahead.candidates.parameters
     axes, note = axes_of(asked, choices.ahead)
     limits = {} if reference is None else limits_in(reference, axes, currency_in(loaded))
@@ -94,7 +95,6 @@ def pareto(path: Path, loaded: LoadedSettings, *, objectives: str | None, refere
 
 
 def chosen(
-    workload: Workload,
     known: Known,
     request: Request,
     policy: Policy | None,
@@ -105,19 +105,9 @@ def chosen(
 ) -> Choices:
     """What would be suggested now, and where one and the same agent would go under other preferences."""
     try:
-        advice = advise(
-            workload.current,
-            known.runs,
-            request,
-            policy=policy,
-            seed=seed,
-            others=known.others,
-            followed_up=known.followed_up,
-            waiting_for=known.waiting_for(workload.current),
-            last=last,
-        )
+        advice = advise(request, replace(known, last=last), policy, seed=seed)
     except NothingAdmissible as error:
-        return Choices(surrogate_of(workload.current, known.runs, request, seed=seed, others=known.others), None, str(error), {})
+        return Choices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
     ahead, decision = advice.ahead, advice.decision
     assert ahead is not None
     rows = {name: preferred(ahead, known, replace(request, preference=one), policy) for name, one in preferences.items()}

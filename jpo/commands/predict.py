@@ -20,7 +20,8 @@ from jpo.history.undo import pinned, told_of_pins
 from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
 from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
-from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of, with_configuration
+from jpo.optimizer.request import Request
+from jpo.optimizer.surrogate import Surrogate, surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds, mean_of
 from jpo.project.evidence import currency_in, gather, limits_of, workload_of
 from jpo.project.load import LoadedSettings
@@ -68,7 +69,7 @@ def predict(path: Path, loaded: LoadedSettings, question: Question, *, seed: int
     limits = limits_of(workload, loaded)
     request = request_of(workload, limits, runs, loaded)
     asked = asked_for(question, workload, request)
-    ahead = surrogate_of(workload.current, runs, request, seed=seed, others=known.others)
+    ahead = surrogate_of(request, runs, seed=seed, others=known.others)
     beside = {tuple(values.values()): with_configuration(ahead, values, seed=seed, others=known.others) for values in asked}
     grounds = Grounds(workload.identity, ahead, trials, known.others, loaded.settings.prices.gpu_type, seed, beside)
     scene = Scene(workload, limits, request, grounds, runs)

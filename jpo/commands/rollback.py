@@ -16,7 +16,8 @@ from jpo.history import Store
 from jpo.history.undo import day, equal, last_in_force, on_record, pins, took_effect, undo
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
-from jpo.optimizer.surrogate import Request, surrogate_of
+from jpo.optimizer.request import Request
+from jpo.optimizer.surrogate import surrogate_of
 from jpo.project.evidence import currency_in, gather, limits_of, workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
@@ -189,7 +190,7 @@ def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
 def advice_of(workload: Workload, undone: Undo | None, known: Known, request: Request, told: dict[str, str]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
     values = {**workload.current, **(undone.values if undone else {})}
-    ahead = surrogate_of(workload.current, known.runs, request, seed=0, others=known.others, asked=[values])
+    ahead = surrogate_of(request, known.runs, seed=0, others=known.others, asked=[values])
     row, now = ahead.row(values), ahead.candidates.current
     codes = tuple(dict.fromkeys(told.values()))
     decision = Decision(row, None, "rollback", tuple(told), codes, "keep" if row == now else "known")

@@ -18,7 +18,7 @@ from jpo.history.events import in_short, refused
 from jpo.history.undo import on_probation, pinned, told_of_pins
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice, advise
-from jpo.optimizer.surrogate import Request
+from jpo.optimizer.request import Request
 from jpo.project.evidence import currency_in, gather, limits_in, with_pins, workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.opening import store_of
@@ -55,12 +55,12 @@ def suggest(path: Path, loaded: LoadedSettings, options: Options) -> Report:
         limits = with_pins(limits, workload)
         screen(store, workload, chosen, limits, now=now)
         known = look(store, workload, loaded, options)
-        request = request_of(workload, limits, known.runs, loaded)
+        request = request_of(workload, limits, known.runs, loaded, chosen)
         if options.learn and not options.dry_run:
             lasting = request if options.lasting is None else replace(request, targets=options.lasting)  # else it began anew
             known = continual.learn_if_possible(store, workload.identity, known, lasting, loaded, seed=seed, now=now)
         policy = continual.policy_in(store, workload.identity, request.explore)
-        advice = advised(store, workload, known, request, policy, chosen, options)
+        advice = advised(store, workload, known, request, policy, options)
         proposal = propose(workload, advice, limits, known.runs, loaded)
         suggestion = suggestion_of(
             workload,
@@ -100,23 +100,11 @@ def advised(
     known: Known,
     request: Request,
     policy: Policy | None,
-    chosen: Mapping[str, float],
     options: Options,
 ) -> Advice:
     """What belief and agent advise; that nothing is admissible goes on record, too."""
     try:
-        return advise(
-            workload.current,
-            known.runs,
-            request,
-            policy=policy,
-            seed=options.seed,
-            others=known.others,
-            followed_up=known.followed_up,
-            chosen=chosen,
-            waiting_for=known.waiting_for(workload.current),
-            last=on_probation(store, workload, known.runs),
-        )
+        return advise(request, replace(known, last=on_probation(store, workload, known.runs)), policy, seed=options.seed)
     except NothingAdmissible as error:
         about: dict[str, Json] = {
             "evidence": in_short(known.evidence),

@@ -23,7 +23,7 @@ from jpo.history.events import account, refused
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
-from jpo.optimizer.surrogate import Request
+from jpo.optimizer.request import Request
 from jpo.project.evidence import currency_in, prices_in
 from jpo.project.load import LoadedSettings
 from jpo.records import SAME, Change, Edit, Forecast, Guarded, Known, Parameter, Parameters, Run, Suggestion, Workload, same
@@ -49,8 +49,10 @@ class Proposal:
     guard: Guarded
 
 
-def request_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: LoadedSettings) -> Request:
-    """What jpo.toml and config.ini allow and prefer."""
+def request_of(
+    workload: Workload, limits: Limits, runs: Sequence[Run], loaded: LoadedSettings, chosen: Parameters | None = None
+) -> Request:
+    """What jpo.toml and config.ini allow and prefer, with the values set by hand."""
     settings, tables = loaded.settings, loaded.settings.parameters
     facts, prices = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs)), prices_in(loaded)
 
@@ -61,6 +63,7 @@ def request_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: 
         return constraints.approves(today, proposed, limits, known)
 
     return Request(
+        current=workload.current,
         free=[p.name for p in workload.parameters if not p.held],
         admissible=admissible,
         preference=settings.preference.record(),
@@ -72,6 +75,7 @@ def request_of(workload: Workload, limits: Limits, runs: Sequence[Run], loaded: 
         currency=currency_in(loaded),
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,
+        chosen=chosen or {},
     )
 
 
