@@ -29,7 +29,7 @@ from jpo.errors import UsageError
 from jpo.forecast import predict
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.prior import Prior, believe, prior_of
-from jpo.optimizer.surrogate import Request
+from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Outcome, Preference, Run, RunStatus, same
 
 Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
@@ -126,7 +126,7 @@ class Advisor:
         if not candidates.admissible[candidates.current] and not belief.runs[candidates.admissible].any():
             # Nothing within the space is known, so nothing there is known to be safe.
             candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
-        request = Request(candidates.names, lambda _today, _next: True, self._preference, explore=explore)
+        request = Request(self._current, candidates.names, lambda _today, _next: True, self._preference, explore=explore)
         elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = [(run, self._current) for run in elsewhere]  # keeping today's explores nothing, even if it fails
         advice = advise_among(candidates, belief, self._runs, request, policy=self._policy, followed_up=followed_up)

@@ -123,7 +123,8 @@ def rewards_of(runs: Sequence[Run], settings: LoadedSettings) -> list[tuple[dict
 
     from jpo.agent.reward import objective, regret_reward
     from jpo.learning.experience import learnable, vectors_of
-    from jpo.optimizer.surrogate import Request, collect
+    from jpo.optimizer.candidates import collect
+    from jpo.optimizer.request import Request
 
     preference = settings.values.preference.record()
     known = learnable(runs)
@@ -133,13 +134,14 @@ def rewards_of(runs: Sequence[Run], settings: LoadedSettings) -> list[tuple[dict
     if not today:
         return [*before, *[(nothing, None)] * len(known)]
     request = Request(
+        current=today,
         free=(),
         admissible=lambda _today, _proposed: True,
         preference=preference,
         prices=prices_of(settings),
         targets=settings.values.sla.targets,
     )
-    vectors = np.array(vectors_of(known, known[0], collect(today, known, request), request))  # (runs, 6)
+    vectors = np.array(vectors_of(known, known[0], collect(request, known), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)
     rows = [

@@ -99,7 +99,7 @@ def chosen(request: Request, known: Known, policy: Policy | None, preferences: M
         advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
         return Choices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
-    surrogate, decision = advice.surrogate, advice.decision
+    surrogate, decision = advice.ahead, advice.decision
     assert surrogate is not None
     rows = {name: preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
     return Choices(surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})

@@ -20,8 +20,9 @@ from jpo.history.undo import told_of_pins
 from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
 from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
+from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
-from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of, with_configuration
+from jpo.optimizer.surrogate import Surrogate, surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds, mean_of
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings

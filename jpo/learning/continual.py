@@ -19,7 +19,7 @@ from jpo.history import AuditEvent, Json, Store
 from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.practice import Track, practise_with, release_test, released_for
 from jpo.learning.release import Release
-from jpo.optimizer.surrogate import Request
+from jpo.optimizer.request import Request
 from jpo.records import Identity, Run
 
 if TYPE_CHECKING:

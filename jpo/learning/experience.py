@@ -22,8 +22,9 @@ from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
 from jpo.cost.sla import missed
+from jpo.optimizer.candidates import collect
 from jpo.optimizer.prior import believe, prior_of
-from jpo.optimizer.surrogate import Request, collect
+from jpo.optimizer.request import Request
 from jpo.records import Candidates, Run
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def transition(runs: Sequence[Run], reference: Run, request: Request, seed: int)
     """The last of these runs, with what was believed before and after it. What a run did not report had the value before it."""
     *earlier, run = runs
     today = {**reference.parameters, **earlier[-1].parameters}
-    candidates = collect(today, runs, request)
+    candidates = collect(replace(request, current=today), runs)
     prior = prior_of(candidates, seed)
     vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, request)
     objectives = [float(objective(vector, request.preference)) for vector in vectors]

@@ -23,9 +23,11 @@ from jpo.agent.rows import row_of_run, rows_of, rows_of_run
 from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
+from jpo.optimizer.candidates import with_followers
+from jpo.optimizer.request import Request
 from jpo.optimizer.sla import promised, within_sla
-from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of, with_followers
-from jpo.records import Belief, Candidates, Decision, Forecast, Parameters, Run, Undo
+from jpo.optimizer.surrogate import Surrogate, surrogate_of
+from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
 
 WATCHED = 100
 """Last runs that a policy is told of, each candidate's age and how it moved."""
@@ -48,59 +50,45 @@ class Advice:
     """What is undone, if that is the advice."""
     last: Undo | None = None
     """How the agent's last change could be undone; None where that is not the question."""
+    seed: int = 0
+    """With which the belief was drawn."""
 
 
-def advise(
-    current: Parameters,
-    runs: Sequence[Run],
-    request: Request,
-    *,
-    policy: Policy | None,
-    seed: int,
-    others: Sequence[Run] = (),
-    followed_up: Sequence[tuple[Run, Parameters]] = (),
-    chosen: Parameters | None = None,
-    waiting_for: str | None = None,
-    last: Undo | None = None,
-    interval_factor: float | None = None,
-) -> Advice:
+def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, interval_factor: float | None = None) -> Advice:
     """Choose the next configuration.
 
     Args:
-        current: today's values by parameter name.
-        runs: finished runs of this workload, oldest first.
+        known: the workload's runs, those of other workloads, what followed suggestions, and what is untried or may be undone.
         policy: the trained agent; None, or not released for this `explore`: the belief rule chooses.
-        others: runs of other workloads, which have a say in what is believed before the first run.
-        followed_up: runs that followed a suggestion of the agent, with the values it replaced: what exploring has cost so far.
-        chosen: values which the user sets by hand; nothing else changes then but what follows them.
-        waiting_for: id of a suggestion that is in force and untried: without its outcome nothing new is known, so keep.
-        last: how to undo the agent's last change, which was run since; it is undone if it did harm.
-        widen: by how much the belief is too sure of itself, at least 1; None: as the forecasts of the last runs say.
+        interval_factor: by how much the belief is too sure of itself, at least 1; None: as the forecasts of the last runs say.
 
     Raises:
         NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
-    asked = [with_followers(chosen, current, request)] if chosen else []
-    ahead = surrogate_of(current, runs, request, seed=seed, others=others, asked=asked, interval_factor=interval_factor)
-    warned, warnings = of_watch(ahead.interval_factor)
+    chosen, followed_up = request.chosen, known.followed_up
+    asked = [with_followers(request, chosen)] if chosen else []
+    surrogate = surrogate_of(request, known.runs, seed=seed, others=known.others, asked=asked, interval_factor=interval_factor)
+    warned, warnings = of_watch(surrogate.interval_factor)
     undone: Undo | None = None
     if chosen:
         told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
-        decision = Decision(ahead.row(*asked), None, "user", (told, *warned), warnings, "try")
+        decision = Decision(surrogate.row(*asked), None, "user", (told, *warned), warnings, "try")
     else:
-        candidates = within_sla(ahead, request)
+        candidates = within_sla(surrogate, request)
+        waiting_for = known.waiting_for(request.current)
         if waiting_for and candidates.admissible[candidates.current]:
             told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
             decision = Decision(candidates.current, None, "waiting", (told, *warned), ("JPO-I611", *warnings))
-        elif last and (found := set_back(ahead, request, last, followed_up)):
-            decision, undone = found, last
+        elif known.last and (found := set_back(surrogate, request, known.last, followed_up)):
+            decision, undone = found, known.last
         else:
-            decision = choose(candidates, ahead.belief, runs, request, policy, followed_up, ahead.interval_factor)
-    lost, codes = of_loss_watch(ahead.loss_interval_factor)
+            belief = surrogate.belief
+            decision = choose(candidates, belief, known.runs, request, policy, followed_up, surrogate.interval_factor)
+    lost, codes = of_loss_watch(surrogate.loss_interval_factor)
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
-    now, then = ahead.forecast(ahead.candidates.current), ahead.forecast(decision.choice)
-    suggested = {**current, **undone.values} if undone else ahead.candidates.parameters(decision.choice)
-    return Advice(decision, current, suggested, now, then, tuple(chosen or ()), ahead, undone, last)
+    now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
+    suggested = {**request.current, **undone.values} if undone else surrogate.candidates.parameters(decision.choice)
+    return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, known.last, seed)
 
 
 def advise_among(

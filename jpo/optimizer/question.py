@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.optimizer.surrogate import Request, with_followers
+from jpo.optimizer.candidates import with_followers
+from jpo.optimizer.request import Request
 from jpo.records import WHOLE, Parameters, Workload
 
 MOST_ROWS = 200
@@ -54,7 +55,7 @@ def asked_for(question: Question, workload: Workload, request: Request) -> list[
         finding = f"makes {math.prod(map(len, varied.values()))} rows, more than {MOST_ROWS}"
         raise UsageError("--vary", finding, "vary fewer values at once", code="JPO-E823")
     combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
-    rows = [today, *(with_followers({**chosen, **one}, today, request) for one in combinations if chosen or one)]
+    rows = [today, *(with_followers(request, {**chosen, **one}) for one in combinations if chosen or one)]
     return list({tuple(sorted(row.items())): row for row in rows}.values())
 
 

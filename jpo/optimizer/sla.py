@@ -14,7 +14,8 @@ import numpy as np
 
 from jpo.cost.sla import SLA_TARGETS
 from jpo.errors import NothingAdmissible
-from jpo.optimizer.surrogate import Request, Surrogate
+from jpo.optimizer.request import Request
+from jpo.optimizer.surrogate import Surrogate
 from jpo.records import USD, Candidates, Currency
 from jpo.wording import numbers
 

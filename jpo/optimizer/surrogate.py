@@ -1,29 +1,30 @@
-"""What is to be expected of the configurations that a workload could run: candidates, belief, and a forecast for each.
+"""Surrogate of a workload: the posterior over its candidates after its runs, and a forecast for each of them.
 
-Here simulator, belief and prices meet for everybody who looks ahead: `advise` chooses from an outlook, `jpo predict` and
-`jpo pareto` show it. No store, no file, no clock: the same arguments give the same outlook, in every process.
+Here simulator, belief and prices meet: `advise` chooses from a surrogate, `jpo predict` and `jpo pareto` show it. No store, no
+file, no clock: the same arguments give the same surrogate, in every process.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.action import followed, propose_candidates
-from jpo.agent.rows import row_of, rows_of
-from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.agent.rows import row_of
+from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
 from jpo.forecast.calibration import one_step_ahead, widening
 from jpo.forecast.demand import Band, demand
 from jpo.forecast.power import power_watts
+from jpo.optimizer.candidates import collect, with_row
 from jpo.optimizer.prior import Prior, believe, prior_of, thinned
-from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval, Parameters, Preference, Run
+from jpo.optimizer.request import Request
+from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -37,32 +38,6 @@ FEW = 250
 """Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3%."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the user wants and allows.
-
-    Attributes:
-        free: parameters that may change.
-        admissible: the guard's word on (today's, proposed) values.
-        choices, scales, follow: see `propose_candidates`.
-        promises: what the SLA promises, by the names of [sla].
-        currency: in which messages name amounts.
-        explore, confidence: see `decide`.
-    """
-
-    free: Collection[str]
-    admissible: Callable[[Parameters, Parameters], bool]
-    preference: Preference
-    prices: Prices = field(default_factory=Prices)
-    choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    scales: Mapping[str, str] = field(default_factory=dict)
-    follow: Mapping[str, str] = field(default_factory=dict)
-    targets: Mapping[str, float] = field(default_factory=dict)
-    currency: Currency = USD
-    explore: Literal["off", "safe", "on"] = "safe"
-    confidence: float = 0.9
-
-
 @dataclass(frozen=True, eq=False)
 class Surrogate:
     """What is known and believed of a workload's candidates.
@@ -70,9 +45,9 @@ class Surrogate:
     Attributes:
         runs: the workload's finished runs, oldest first.
         prior: what was believed before them.
-        widen: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
+        interval_factor: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
         prices: what resources cost.
-        widen_loss: the same of validation losses.
+        loss_interval_factor: the same of validation losses.
     """
 
     candidates: Candidates
@@ -160,26 +135,24 @@ def _at(band: Band, row: int) -> Interval | None:
 
 
 def surrogate_of(
-    current: Parameters,
-    runs: Sequence[Run],
     request: Request,
+    runs: Sequence[Run],
     *,
     seed: int,
     others: Sequence[Run] = (),
     asked: Sequence[Parameters] = (),
     interval_factor: float | None = None,
 ) -> Surrogate:
-    """The outlook of a workload.
+    """Surrogate of a workload.
 
     Args:
-        current: today's values by parameter name.
         runs: finished runs of this workload, oldest first.
         others: runs of other workloads, which have a say in what is believed before the first run.
-        asked: configurations to look at whether or not they are admissible; each names all parameters of `current`.
-        widen: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of the last
-            runs say, of each of them.
+        asked: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
+        interval_factor: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of
+            the last runs say, of each of them.
     """
-    candidates = collect(current, runs, request)
+    candidates = collect(request, runs)
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
     prior = prior_of(candidates, seed, others)
@@ -188,7 +161,7 @@ def surrogate_of(
 
 
 def with_configuration(ahead: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = ()) -> Surrogate:
-    """The outlook with one more configuration; the same outlook where it is a candidate.
+    """The surrogate with one more configuration; the same one where it is a candidate.
 
     Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
     """
@@ -197,40 +170,6 @@ def with_configuration(ahead: Surrogate, values: Parameters, *, seed: int, other
         return ahead
     prior = prior_of(candidates, seed, others)
     return replace(ahead, candidates=candidates, belief=believe(prior, candidates, ahead.runs), prior=prior)
-
-
-def collect(current: Parameters, runs: Sequence[Run], request: Request) -> Candidates:
-    """The candidate set of a workload."""
-    candidates = propose_candidates(
-        current,
-        runs,
-        free=request.free,
-        admissible=lambda proposed: request.admissible(current, proposed),
-        log_rate=lambda values: log_rate(values, request.prices),
-        choices=request.choices,
-        scales=request.scales,
-        follow=request.follow,
-    )
-    return replace(candidates, priced=usd_per_hour(current, request.prices) is not None)
-
-
-def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Candidates:
-    """The set with one more configuration, which is not admissible unless it was a candidate before."""
-    if rows_of(candidates, values).size:
-        return candidates
-    now = candidates.parameters(candidates.current)
-    return replace(
-        candidates,
-        values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
-        admissible=np.append(candidates.admissible, False),
-        log_rate=np.append(candidates.log_rate, log_rate(values, prices) - log_rate(now, prices)),
-    )
-
-
-def with_followers(chosen: Parameters, today: Parameters, request: Request) -> dict[str, float]:
-    """Today's configuration with some values changed by hand, and what follows them."""
-    rules = {name: rule for name, rule in request.follow.items() if name in request.free and name not in chosen}
-    return dict(followed({**today, **chosen}, today, rules))
 
 
 def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tuple[float, float]:

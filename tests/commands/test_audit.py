@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jpo.optimizer.suggestion import decider
 from jpo.agent.policy import shipped_policy
 from jpo.commands import suggest as story
 from jpo.commands.audit import since_when
 from jpo.errors import NothingAdmissible
-from jpo.learning import continual
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -144,8 +144,8 @@ def test_show_tells_each_record_in_a_line(project: Project) -> None:
 
 def test_show_folds_on_a_narrow_terminal_below_its_words(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     suggest(project)
-    monkeypatch.setattr("jpo.cli.upkeep.for_people", lambda: True)
-    monkeypatch.setattr("jpo.cli.upkeep.width", lambda: 80)
+    monkeypatch.setattr("jpo.cli.audit.for_people", lambda: True)
+    monkeypatch.setattr("jpo.cli.audit.width", lambda: 80)
     lines = project.jpo("audit", "show", "--no-color", "--limit", "2").out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith(" " * 43) for line in lines)

@@ -8,14 +8,14 @@ import pytest
 
 from jpo.commands import suggest
 from jpo.history import open_store, verify
-from jpo.project import proposal
+from jpo.project import record
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from conftest import Project
 
-STEPS = [(suggest, "propose", "batch_size = 16"), (proposal, "write", "batch_size = 64")]
+STEPS = [(suggest, "propose", "batch_size = 16"), (record, "write", "batch_size = 64")]
 """Step of the story in front of which the session ends -> what config.ini says afterwards."""
 
 

@@ -175,11 +175,11 @@ def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
     """An agent that learnt from other promises begins anew: a moment is another promise each time."""
     learnt_from = []
 
-    def learn(_store, _identity, known, request, _loaded, **_when):
+    def learn(_store, _identity, _runs, request, **_when):
         learnt_from.append(request.targets)
-        return known
+        return ()
 
-    monkeypatch.setattr("jpo.learning.continual.learn_if_possible", learn)
+    monkeypatch.setattr("jpo.learning.continual.keep_up", learn)
     for words in ((), ("--deadline", "2100-01-01T00:00Z", "--max-cost", "20")):
         assert promised.jpo("suggest", "config.ini", *words).code == 0
     lasting = {"time_max": 60, "gpu_util_min": 0.5, "val_loss_max": 0.2}

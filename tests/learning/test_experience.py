@@ -8,11 +8,13 @@ import pytest
 
 from jpo.agent.reward import regret_reward
 from jpo.learning.experience import fingerprint, learnable, transitions
-from jpo.optimizer.surrogate import Request
+from jpo.optimizer.request import Request
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}
-WISHES = Request(free=("batch_size", "cpus"), admissible=lambda _today, _proposed: True, preference=Preference(1.0, 0.0, 0.0))
+WISHES = Request(
+    NOW, free=("batch_size", "cpus"), admissible=lambda _today, _proposed: True, preference=Preference(1.0, 0.0, 0.0)
+)
 
 
 def a_run(number: int, seconds: float, status: RunStatus = RunStatus.SUCCEEDED, **values: float) -> Run:
@@ -57,7 +59,7 @@ def test_learning_goes_on_where_it_stopped() -> None:
 
 
 def test_a_run_that_says_nothing_under_the_preference_teaches_nothing() -> None:
-    efficient = Request(free=("batch_size",), admissible=lambda _a, _b: True, preference=Preference(0.0, 0.0, 1.0))
+    efficient = Request(NOW, free=("batch_size",), admissible=lambda _a, _b: True, preference=Preference(0.0, 0.0, 1.0))
     assert list(transitions(RUNS[:3], efficient, seed=0, first=0)) == [None]
 
 
@@ -65,7 +67,7 @@ def test_the_fingerprint_tells_other_histories_and_preferences_apart() -> None:
     same, later = fingerprint(RUNS, WISHES, 1), fingerprint([*RUNS, a_run(9, 1.0)], WISHES, 1)
     assert same == later, "what comes after does not matter"
     assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], WISHES, 1)
-    other = Request(free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
+    other = Request(NOW, free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
     assert same != fingerprint(RUNS, other, 1)
     assert same != fingerprint(RUNS, replace(WISHES, targets={"time_max": 60.0}), 1)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from jpo.agent.rows import row_of
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.optimizer.advise import advise, row_found
-from jpo.optimizer.surrogate import Request, collect
-from jpo.records import Change, Identity, Outcome, Preference, Run, RunStatus, Undo, same
+from jpo.optimizer.advise import Advice, advise, row_found
+from jpo.optimizer.candidates import collect
+from jpo.optimizer.request import Request
+from jpo.records import Change, Identity, Known, Outcome, Preference, Run, RunStatus, Undo, same
 from tests.made import a_suggestion
 
 NOW = {"batch_size": 16.0, "learning_rate": 0.01, "cpus": 2.0}
@@ -27,6 +29,7 @@ def a_run(
 
 def request(**changed: object) -> Request:
     defaults = {
+        "current": NOW,
         "free": ("batch_size", "learning_rate", "cpus"),
         "admissible": lambda _today, _proposed: True,
         "preference": Preference(),
@@ -34,53 +37,56 @@ def request(**changed: object) -> Request:
     return Request(**{**defaults, **changed})  # type: ignore[arg-type]
 
 
+def advised(asked: Request, runs: Sequence[Run], **known: object) -> Advice:
+    return advise(asked, Known(tuple(runs), **known), None, seed=0)  # type: ignore[arg-type]
+
+
+UNTRIED = a_suggestion("s1", suggested=NOW)
 FASTER = [a_run(1, 100.0), a_run(2, 101.0), a_run(3, 40.0, batch_size=64.0), a_run(4, 41.0, batch_size=64.0)]
 
 
 def test_the_same_arguments_give_the_same_advice() -> None:
-    first, second = (advise(NOW, FASTER, request(), policy=None, seed=5) for _ in range(2))
+    first, second = (advise(request(), Known(tuple(FASTER)), None, seed=5) for _ in range(2))
     assert first == second
 
 
 def test_without_a_run_the_advice_is_to_keep_and_nothing_is_forecast() -> None:
-    advice = advise(NOW, [], request(), policy=None, seed=0)
+    advice = advised(request(), [])
     assert (advice.suggested, advice.next.duration_seconds, advice.decision.decided_by) == (NOW, None, "no evidence")
 
 
 def test_a_measured_better_batch_size_is_advised_and_forecast_near_what_it_took() -> None:
-    advice = advise(NOW, FASTER, request(explore="off"), policy=None, seed=0)
+    advice = advised(request(explore="off"), FASTER)
     assert advice.suggested["batch_size"] == 64
     assert advice.next.duration_seconds is not None
     assert advice.next.duration_seconds.mean == pytest.approx(40.5, rel=0.15)
 
 
 def test_what_breaks_the_promised_time_is_not_advised() -> None:
-    advice = advise(NOW, FASTER, request(targets={"time_max": 60.0}, explore="off"), policy=None, seed=0)
+    advice = advised(request(targets={"time_max": 60.0}, explore="off"), FASTER)
     assert advice.suggested["batch_size"] == 64
     assert "JPO-W609" in advice.decision.codes
     with pytest.raises(NothingAdmissible, match="time_max"):
-        advise(NOW, FASTER, request(targets={"time_max": 0.001}), policy=None, seed=0)
+        advised(request(targets={"time_max": 0.001}), FASTER)
 
 
 def test_explore_off_never_leaves_the_measured_ones_for_the_sla() -> None:
     slow = [a_run(1, 100.0), a_run(2, 101.0)]
     with pytest.raises(NothingAdmissible, match="only measured ones"):
-        advise(NOW, slow, request(targets={"time_max": 60.0}, explore="off"), policy=None, seed=0)
+        advised(request(targets={"time_max": 60.0}, explore="off"), slow)
 
 
 def test_the_cost_that_the_sla_limits_is_the_one_that_is_forecast() -> None:
     priced = request(prices=Prices(usd_per_cpu_hour=36.0), explore="off")  # one cent per CPU second
-    cost = advise(NOW, FASTER, priced, policy=None, seed=0).next.cost_usd
+    cost = advised(priced, FASTER).next.cost_usd
     assert cost is not None
     assert cost.mean == pytest.approx(0.81, rel=0.15)
     with pytest.raises(NothingAdmissible, match="cost_max"):
-        advise(NOW, FASTER, request(prices=Prices(usd_per_cpu_hour=36.0), targets={"cost_max": 0.0001}), policy=None, seed=0)
+        advised(request(prices=Prices(usd_per_cpu_hour=36.0), targets={"cost_max": 0.0001}), FASTER)
 
 
 def test_values_set_by_hand_change_alone_and_what_follows_them() -> None:
-    advice = advise(
-        NOW, FASTER, request(follow={"learning_rate": "batch_size:sqrt"}), policy=None, seed=0, chosen={"batch_size": 64.0}
-    )
+    advice = advised(request(follow={"learning_rate": "batch_size:sqrt"}, chosen={"batch_size": 64.0}), FASTER)
     assert advice.suggested == {"batch_size": 64.0, "learning_rate": 0.02, "cpus": 2.0}
     assert (advice.decision.decided_by, advice.decision.codes) == ("user", ())
 
@@ -93,7 +99,7 @@ def test_only_what_keeps_the_sla_is_restored() -> None:
     runs = [a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(ran)]
     now = {**NOW, "batch_size": 64.0}
     for targets, decided_by, batch_size in ({"time_max": 200.0}, "rollback", 16), ({"time_max": 80.0}, "belief", 32):
-        advice = advise(now, runs, request(free=("batch_size",), targets=targets), policy=None, seed=0, last=last)
+        advice = advised(request(current=now, free=("batch_size",), targets=targets), runs, last=last)
         assert (advice.decision.decided_by, advice.suggested["batch_size"]) == (decided_by, batch_size)
 
 
@@ -102,30 +108,30 @@ def test_when_no_measured_values_keep_the_sla_the_remedy_is_one_that_is_left() -
     dear = a_run(5, 400.0, cpus=4.0)
     asked = request(targets={"time_max": 30.0})
     with pytest.raises(NothingAdmissible, match=r"^\[sla\] time_max: no .* relax a promise, or try other values by --set"):
-        advise(NOW, [*FASTER, dear], asked, policy=None, seed=0, followed_up=[(dear, NOW)])
+        advised(asked, [*FASTER, dear], followed_up=((dear, NOW),))
 
 
 def test_an_untried_suggestion_comes_first_unless_the_user_decides() -> None:
-    waiting = advise(NOW, FASTER, request(), policy=None, seed=0, waiting_for="s1")
+    waiting = advised(request(), FASTER, untried=UNTRIED)
     assert (waiting.suggested, waiting.decision.codes) == (NOW, ("JPO-I611",))
-    assert advise(NOW, FASTER, request(), policy=None, seed=0, waiting_for="s1", chosen={"cpus": 3.0}).suggested["cpus"] == 3
+    assert advised(request(chosen={"cpus": 3.0}), FASTER, untried=UNTRIED).suggested["cpus"] == 3
 
 
 def test_a_run_that_missed_its_target_is_no_reference_and_not_the_best() -> None:
     runs = [a_run(0, 3.0, converged=False, batch_size=256.0), *FASTER]
-    assert advise(NOW, runs, request(explore="off"), policy=None, seed=0).suggested["batch_size"] == 64
+    assert advised(request(explore="off"), runs).suggested["batch_size"] == 64
 
 
 def test_what_exploring_has_cost_is_counted_against_the_budget() -> None:
     dear = a_run(5, 400.0, cpus=4.0)
-    followed_up = [(dear, NOW)]
-    free, spent = (advise(NOW, [*FASTER, dear], request(), policy=None, seed=0, followed_up=one) for one in ((), followed_up))
+    followed_up = ((dear, NOW),)
+    free, spent = (advised(request(), [*FASTER, dear], followed_up=pairs) for pairs in ((), followed_up))
     assert "JPO-W606" not in free.decision.codes
     assert "JPO-W606" in spent.decision.codes
 
 
 def test_the_values_that_the_agent_found_are_looked_up_among_the_candidates() -> None:
-    candidates = collect(NOW, FASTER, request())
+    candidates = collect(request(), FASTER)
     then, gone = {**NOW, "batch_size": 64.0}, {**NOW, "batch_size": 8.5}
     assert row_found(candidates, ()) == candidates.current
     assert row_found(candidates, [(a_run(5, 50.0), then)]) == row_of(candidates, then)
@@ -139,8 +145,8 @@ def test_a_model_is_worse_against_what_the_agent_found_and_not_against_its_own_l
         replace(a_run(at, seconds, batch_size=batch), outcome=Outcome(duration_seconds=seconds, val_loss=loss))
         for at, (batch, seconds, loss) in enumerate(ran)
     ]
-    now, off = {**NOW, "batch_size": 64.0}, request(explore="off")
-    by_team, by_agent = (advise(now, runs, off, policy=None, seed=0, followed_up=f) for f in ((), [(runs[5], NOW)]))
+    off = request(current={**NOW, "batch_size": 64.0}, explore="off")
+    by_team, by_agent = (advised(off, runs, followed_up=pairs) for pairs in ((), ((runs[5], NOW),)))
     assert by_team.suggested["batch_size"] == 256
     assert by_agent.suggested["batch_size"] == 16
 
@@ -151,15 +157,16 @@ GROWING = [a_run(number, 100 * 1.5**number) for number in range(14)]
 
 def test_the_watch_finds_steady_runs_well_forecast_and_growing_ones_not() -> None:
     for runs, watched in ((FASTER, False), ([a_run(n, 100.0 + n) for n in range(12)], False), (GROWING, True)):
-        for waiting in (None, "s1"):
-            advice = advise(NOW, runs, request(), policy=None, seed=0, waiting_for=waiting)
+        for untried in (None, UNTRIED):
+            advice = advised(request(), runs, untried=untried)
             assert ("JPO-W616" in advice.decision.codes) is watched
             assert len(advice.decision.reasons) == len(advice.decision.codes)
 
 
 def test_forecasts_are_as_wide_as_the_watch_says() -> None:
     wide, narrow = (
-        advise(NOW, FASTER, request(), policy=None, seed=0, interval_factor=interval_factor).now for interval_factor in (2.0, 1.0)
+        advise(request(), Known(tuple(FASTER)), None, seed=0, interval_factor=interval_factor).now
+        for interval_factor in (2.0, 1.0)
     )
     assert wide.duration_seconds is not None
     assert narrow.duration_seconds is not None
@@ -173,6 +180,6 @@ def test_configurations_are_the_same_if_they_agree_in_what_both_name() -> None:
 
 
 def test_candidates_say_whether_prices_are_known() -> None:
-    assert not collect(NOW, [], request()).priced
-    assert collect(NOW, [], request(prices=Prices(usd_per_cpu_hour=1.0))).priced
-    assert np.all(np.isfinite(collect(NOW, [], request()).log_rate))
+    assert not collect(request(), []).priced
+    assert collect(request(prices=Prices(usd_per_cpu_hour=1.0)), []).priced
+    assert np.all(np.isfinite(collect(request(), []).log_rate))

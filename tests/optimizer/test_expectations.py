@@ -5,7 +5,8 @@ from made import DIGITS, a_run
 
 from jpo.forecast.trials import Trial
 from jpo.optimizer.expectations import Grounds, disagree, expectations
-from jpo.optimizer.surrogate import Request, surrogate_of
+from jpo.optimizer.request import Request
+from jpo.optimizer.surrogate import surrogate_of
 from jpo.records import Identity, Outcome, Preference
 
 TODAY = {"batch_size": 64.0, "learning_rate": 0.1, "epochs": 40.0, "cpus": 1.0}
@@ -16,8 +17,8 @@ def a_trial(epoch_seconds=10.0, **more):
 
 
 def grounds(runs=(), trials=(), others=(), identity=DIGITS):
-    request = Request(free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
-    return Grounds(identity, surrogate_of(TODAY, runs, request, seed=0), trials, others, None, 0)
+    request = Request(TODAY, free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
+    return Grounds(identity, surrogate_of(request, runs, seed=0), trials, others, None, 0)
 
 
 def runs_of(seconds, count=3, **outcome):

@@ -8,13 +8,13 @@ import pytest
 from constraints import Facts, Limits, approves
 from jpo.cost import check_sla
 from jpo.errors import NothingAdmissible
+from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Request
 from jpo.records import Candidates, Currency, Forecast, Interval, Preference
 
 
 def request(targets: dict[str, float]) -> Request:
-    return Request(free=(), admissible=lambda _today, _proposed: True, preference=Preference(), targets=targets)
+    return Request({}, free=(), admissible=lambda _today, _proposed: True, preference=Preference(), targets=targets)
 
 
 class Foreseen:

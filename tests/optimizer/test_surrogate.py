@@ -7,8 +7,9 @@ import pytest
 
 from jpo.cost import Prices, run_cost_usd
 from jpo.optimizer.advise import advise
-from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of
-from jpo.records import Forecast, Identity, Outcome, Preference, Run, RunStatus
+from jpo.optimizer.request import Request
+from jpo.optimizer.surrogate import Surrogate, surrogate_of
+from jpo.records import Forecast, Identity, Known, Outcome, Parameters, Preference, Run, RunStatus
 
 NOW = {"batch_size": 32.0, "gpus": 1.0}
 MEASURED = {
@@ -21,8 +22,10 @@ MEASURED = {
 }
 
 
-def request(prices: Prices | None = None) -> Request:
-    return Request({"batch_size", "gpus"}, lambda _now, _then: True, Preference(), prices or Prices(usd_per_gpu_hour=2.0))
+def request(prices: Prices | None = None, current: Parameters = NOW) -> Request:
+    return Request(
+        current, {"batch_size", "gpus"}, lambda _now, _then: True, Preference(), prices or Prices(usd_per_gpu_hour=2.0)
+    )
 
 
 def a_run(at: int, **measured: float) -> Run:
@@ -30,7 +33,7 @@ def a_run(at: int, **measured: float) -> Run:
 
 
 def ahead(*runs: Run, prices: Prices | None = None) -> Surrogate:
-    return surrogate_of(NOW, runs, request(prices), seed=0)
+    return surrogate_of(request(prices), runs, seed=0)
 
 
 def test_every_quantity_is_expected_near_what_was_measured_and_as_the_forecast_says() -> None:
@@ -57,7 +60,7 @@ def test_nothing_is_expected_where_nothing_is_known() -> None:
 def test_a_row_without_a_price_costs_an_unknown_amount() -> None:
     now, asked = {"gpus": 0.0, "cpus": 4.0}, {"gpus": 1.0, "cpus": 4.0}
     run = Run("0", Identity("d", "m", "f"), now, RunStatus.SUCCEEDED, None, 0.0, Outcome(duration_seconds=3600.0), "csv")
-    outlook = surrogate_of(now, [run], request(Prices(usd_per_cpu_hour=0.1)), seed=0, asked=[asked])
+    outlook = surrogate_of(request(Prices(usd_per_cpu_hour=0.1), now), [run], seed=0, asked=[asked])
     expected = outlook.expected("cost_usd")
     assert expected is not None
     assert expected[outlook.row(now)] == pytest.approx(0.4)
@@ -68,7 +71,7 @@ def test_losses_that_came_as_nobody_forecast_widen_their_intervals_alone_and_the
     runs = [a_run(at, duration_seconds=3600.0, val_loss=0.5 * math.exp(1.5 * (-1) ** at)) for at in range(12)]
     outlook = ahead(*runs)
     assert (outlook.interval_factor, outlook.loss_interval_factor > 1.5) == (1.0, True)
-    decision = advise(NOW, runs, request(), policy=None, seed=0).decision
+    decision = advise(request(), Known(tuple(runs)), None, seed=0).decision
     assert ("JPO-W816" in decision.codes, "JPO-W616" in decision.codes) == (True, False)
     assert any(reason.startswith("too few of the last validation losses came as forecast") for reason in decision.reasons)
 
@@ -76,7 +79,7 @@ def test_losses_that_came_as_nobody_forecast_widen_their_intervals_alone_and_the
 def test_a_forecast_holds_the_energy_that_runs_measured_like_their_cost_does() -> None:
     prices = Prices(usd_per_gpu_hour=2.0, usd_per_kwh=0.5)
     runs = [a_run(at, duration_seconds=3600.0, energy_joules=3.6e6) for at in range(3)]  # 1 kW
-    outlook = surrogate_of(NOW, runs, request(prices), seed=0, asked=[{**NOW, "gpus": 4.0}])
+    outlook = surrogate_of(request(prices), runs, seed=0, asked=[{**NOW, "gpus": 4.0}])
     now, four = outlook.candidates.current, outlook.row({**NOW, "gpus": 4.0})
     assert [outlook.usd_per_hour(row) for row in (now, four)] == pytest.approx([run_cost_usd(runs[0], prices), 8.0 + 2.0])
     cost, expected = outlook.forecast(now).cost_usd, outlook.expected("cost_usd")

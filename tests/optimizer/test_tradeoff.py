@@ -8,7 +8,8 @@ from made import a_run
 
 from jpo.cost import Prices
 from jpo.errors import UsageError
-from jpo.optimizer.surrogate import Request, Surrogate, surrogate_of
+from jpo.optimizer.request import Request
+from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.records import Outcome, Preference, Run, RunStatus
 
@@ -22,8 +23,10 @@ def run(batch_size: float, seconds: float | None, number: int = 0, **measured: f
 
 
 def ahead_of(*runs: Run, prices: Prices | None = None) -> Surrogate:
-    request = Request(["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 256, Preference(), prices or Prices())
-    return surrogate_of(TODAY, runs, request, seed=0)
+    request = Request(
+        TODAY, ["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 256, Preference(), prices or Prices()
+    )
+    return surrogate_of(request, runs, seed=0)
 
 
 PRICED = Prices(usd_per_cpu_hour=0.5)

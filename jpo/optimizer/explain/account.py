@@ -12,7 +12,7 @@ from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, otherwise
 from jpo.optimizer.explain.scene import Scene, scene_of
-from jpo.optimizer.surrogate import Request
+from jpo.optimizer.request import Request
 from jpo.records import Alternative, Parameters, Run
 
 

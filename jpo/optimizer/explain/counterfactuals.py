@@ -12,8 +12,8 @@ import numpy as np
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import choose, set_back
 from jpo.optimizer.explain.scene import Scene, beside, guarded, moved, named
+from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Request
 from jpo.records import NAMED_PREFERENCES, WHOLE, Belief
 from jpo.wording.numbers import duration
 

@@ -16,8 +16,10 @@ from jpo.agent.rows import row_of_run
 from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import Advice, row_found
+from jpo.optimizer.candidates import with_followers
+from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
-from jpo.optimizer.surrogate import Request, Surrogate, with_followers
+from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Belief, Candidates, Parameters, Run, same
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def beside(scene: Scene, name: str) -> dict[str, int]:
 def moved(scene: Scene, values: Parameters) -> dict[str, float]:
     """A configuration, what follows others set as they demand."""
     steered = {name: value for name, value in values.items() if name not in scene.request.follow}
-    return with_followers(steered, scene.advice.current, scene.request)
+    return with_followers(scene.request, steered)
 
 
 def guarded(scene: Scene, values: Parameters) -> Verdict:

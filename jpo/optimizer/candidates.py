@@ -1,0 +1,48 @@
+"""Candidate set of a request: the configurations between which is chosen, and single ones that are looked at besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from jpo.agent.action import followed, propose_candidates
+from jpo.agent.rows import rows_of
+from jpo.cost import Prices, log_rate, usd_per_hour
+from jpo.optimizer.request import Request
+from jpo.records import Candidates, Parameters, Run
+
+
+def collect(request: Request, runs: Sequence[Run]) -> Candidates:
+    """Candidate set of a workload with these finished runs, oldest first."""
+    candidates = propose_candidates(
+        request.current,
+        runs,
+        free=request.free,
+        admissible=lambda proposed: request.admissible(request.current, proposed),
+        log_rate=lambda values: log_rate(values, request.prices),
+        choices=request.choices,
+        scales=request.scales,
+        follow=request.follow,
+    )
+    return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
+
+
+def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Candidates:
+    """The set with one more configuration, which is not admissible unless it was a candidate before."""
+    if rows_of(candidates, values).size:
+        return candidates
+    now = candidates.parameters(candidates.current)
+    return replace(
+        candidates,
+        values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
+        admissible=np.append(candidates.admissible, False),
+        log_rate=np.append(candidates.log_rate, log_rate(values, prices) - log_rate(now, prices)),
+    )
+
+
+def with_followers(request: Request, chosen: Parameters) -> dict[str, float]:
+    """Today's configuration with some values changed by hand, and what follows them."""
+    rules = {name: rule for name, rule in request.follow.items() if name in request.free and name not in chosen}
+    return dict(followed({**request.current, **chosen}, request.current, rules))

@@ -1,0 +1,43 @@
+"""Request: what the user wants of the next run and what is allowed, from today's values to the SLA targets.
+
+`jpo/project` reads jpo.toml and config.ini; what they say is one record here, which candidates, forecasts and decisions share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from jpo.cost import Prices
+from jpo.records import USD, Currency, Parameters, Preference
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user wants and allows.
+
+    Attributes:
+        current: today's values by parameter name.
+        free: parameters that may change.
+        admissible: the guard's word on (today's, proposed) values.
+        choices, scales, follow: see `propose_candidates`.
+        targets: SLA targets, by the names of [sla].
+        currency: in which messages name amounts.
+        explore, confidence: see `decide`.
+        chosen: values set by hand; nothing else changes then but what follows them.
+    """
+
+    current: Parameters
+    free: Collection[str]
+    admissible: Callable[[Parameters, Parameters], bool]
+    preference: Preference
+    prices: Prices = field(default_factory=Prices)
+    choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    scales: Mapping[str, str] = field(default_factory=dict)
+    follow: Mapping[str, str] = field(default_factory=dict)
+    targets: Mapping[str, float] = field(default_factory=dict)
+    currency: Currency = USD
+    explore: Literal["off", "safe", "on"] = "safe"
+    confidence: float = 0.9
+    chosen: Parameters = field(default_factory=dict)
