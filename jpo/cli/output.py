@@ -135,7 +135,10 @@ def coloured(no_color: bool) -> bool:
 
 def width() -> int:
     """Columns of the terminal; a file or pipe gets what COLUMNS says, else 120."""
-    return shutil.get_terminal_size((120, 24)).columns
+    if for_people():
+        return shutil.get_terminal_size((120, 24)).columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) > 0 else 120
 
 
 def for_people() -> bool:

@@ -210,7 +210,7 @@ def test_a_deadline_that_no_configuration_meets_is_exit_3(project):
 def test_promises_that_contradict_each_other_are_exit_3_with_what_each_demands(project):
     answer = project.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "45s", "--max-cost", "0.0007")
     assert (answer.code, answer.err.count("\n")) == (3, 1)
-    assert "[sla]: time_max (45 s) and cost_max (0.00070 USD) contradict each other" in answer.err
+    assert "[sla]: time_max (45s) and cost_max (0.00070 USD) contradict each other" in answer.err
     assert "what keeps time_max costs at least 0.000" in answer.err
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from jpo.settings import SlaTable
+from jpo.project.settings import SlaTable
 
 from jpo import records
 from jpo.wording import names, numbers
