@@ -66,7 +66,7 @@ def seen(scene: Scene) -> dict[str, float]:
         "expected cost against today": promise.expected[row] / promise.expected[now],
         "expected cost against the best known": promise.expected[row],
         "chance that it fails": belief.p_fail[row],
-        "chance of more than 10% worse than today": promise.p_worse_today[row],
+        "chance of more than 10 % worse than today": promise.p_worse_today[row],
         "chance of better than the best known": promise.p_better[row],
         "chance of being the best of all": promise.p_optimum[row],
         "expected improvement of one run": promise.improvement[row],
