@@ -22,7 +22,6 @@ from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, sp
 from jpo.optimizer.front import LABELS, Point, Volumes, maximised
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Forecast, Interval, Run
-from jpo.wording.numbers import percent
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -126,7 +125,7 @@ def predicted(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, fact
         if len(point.values) < len(axes):
             left_out["configurations of which a forecast is missing"] += 1
         elif ahead.belief.p_fail[row] > RISKY:
-            left_out[f"configurations of which more than {percent(RISKY)} would fail"] += 1
+            left_out[f"configurations of which more than {100 * RISKY:.0f} % would fail"] += 1
         else:
             points[row] = point
     return points
