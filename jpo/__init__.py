@@ -10,7 +10,7 @@ for advice, format and check it, put it on record, write it. The map, from top t
     project/         one repository, opened once: settings, workload, prices, sources of runs, proposal, record; reads settings
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test
     advisor/         JPO as a library: ask and tell
-    report/          results for people and programs: a Document and as_json per subject; forms/ has text, Markdown, HTML, CSV, JSON
+    report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
 
     optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, what-if questions, explain/
 

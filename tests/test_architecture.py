@@ -123,7 +123,7 @@ def test_only_the_project_and_the_command_line_read_settings() -> None:
 
 
 def test_reports_compute_nothing() -> None:
-    """Arithmetic belongs to the part that owns the quantity; a report only says it. Building texts and tuples is no arithmetic."""
+    """Arithmetic belongs to the part that owns the quantity; a report only says it. Joining texts and tuples is none."""
     operators = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
     found = [
         f"{name_of(path)}:{node.lineno}"
