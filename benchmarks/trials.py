@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from stamp import stamp
 
 from jpo import runlog
-from jpo.forecast.trials import Trial, trial_of
+from jpo.forecast.trials import Trial, TrialLog, trial_of
 from jpo.optimizer.expectations import seconds_by_trials
 from jpo.project.trial_logs import read_trials
 from jpo.records import Candidates, Interval
@@ -187,7 +187,7 @@ class Job:
         rows, seconds = self.run(row, epochs, rng, fraction)
         if told:
             rows = with_rows_before_evaluation(rows, self.evaluation_share(row, fraction))
-        return trial_of("trial", self.values(row), rows, fraction=fraction, started_at=0.0, ended_at=seconds)
+        return trial_of(TrialLog("trial", self.values(row), rows, fraction, started_at=0.0, ended_at=seconds))
 
 
 def with_rows_before_evaluation(rows: Sequence[Row], share: float) -> list[Row]:

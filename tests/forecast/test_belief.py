@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.forecast import posterior
-from jpo.forecast.transfer import Recalled
+from jpo.forecast.transfer import TransferredSurfaces
 from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
 
 LN2 = math.log(2)
@@ -236,12 +236,12 @@ def test_a_run_with_unknown_cost_says_nothing_of_the_rate() -> None:
 def test_recalled_surfaces_weigh_as_much_as_they_explain_the_runs(odds: float) -> None:
     """Both kinds of particles fit equally: the odds stay. Then the recalled ones miss by ln 2, and lose."""
     draws = replace(EQUAL_OR_DOUBLE, log_time=NOTHING)
-    recalled = Recalled(replace(draws, log_time=NOTHING + 0.0), odds, 0)
+    transferred = TransferredSurfaces(replace(draws, log_time=NOTHING + 0.0), odds, 0)
     runs = [run(32, 1, duration_seconds=100), run(4096, 2, duration_seconds=100)]
-    fits = posterior(draws, TWO, runs, recalled)
+    fits = posterior(draws, TWO, runs, transferred)
     assert fits.weights[2:].sum() == pytest.approx(odds)
     assert len(fits.weights) == len(fits.log_time) == len(fits.fails) == 4
-    double = replace(recalled, draws=replace(draws, log_time=np.array([[0, LN2], [0, LN2]])))
+    double = replace(transferred, draws=replace(draws, log_time=np.array([[0, LN2], [0, LN2]])))
     variance = 0.12**2 + 0.06**2
     likelihood = odds * (1 + (LN2 / 2) ** 2 / (4 * variance)) ** -5
     misses = posterior(draws, TWO, runs, double)
@@ -249,18 +249,18 @@ def test_recalled_surfaces_weigh_as_much_as_they_explain_the_runs(odds: float) -
 
 
 def test_without_runs_the_recalled_ones_have_their_trust_and_failures_count_against_them() -> None:
-    recalled = Recalled(EQUAL_OR_DOUBLE, 0.8, 0)
-    assert posterior(SECOND_FAILS, TWO, [], recalled).weights == pytest.approx([0.1, 0.1, 0.4, 0.4])
-    failed = posterior(SECOND_FAILS, TWO, [run(4096, 1, RunStatus.FAILED)], recalled)
+    transferred = TransferredSurfaces(EQUAL_OR_DOUBLE, 0.8, 0)
+    assert posterior(SECOND_FAILS, TWO, [], transferred).weights == pytest.approx([0.1, 0.1, 0.4, 0.4])
+    failed = posterior(SECOND_FAILS, TWO, [run(4096, 1, RunStatus.FAILED)], transferred)
     simulated = 0.2 * (0.05 + 0.9) / 2
     assert failed.weights[2:].sum() == pytest.approx(0.8 * 0.05 / (0.8 * 0.05 + simulated))
 
 
 def test_a_stopped_run_counts_against_both_kinds_alike() -> None:
     """Equal surfaces, one of each kind: what a stopped run says must not favour the recalled ones."""
-    recalled = Recalled(EQUAL_OR_DOUBLE, 0.5, 0)
+    transferred = TransferredSurfaces(EQUAL_OR_DOUBLE, 0.5, 0)
     runs = [run(32, 1, duration_seconds=100), run(4096, 2, STOPPED, duration_seconds=1000)]
-    belief = posterior(EQUAL_OR_DOUBLE, TWO, runs, recalled)
+    belief = posterior(EQUAL_OR_DOUBLE, TWO, runs, transferred)
     assert belief.weights[2:].sum() == pytest.approx(0.5)
     assert belief.log_time[2:, 1].mean() > LN2
 

@@ -2,7 +2,7 @@ import pytest
 from made import a_run
 
 from jpo.forecast.descriptors import described, family, operations_per_sample, peak_of, table
-from jpo.forecast.similar import by_arithmetic, from_similar, likeness
+from jpo.forecast.similar import by_arithmetic, from_similar, similarity
 from jpo.records import Identity, Outcome
 
 RESNET = Identity("cifar10", "ResNet-18", "pytorch")
@@ -39,8 +39,8 @@ def test_a_family_ends_at_its_first_digit():
 
 
 def test_names_in_other_scripts_are_not_one_name():
-    assert likeness(Identity("猫", "模型", "f"), Identity("狗", "网络", "f")) == 0
-    assert likeness(Identity("猫", "模型", "f"), Identity("狗", "模型", "f")) > 0
+    assert similarity(Identity("猫", "模型", "f"), Identity("狗", "网络", "f")) == 0
+    assert similarity(Identity("猫", "模型", "f"), Identity("狗", "模型", "f")) > 0
 
 
 def test_a_gpu_is_found_among_the_words_of_its_name():
@@ -75,7 +75,7 @@ def test_a_similar_workload_is_scaled_by_epochs_and_devices():
 
 def test_the_same_model_counts_before_its_family():
     near, far = Identity("cifar100", "resnet18", "pytorch"), Identity("cifar100", "resnet50", "pytorch")
-    assert likeness(RESNET, near) > likeness(RESNET, far) > 0
+    assert similarity(RESNET, near) > similarity(RESNET, far) > 0
     found = from_similar(RESNET, VALUES, [run_of(far, 5.0), run_of(near, 1000.0)])
     assert found is not None
     assert found.seconds.mean == pytest.approx(1000)

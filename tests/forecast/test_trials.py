@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.forecast.trials import Laws, Trial, full_runs, steady, trial_of
+from jpo.forecast.trials import Laws, Trial, TrialLog, full_runs, steady, trial_of
 
 VALUES = {"batch_size": 64.0, "epochs": 40.0}
 
@@ -21,7 +21,7 @@ def one_law(*columns):
 
 
 def test_a_trial_tells_start_up_and_end_from_its_epochs():
-    found = trial_of("t", {}, rows_of([15.0, 25.0, 35.0, 45.0]), fraction=1.0, started_at=0.0, ended_at=47.0)
+    found = trial_of(TrialLog("t", {}, rows_of([15.0, 25.0, 35.0, 45.0]), fraction=1.0, started_at=0.0, ended_at=47.0))
     assert (found.epoch_seconds, found.around_seconds, found.samples, found.epochs) == (10.0, 7.0, 100.0, 3.0)
 
 
@@ -38,7 +38,7 @@ def test_a_stall_counts_no_more_than_three_medians():
 @pytest.mark.parametrize("ends", [[], [10.0], [10.0, 10.0], [10.0, 5.0]])
 def test_rows_that_tell_nothing_are_refused(ends):
     with pytest.raises(ValueError, match=r"fewer than two|does not rise"):
-        trial_of("t", {}, rows_of(ends), fraction=1.0, started_at=0.0, ended_at=None)
+        trial_of(TrialLog("t", {}, rows_of(ends), fraction=1.0, started_at=0.0, ended_at=None))
 
 
 def test_rows_within_an_epoch_tell_the_evaluation_apart():
@@ -48,7 +48,7 @@ def test_rows_within_an_epoch_tell_the_evaluation_apart():
             {"time": 10.0 * epoch + 4, "epoch": epoch + 0.5, "samples": 100.0 * epoch + 50},
             {"time": 10.0 * epoch + 10, "epoch": epoch + 1.0, "samples": 100.0 * epoch + 100, "val_loss": 1.0},
         ]
-    found = trial_of("t", {}, rows, fraction=1.0, started_at=0.0, ended_at=None)
+    found = trial_of(TrialLog("t", {}, rows, fraction=1.0, started_at=0.0, ended_at=None))
     assert found.epoch_seconds == 10.0
     assert found.evaluation == pytest.approx(0.2)
 
