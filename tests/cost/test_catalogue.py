@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.cost import read_catalogue
-from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, of_type, parsed, select
+from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, of_type, parse, select
 from jpo.errors import UsageError
 
 HEAD = ",".join(COLUMNS)
@@ -38,8 +38,8 @@ def test_a_larger_instance_of_the_same_kind_is_not_cheaper() -> None:
 
 
 def test_a_catalogue_is_read_back_as_it_was_written() -> None:
-    instances = parsed(catalogue(SMALL, LARGE, BARE), "file")
-    assert parsed(as_csv(instances), "file") == instances
+    instances = parse(catalogue(SMALL, LARGE, BARE), "file")
+    assert parse(as_csv(instances), "file") == instances
     assert (instances[0].usd_per_hour_spot, instances[1].usd_per_hour_spot, instances[2].gpus) == (0.2, None, 0)
 
 
@@ -57,13 +57,13 @@ def test_a_catalogue_is_read_back_as_it_was_written() -> None:
         (SMALL.replace("a list", ""), "file:3: source is empty"),
         (SMALL.replace("2026-08-26", "August"), "file:3: date = 'August' is not a date"),
         (SMALL + ",more", "file:3: 13 cells under 12 columns"),
-        (LARGE, "file:3: large stands twice for here"),
+        (LARGE, "file:3: large is listed twice for here"),
         ('"' + SMALL, "file:3: is not CSV"),
     ],
 )
 def test_a_wrong_line_is_named(line: str, finding: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parsed(catalogue(LARGE, line), "file")
+        parse(catalogue(LARGE, line), "file")
     assert str(refused.value).startswith(finding)
     assert refused.value.code == "JPO-E802"
 
@@ -71,7 +71,7 @@ def test_a_wrong_line_is_named(line: str, finding: str) -> None:
 @pytest.mark.parametrize("text", ["", "\n", HEAD, HEAD.replace(",date", ""), f"{HEAD},colour\n", HEAD.replace("date", "gpus")])
 def test_missing_unknown_and_doubled_columns_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"^file:1: "):
-        parsed(text, "file")
+        parse(text, "file")
 
 
 def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
@@ -89,13 +89,13 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
 
 def test_a_pipe_that_never_ends_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UsageError, match="is no file that ends") as refused:
+    with pytest.raises(UsageError, match="is not a regular file") as refused:
         read_catalogue(tmp_path / "pipe")
     assert refused.value.code == "JPO-E802"
 
 
 def test_regions_and_types_that_are_not_there_name_those_that_are() -> None:
-    both = parsed(catalogue(SMALL, SMALL.replace("here", "there"), LARGE, BARE), "file")
+    both = parse(catalogue(SMALL, SMALL.replace("here", "there"), LARGE, BARE), "file")
     assert [one.instance for one in select(both, region="here", gpu_type="T4", place="jpo.toml")] == ["small", "bare"]
     assert [one.instance for one in of_type(both, "a100-80gb", place="jpo.toml")] == ["large", "bare"]
     for region, gpu_type, told in (
