@@ -23,13 +23,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo import Advisor, Outcome
 from jpo.cli.output import track
 from jpo.optimizer.prior import prior_of
 from jpo.records import Candidates
-from jpo.replay import POLICIES, Policy, Problem
+from jpo.replay import POLICIES, ReplayPolicy, ReplayProblem
 from jpo.simulate import draw_jobs
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Figures:
     worse: float
 
 
-Make = Callable[[Task, Sequence[Task], int], Policy]
+Make = Callable[[Task, Sequence[Task], int], ReplayPolicy]
 """(task, all tasks, seed) -> a policy that plays it."""
 
 
@@ -122,7 +122,7 @@ def finished_runs(task: Task, count: int, seed: int) -> list[tuple[str, dict[str
 
 def peer(name: str) -> Make:
     """A policy of `jpo replay` on a table."""
-    return lambda task, _tasks, seed: POLICIES[name](Problem(task.configurations, task.default, "balanced", seed))
+    return lambda task, _tasks, seed: POLICIES[name](ReplayProblem(task.configurations, task.default, "balanced", seed))
 
 
 MAKES: Mapping[str, Make] = {

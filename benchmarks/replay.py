@@ -20,14 +20,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo.agent.policy import Policy
 from jpo.cli.output import track
 from jpo.commands.replay import ALL_POLICIES, Advised
 from jpo.optimizer.prior import Prior
 from jpo.records import Candidates, Draws, Run
-from jpo.replay import Contest, Estimate, Execution, Make, Result, Score, Standing, Trace, hold, read_trace
+from jpo.replay import Contest, Estimate, Execution, PolicyFactory, Result, Score, Standing, Trace, hold, read_trace
 from jpo.report import replay_json, replay_text
 from jpo.simulate import draw_jobs, random_candidates
 
@@ -54,7 +54,7 @@ def untrained() -> Policy:
     return replace(policy_of(new_agent(0)), released=("safe", "on"))
 
 
-ABLATIONS: Mapping[str, Make] = {
+ABLATIONS: Mapping[str, PolicyFactory] = {
     "jpo, belief off": partial(Advised, prior=without_physics),
     "jpo, SAC off": partial(Advised, policy=None),
     "jpo, SAC not trained": lambda problem: Advised(problem, policy=untrained()),
@@ -73,10 +73,10 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     files = [] if options.quick else sorted(options.traces.glob("*.csv"))
     traces = [read_trace(file) for file in files] or simulated_traces(QUICK["traces"] if options.quick else 6)
-    makes = {**ALL_POLICIES, **ABLATIONS}
+    factories = {**ALL_POLICIES, **ABLATIONS}
     contest = Contest(
         traces=tuple(traces),
-        makes={name: makes[name] for name in (QUICK["policies"] if options.quick else makes)},
+        factories={name: factories[name] for name in (QUICK["policies"] if options.quick else factories)},
         objectives=("balanced", "time", "cost"),
         horizons=QUICK["horizons"] if options.quick else HORIZONS,
         seeds=min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds,

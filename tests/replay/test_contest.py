@@ -14,7 +14,7 @@ import pytest
 from jpo.errors import UsageError
 from jpo.replay import POLICIES, Contest, Execution, Result, Trace, hold, play
 from jpo.replay.contest import Backend
-from jpo.replay.extras import is_installed, need
+from jpo.replay.extras import is_installed
 from jpo.report import replay_json, replay_text
 from jpo.report.plots import replay
 
@@ -32,8 +32,8 @@ def noisy(name: str, *seconds: float) -> Trace:
 
 @pytest.fixture
 def contest() -> Contest:
-    makes = {name: POLICIES[name] for name in ("random", "hillclimb")}
-    return Contest((noisy("one", 9.0, 6.0, 3.0), noisy("two", 4.0, 5.0)), makes, ("time", "balanced"), (2, 4), seeds=7)
+    factories = {name: POLICIES[name] for name in ("random", "hillclimb")}
+    return Contest((noisy("one", 9.0, 6.0, 3.0), noisy("two", 4.0, 5.0)), factories, ("time", "balanced"), (2, 4), seeds=7)
 
 
 @pytest.fixture
@@ -133,17 +133,3 @@ def test_the_picture_is_drawn_and_the_same_figures_give_the_same_bytes(
 def test_a_picture_that_cannot_be_written_is_an_error(tmp_path: Path, contest: Contest, result: Result) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         replay.plot(tmp_path / "none" / "out.png", contest, result)
-
-
-def test_a_missing_package_is_named_with_its_remedy() -> None:
-    with pytest.raises(
-        UsageError, match=r'optuna-tpe needs no_such_package, which is not installed; pip install "jpo\[replay\]"'
-    ):
-        need("optuna-tpe", "json", "no_such_package")
-
-
-def test_a_folder_that_is_named_like_a_package_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "no_such_package").mkdir()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert not is_installed("no_such_package")
-    assert is_installed("json")
