@@ -36,7 +36,7 @@ check: .venv/.dev  ## format, lint, types, import contracts, documentation
 bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md; most of an hour on two cores
 	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench` on %s: %s, %s cores, commit %s. Ratios come from one run on one machine.\n' \
 	    "$$(date -I)" "$$(uname -m)" "$$(nproc)" "$$(git rev-parse --short HEAD)"; \
-	  for script in $(filter-out %/forecast_jobs.py %/postgresql.py %/sac_adapter.py %/stamp.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \
+	  for script in $(filter-out %/sac_adapter.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \
 	} | tee docs/benchmarks.md
 
 services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)

@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-from stamp import stamp  # noqa: E402
+from apparatus.stamp import stamp  # noqa: E402
 
 from jpo.history import AuditEvent, AuditRow, Store, open_store, verify  # noqa: E402
 from jpo.history.audit import GENESIS, chain  # noqa: E402

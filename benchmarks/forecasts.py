@@ -26,9 +26,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from forecast_jobs import Job, from_fleet, from_formula, from_lcbench, from_simulator, from_trace
+from apparatus.forecast_jobs import Job, from_fleet, from_formula, from_lcbench, from_simulator, from_trace
+from apparatus.stamp import stamp
 from hpo import GRID
-from stamp import stamp
 
 from jpo.cli.output import track
 from jpo.forecast import predict

@@ -36,7 +36,7 @@ from jpo.history import open_store, verify  # noqa: E402
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus  # noqa: E402
 
 WORKLOAD = Identity("digits", "cnn", "pytorch")
-POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "postgresql.py"))
+POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "apparatus" / "postgresql.py"))
 TABLES = ("CREATE TABLE naive_runs (run_id TEXT)", "CREATE TABLE naive_log (previous TEXT, hash TEXT)")
 
 

@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource, finished_runs

@@ -33,7 +33,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo import runlog
 from jpo.forecast.trials import Trial, TrialLog, trial_of

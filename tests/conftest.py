@@ -43,9 +43,9 @@ def start_victoria() -> Iterator[StartVictoria]:
 
 @pytest.fixture(scope="session")
 def start_postgres() -> StartPostgres:
-    """`start_postgres(options="")`: a PostgreSQL (benchmarks/postgresql.py) that runs as long as the context."""
+    """`start_postgres(options="")`: a PostgreSQL (benchmarks/apparatus/postgresql.py) that runs as long as the context."""
     pytest.importorskip("psycopg", reason='pip install "jpo[postgres]"')
-    postgresql = runpy.run_path(str(REPOSITORY / "benchmarks" / "postgresql.py"))
+    postgresql = runpy.run_path(str(REPOSITORY / "benchmarks" / "apparatus" / "postgresql.py"))
     if package := postgresql["missing"]():
         _missing("PostgreSQL", package)
     return cast(StartPostgres, postgresql["server"])

@@ -10,7 +10,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "forecasts.py"
 FORECASTS = runpy.run_path(str(SCRIPT))
-JOBS = runpy.run_path(str(SCRIPT.with_name("forecast_jobs.py")))
+JOBS = runpy.run_path(str(SCRIPT.parent / "apparatus" / "forecast_jobs.py"))
 
 
 def test_every_method_forecasts_the_same_unseen_configurations() -> None:
