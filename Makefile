@@ -21,7 +21,7 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 	@rm -rf .demo && cp -R examples/quickstart .demo
 	@cd .demo && cp config.ini before.ini && PATH="$(CURDIR)/$(BIN):$$PATH" && run() { printf '\n$$ %s\n' "$$*"; "$$@"; } && \
 	  run jpo suggest config.ini && { run diff before.ini config.ini || [[ $$? == 1 ]]; } && run jpo audit verify
-	@printf '\nAll of it lies in .demo; go on there with ../$(BIN)/jpo explain, or --help.\n'
+	@printf '\nEverything is in .demo; continue there with ../$(BIN)/jpo explain, or --help.\n'
 
 test: .venv/.dev services  ## all tests, a real Prometheus included; PYTEST="-k edit" for some
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST)

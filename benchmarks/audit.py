@@ -115,7 +115,7 @@ def measure(records: int, runs: int) -> dict[str, float]:
         head = write(path, records)
         took = [{name: seconds(way, path, head) for name, way in (("jpo", by_jpo), ("naive", naively))} for _ in range(runs)]
         size = path.stat().st_size / 1e6
-    return {**{name: statistics.median(one[name] for one in took) for name in ("jpo", "naive")}, "megabytes": size}
+    return {**{name: statistics.median(seconds[name] for seconds in took) for name in ("jpo", "naive")}, "megabytes": size}
 
 
 def write(path: Path, records: int) -> str:
@@ -141,12 +141,12 @@ def rows_of(records: int) -> Iterator[AuditRow]:
 
 def night(number: int) -> tuple[AuditEvent, ...]:
     at, suggestion_id = NOW + 86400.0 * number, f"{number:08}-141229-8c6fcd"
-    told = {"suggestion_id": suggestion_id, "config": "config.ini", "source_digest": "cd" * 32, "written_digest": "ef" * 32}
+    written = {"suggestion_id": suggestion_id, "config": "config.ini", "source_digest": "cd" * 32, "written_digest": "ef" * 32}
     return (
         observed(replace(RUN, run_id=f"nightly-{number}"), suggestion_id, at),
         AuditEvent("learnt", at, CIFAR, {"runs": 1, "runs_in_all": number, "updates": 8 * number, "left": 0, "resets": 0}),
         suggested(replace(SUGGESTION, suggestion_id=suggestion_id, created_at=at), "config.ini", "cd" * 32),
-        AuditEvent("written", at, CIFAR, told),
+        AuditEvent("written", at, CIFAR, written),
     )
 
 
@@ -154,10 +154,10 @@ def seconds(way: Callable[[Store], str], path: Path, head: str) -> float:
     """What one look takes from opening the store to the head, which must be the right one."""
     start = time.perf_counter()
     with open_store(f"sqlite:///{path}", read_only=True) as store:
-        found = way(store)
+        head_found = way(store)
     took = time.perf_counter() - start
-    if found != head:
-        raise SystemExit(f"found head {found}, not {head}")
+    if head_found != head:
+        raise SystemExit(f"found head {head_found}, not {head}")
     return took
 
 

@@ -94,19 +94,21 @@ def timed(volume: Callable[[], float]) -> tuple[float, float]:
 
 def tables(volumes: list[dict[str, float]], rows: list[dict[str, object]], jobs: int) -> str:
     lines = ["## Trade-offs", "", "| objectives | points | hypervolume | optuna | ratio of times |", "|---:|---:|---:|---:|---:|"]
-    for one in volumes:
-        ratio = one["seconds"] / one["optuna_seconds"]
-        lines.append(f"| {one['objectives']} | {one['points']} | {one['ours']:.9g} | {one['optuna']:.9g} | {ratio:.2f} |")
+    for volume in volumes:
+        ratio = volume["seconds"] / volume["optuna_seconds"]
+        lines.append(
+            f"| {volume['objectives']} | {volume['points']} | {volume['ours']:.9g} | {volume['optuna']:.9g} | {ratio:.2f} |"
+        )
     lines += ["", "Ratio of times below 1: faster than optuna's.", ""]
     lines += ["| preference | decider | time | cost | utilisation | failed |", "|---|---|---:|---:|---:|---:|"]
     for row in rows:
         cells = [f"{row[name]:.2f}" for name in MEASURED]
         lines.append(f"| {row['preference']} | {row['decider']} | {' | '.join(cells)} | {row['failed']:.0%} |")
-    told = (
+    verdict = (
         f"The last {LAST} of 20 runs of {jobs} simulated jobs, the same for all rows, in multiples of the first configuration "
         "(geometric means, noise-free). One policy file serves all preferences; for utilisation more is better."
     )
-    return "\n".join([*lines, "", told])
+    return "\n".join([*lines, "", verdict])
 
 
 if __name__ == "__main__":

@@ -87,10 +87,10 @@ def main(argv: list[str]) -> int:
             runs[name].append(Progress(every, episodes))
             train(seed, limit, runs[name][-1])
             print(f"{name}, seed {seed}: {runs[name][-1].steps or 'not reached'}", file=sys.stderr)
-    steps = {name: [one.steps for one in progress] for name, progress in runs.items()}
+    steps = {name: [seed.steps for seed in progress] for name, progress in runs.items()}
     holds = claim(steps)
     if options.json:
-        curves = {name: [one.curve for one in progress] for name, progress in runs.items()}
+        curves = {name: [seed.curve for seed in progress] for name, progress in runs.items()}
         print(json.dumps({"steps": steps, "curves": curves, "most": MOST, "holds": holds}))
     else:
         print(table(steps, limit, holds))
@@ -142,11 +142,13 @@ def episode(act: Act, seed: int) -> float:
 
 def claim(steps: Mapping[str, Sequence[int | None]]) -> bool:
     """Every seed of ours reached the goal within the promised steps."""
-    return all(one is not None and one <= MOST for one in steps[OURS])
+    return all(count is not None and count <= MOST for count in steps[OURS])
 
 
 def table(steps: Mapping[str, Sequence[int | None]], limit: int, holds: bool) -> str:
-    rows = [f"| {name} | {' / '.join(str(one or f'> {limit}') for one in found)} |" for name, found in steps.items()]
+    rows = [
+        f"| {name} | {' / '.join(str(count or f'> {limit}') for count in steps_needed)} |" for name, steps_needed in steps.items()
+    ]
     return "\n".join(
         [
             "## Pendulum-v1",

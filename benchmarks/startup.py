@@ -55,7 +55,7 @@ def measure(named: Mapping[str, list[str]], runs: int) -> dict[str, float]:
         folder = Path(scratch) / "quickstart"
         shutil.copytree(ROOT / "examples" / "quickstart", folder, ignore=shutil.ignore_patterns(".jpo"))
         rounds = [{name: cpu_seconds(command, folder) for name, command in named.items()} for _ in range(runs + 1)]
-    return {name: statistics.median(one[name] for one in rounds[1:]) for name in named}
+    return {name: statistics.median(seconds[name] for seconds in rounds[1:]) for name in named}
 
 
 def cpu_seconds(command: list[str], folder: Path) -> float:

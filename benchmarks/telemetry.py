@@ -95,7 +95,10 @@ def main(argv: list[str]) -> int:
             ours, naive = measure(url, runs, options.looks), measure_naive(url, runs)
     holds = {name: claim(name, figure) for name, figure in ours.items()}
     if options.json:
-        figures = {kind: {name: asdict(one) for name, one in found.items()} for kind, found in (("jpo", ours), ("naive", naive))}
+        figures = {
+            kind: {name: asdict(outcome) for name, outcome in measured.items()}
+            for kind, measured in (("jpo", ours), ("naive", naive))
+        }
         print(json.dumps({**figures, "holds": holds}))
     else:
         print(table(ours, naive, holds, options.runs, options.looks))
@@ -192,13 +195,13 @@ def measure(url: str, runs: list[Run], looks: int) -> dict[str, Figure]:
     expected = {"first contact": len(runs), f"{NEW} new": NEW, "nothing new": 0}
     figures = {}
     for name, mark in marks.items():
-        found = [
+        measured = [
             finished_runs(PrometheusSource(url, timeout_seconds=120), IDENTITY, since=SINCE - 1, until=until, watermark=mark)
             for _ in range(looks + 1)
         ][1:]
-        if {len(one.runs) for one in found} != {expected[name]}:
-            raise SystemExit(f"{name}: {len(found[0].runs)} runs found, not {expected[name]}: {found[0].skipped[:3]}")
-        figures[name] = Figure(found[0].requests, statistics.median(one.seconds for one in found))
+        if {len(outcome.runs) for outcome in measured} != {expected[name]}:
+            raise SystemExit(f"{name}: {len(measured[0].runs)} runs found, not {expected[name]}: {measured[0].skipped[:3]}")
+        figures[name] = Figure(measured[0].requests, statistics.median(outcome.seconds for outcome in measured))
     return figures
 
 

@@ -91,11 +91,11 @@ def run_unprivileged(command: list[str]) -> None:
     """Run as someone who is not root; what it prints is shown if it fails."""
     account = pwd.getpwnam(UNPRIVILEGED) if os.geteuid() == 0 else None
     identity = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []} if account else {}
-    with tempfile.TemporaryFile() as told:
-        done = subprocess.run(command, cwd="/", stdin=subprocess.DEVNULL, stdout=told, stderr=told, check=False, **identity)  # type: ignore[call-overload]
-        told.seek(0)
+    with tempfile.TemporaryFile() as output:
+        done = subprocess.run(command, cwd="/", stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False, **identity)  # type: ignore[call-overload]
+        output.seek(0)
         if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: {told.read().decode(errors='replace')[-2000:]}")
+            raise RuntimeError(f"{' '.join(command)}: {output.read().decode(errors='replace')[-2000:]}")
 
 
 def _binary(name: str) -> str:

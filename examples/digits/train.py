@@ -56,8 +56,8 @@ def main() -> int:
     job = prepare(parameters, config.getfloat("training", "target_accuracy"), arguments.fraction)
     workload = {name: config["workload"][name] for name in ("dataset", "model", "framework")}
     settings = {**os.environ, "JPO_RUN_ID": arguments.run_id, "JPO_RUNLOG_DIR": arguments.log_dir}
-    told = {**parameters, "data_fraction": arguments.fraction if job.is_trial else None}
-    with RunLog(**workload, parameters=told, settings=settings) as log:
+    logged = {**parameters, "data_fraction": arguments.fraction if job.is_trial else None}
+    with RunLog(**workload, parameters=logged, settings=settings) as log:
         if log.metrics_url:
             print(f"metrics on {log.metrics_url}", flush=True)
         status, converged = train(job, log)

@@ -90,7 +90,7 @@ def test_jpo_knows_the_other_tasks_and_never_its_own(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(HPO["Advised"].__init__.__globals__, "Advisor", Recorder)
     tasks = [toy("mine"), toy("other")]
     for known_runs in (0, 2):
-        HPO["Advised"](tasks[0], tasks, 0, known=known_runs)
+        HPO["Advised"](tasks[0], tasks, 0, known_runs=known_runs)
     assert known == [[], ["other", "other"]]
 
 
