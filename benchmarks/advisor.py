@@ -1,4 +1,4 @@
-"""What one answer costs: CPU milliseconds of `Advisor.ask`, beside `ask` of Optuna's samplers on the same history.
+"""Cost of one answer: CPU milliseconds of `Advisor.ask`, compared with `ask` of Optuna's samplers on the same history.
 
 100 configurations (20 batch sizes x 5 numbers of GPUs), 0, 1, 40 and 1000 past runs of a synthetic job. "First" includes drawing
 the prior of a new Advisor. Optuna gets the same runs and choices; its samplers keep nothing between asks that matters here.
@@ -23,7 +23,7 @@ from jpo import Advisor, Outcome
 
 BATCH_SIZES, GPUS = [2**i for i in range(4, 24)], [1, 2, 4, 8, 16]
 RUNS = (0, 1, 40, 1000)
-MOST = {40: 20.0, 1000: 100.0}  # milliseconds, promised in docs
+MOST = {40: 20.0, 1000: 100.0}  # milliseconds, as documented
 PEERS = {"optuna GPSampler": "GPSampler", "optuna TPESampler": "TPESampler"}
 SLOW = 2000.0  # milliseconds: what takes longer is measured once
 
@@ -101,8 +101,8 @@ def table(figures: Mapping[int, Mapping[str, float]], holds: bool) -> str:
     rows = [
         f"| {runs} runs | {' | '.join(f'{milliseconds[name]:.1f}' for name in names)} |" for runs, milliseconds in figures.items()
     ]
-    promise = " and ".join(f"{most:g} ms after {runs}" for runs, most in MOST.items())
-    return "\n".join([*head, *rows, "", f"`ask` takes at most {promise} runs: {'holds' if holds else 'DOES NOT HOLD'}."])
+    limits = " and ".join(f"{most:g} ms after {runs}" for runs, most in MOST.items())
+    return "\n".join([*head, *rows, "", f"`ask` takes at most {limits} runs: {'holds' if holds else 'DOES NOT HOLD'}."])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""How long it takes to verify the audit log: a log of 100,000 records as JPO writes them, beside the naive way in the same run.
+"""How long it takes to verify the audit log: a log of 100,000 records as JPO writes them, compared with the naive way in the same run.
 
-The log lies in a SQLite store and is read from it both times. JPO hashes the stored text of a record as it stands; the naive way
+The log is stored in SQLite and is read from it both times. JPO hashes the stored text of a record as it is; the naive way
 parses each record and writes its canonical JSON anew before it hashes it. Both find the same head. Each way runs in turn with the
 other; a figure is the median.
 
@@ -94,7 +94,7 @@ RUN = Run(
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Verifying the audit log, beside the naive way.")
+    parser = argparse.ArgumentParser(description="Verifying the audit log, compared with the naive way.")
     parser.add_argument("--records", type=int, default=100_000, help="length of the log (default: 100000)")
     parser.add_argument("--runs", type=int, default=3, help="measured runs of each way (default: 3)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")

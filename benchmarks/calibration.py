@@ -1,7 +1,7 @@
 """Do intervals hold what they say? Coverage of 50, 80 and 90% intervals for configurations that were never run.
 
 Today's configuration and then random others are run; after 1, 3, 5 and 8 runs every untried configuration is forecast and then
-run. Jobs are simulated ones that the belief has not seen and, where they lie beside the repository, recorded ones
+run. Jobs are simulated ones that the belief has not seen and, where they lie next to the repository, recorded ones
 (../shared/traces). Nothing is tuned here. What a simulated job costs is its time at a known rate; recorded ones tell energy.
 
     python benchmarks/calibration.py [--jobs 150] [--seeds 10] [--traces FOLDER] [--json]
@@ -162,7 +162,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     head = ["## Calibration", "", f"| {' | '.join(columns)} |", f"|---|---|{'---:|' * (len(columns) - 2)}"]
     cells = [[f"{row[name]:.0%}" if name in LEVELS else f"{row[name]}" for name in columns] for row in rows]
     body = [f"| {' | '.join(row)} |" for row in cells]
-    return "\n".join([*head, *body, "", "Share of untried configurations whose next run lay inside of the interval."])
+    return "\n".join([*head, *body, "", "Share of untried configurations whose next run was inside the interval."])
 
 
 if __name__ == "__main__":

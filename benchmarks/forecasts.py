@@ -1,7 +1,7 @@
-"""How long will an unseen configuration take, predicted from 1, 3 and 5 that were run? The belief beside its peers, in one run.
+"""How long will an unseen configuration take, predicted from 1, 3 and 5 that were run? The belief compared with its peers, in one run.
 
 Each job runs its default and random other configurations once; the duration of the rest is forecast and then looked up. Peers: a
-plane in logs, a Gaussian process in logs, and "as today's". Jobs: recorded ones and LCBench's where their files lie beside the
+plane in logs, a Gaussian process in logs, and "as today's". Jobs: recorded ones and LCBench's where their files are next to the
 repository (../shared), and simulated ones always, some from a formula that JPO does not know. Surfaces that come with JPO are
 left out, since they were fitted to LCBench; "others known": runs of five other jobs of the set were known beforehand.
 
@@ -68,7 +68,9 @@ Scores = dict[tuple[str, str, int, str], list[Score]]
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Error of forecast durations beside peers, on jobs that were not seen before.")
+    parser = argparse.ArgumentParser(
+        description="Error of forecast durations compared with peers, on jobs that were not seen before."
+    )
     parser.add_argument("--seeds", type=int, default=10, help="random subsets of each recorded job (default: 10)")
     parser.add_argument("--jobs", type=int, default=60, help="simulated jobs of each kind (default: 60)")
     parser.add_argument("--quick", action="store_true", help="three simulated jobs of each kind: does it work?")

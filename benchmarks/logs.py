@@ -1,4 +1,4 @@
-"""A folder of CSV logs analysed: `jpo logs` beside pandas reading the same files one by one, each as a whole process.
+"""A folder of CSV logs analysed: `jpo logs` compared with pandas reading the same files one by one, each as a whole process.
 
 The logs are made here: runs of three workloads, a row per epoch. pandas is used as one would write it down: the `# key=value`
 lines by hand, the rows by `read_csv(comment="#")`, one frame of last rows, `groupby`. Both run once unmeasured, then in turn;
@@ -60,7 +60,7 @@ class Used:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="CPU time of `jpo logs` on a folder of logs beside pandas.")
+    parser = argparse.ArgumentParser(description="CPU time of `jpo logs` on a folder of logs compared with pandas.")
     parser.add_argument("--logs", type=int, default=1000, help="logs in the folder (default: 1000)")
     parser.add_argument("--rows", type=int, default=100, help="rows of each log (default: 100)")
     parser.add_argument("--runs", type=int, default=5, help="measured runs of each (default: 5)")
@@ -73,7 +73,7 @@ def main(argv: list[str]) -> int:
         raise SystemExit(f"the two disagree: {answers}")
     holds = PANDAS not in used or options.rows > PROMISED_ROWS or used[JPO].seconds <= MOST * used[PANDAS].seconds
     if options.json:
-        print(json.dumps({"used": {name: asdict(one) for name, one in used.items()}, "most": MOST, "holds": holds}))
+        print(json.dumps({"used": {name: asdict(usage) for name, usage in used.items()}, "most": MOST, "holds": holds}))
     else:
         print(table(used, options.logs, options.rows, options.runs, holds))
     return 0 if holds else 1

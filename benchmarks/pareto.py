@@ -39,7 +39,7 @@ SIZES = ((2, 200), (3, 200), (4, 50), (4, 200))
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Hypervolume beside optuna's; one agent under each preference.")
+    parser = argparse.ArgumentParser(description="Hypervolume compared with optuna's; one agent under each preference.")
     parser.add_argument("--jobs", type=int, default=100, help="simulated jobs per preference (default: 100)")
     parser.add_argument("--policy", type=Path, default=SHIPPED, help="policy file (default: the shipped one)")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_JOBS} job: does it run at all?")
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
         for name, preference in PREFERENCES.items()
         for who, choose in deciders.items()
     ]
-    volumes = [beside_optuna(m, n) for m, n in SIZES]
+    volumes = [against_optuna(m, n) for m, n in SIZES]
     print(json.dumps({"hypervolume": volumes, "preferences": rows}) if options.json else tables(volumes, rows, jobs))
     return 0
 
@@ -70,7 +70,7 @@ def where(choose: Choose, preference: Preference, jobs: int) -> dict[str, float]
     return {**dict(zip(MEASURED, means.tolist(), strict=True)), "failed": float(np.mean(failed))}
 
 
-def beside_optuna(m: int, n: int) -> dict[str, float]:
+def against_optuna(m: int, n: int) -> dict[str, float]:
     """Points on a sphere, none of which dominates another; values and seconds of both."""
     from optuna._hypervolume import compute_hypervolume
 

@@ -1,4 +1,4 @@
-"""How many steps of Pendulum-v1 it takes to learn to swing up, JPO's soft actor-critic beside Stable-Baselines3's.
+"""How many steps of Pendulum-v1 it takes to learn to swing up, JPO's soft actor-critic compared with Stable-Baselines3's.
 
 Stop rule: after every 250 steps in the environment, counted from the first random one, ten episodes of 200 steps are played with
 the deterministic policy, from starts that are new at each evaluation and the same for all who are compared. The figure is the
@@ -44,7 +44,7 @@ HIDDEN, BATCH, UPDATES_PER_STEP = (64, 64), 128, 20
 RANDOM_STEPS = 100  # before learning begins, as Stable-Baselines3 does
 FIRST_START = 10_000  # evaluations start from these seeds on; training from small ones
 OURS, PEER, PEER_ALIKE = "JPO", "Stable-Baselines3, defaults", "Stable-Baselines3, sizes and updates as JPO"
-MOST = 1500  # steps which every seed of ours may take, promised in docs
+MOST = 1500  # steps which every seed of ours may take, as documented
 
 Act = Callable[[np.ndarray], np.ndarray]
 """What the deterministic policy does with the environment."""

@@ -60,7 +60,7 @@ ABLATIONS: Mapping[str, PolicyFactory] = {
     "jpo, SAC not trained": lambda problem: Advised(problem, policy=untrained()),
     "jpo, no guard": partial(Advised, explore="on"),
 }
-"""JPO with one thing taken away. What runs of other workloads are worth stands in hpo.py."""
+"""JPO with one thing taken away. hpo.py measures the value of runs of other workloads."""
 
 
 def main(argv: list[str]) -> int:

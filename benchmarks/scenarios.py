@@ -7,7 +7,7 @@ present preference and prices, and how many runs follow, if anybody does. Needs 
     python benchmarks/scenarios.py [--jobs 200] [--policy FILE] [--compare] [--practice 300] [--quick] [--json]
 
 `--compare` trains what earlier systems did instead, all on the same number of practice jobs, and plays it too: REINFORCE, one
-policy per preference, timed resets, and MC-dropout in place of the ensemble; beside them SAC with no more practice than they get.
+policy per preference, timed resets, and MC-dropout in place of the ensemble; and SAC with the same amount of practice.
 """
 
 from __future__ import annotations
@@ -136,14 +136,14 @@ def table(results: Mapping[str, Mapping[str, Release]], policy: Policy, more: in
 def line(row: Mapping[str, Release], seeds: list[str], others: list[str], released: bool) -> list[str]:
     sac = row["SAC"]
     alone = [f"{row[name].ratio:.3f}" for name in seeds]
-    beside = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
+    others_ratios = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
     figures = [
         str(sac.jobs),
         f"{sac.rule:.3f}",
         f"{sac.policy:.3f}",
         f"{sac.ratio:.4f} ± {sac.standard_error:.4f}",
     ]
-    return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *beside]
+    return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *others_ratios]
 
 
 def spread(row: Mapping[str, Release], seeds: list[str]) -> float:

@@ -26,7 +26,7 @@ from jpo.simulate import draw_jobs, observe, random_candidates
 from jpo.simulate.runs import observe_batch
 
 T = TypeVar("T")
-CLAIM = 200_000  # runs per second, promised in docs
+CLAIM = 200_000  # runs per second, as documented
 
 
 def main(argv: list[str]) -> int:

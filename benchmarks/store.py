@@ -1,4 +1,4 @@
-"""Many processes on one store: what is lost, recorded twice or out of order, and how long it takes, beside naive use.
+"""Many processes on one store: what is lost, recorded twice or out of order, and how long it takes, compared with naive use.
 
 Each process observes runs one by one, half of them its own and half of them the same as everybody's. "Naively" is what a script
 does that opens the database, looks whether the run is there, and inserts it and a chained log record, each statement for itself.
@@ -60,7 +60,7 @@ class Result:
 def main(argv: list[str]) -> int:
     if argv[:1] == ["--worker"]:
         return worker(*argv[1:])
-    parser = argparse.ArgumentParser(description="Many processes on one store, SQLite and PostgreSQL, beside naive use.")
+    parser = argparse.ArgumentParser(description="Many processes on one store, SQLite and PostgreSQL, compared with naive use.")
     parser.add_argument("--processes", type=int, default=8, help="writers at once (default: 8)")
     parser.add_argument("--observations", type=int, default=100, help="observations of each (default: 100)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")

@@ -1,4 +1,4 @@
-"""What evidence costs: requests and time of JPO's looks at a Prometheus with 1,000 runs, beside its client library used naively.
+"""Cost of evidence: requests and time of JPO's queries of a Prometheus with 1,000 runs, compared with its client library used naively.
 
 The history is generated (90 days of one workload; a sample every 15 s of the job's own metrics, cAdvisor, kube-state-metrics and
 DCGM), backfilled with promtool and served by a real Prometheus on loopback. Naive means `custom_query` of prometheus-api-client
@@ -80,7 +80,9 @@ class Figure:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Requests and query time of JPO's looks beside the client library used naively.")
+    parser = argparse.ArgumentParser(
+        description="Requests and query time of JPO's queries compared with the client library used naively."
+    )
     parser.add_argument("--runs", type=int, default=1000, help="runs in the history, at least 20 (default: 1000)")
     parser.add_argument("--looks", type=int, default=5, help="measured looks of each kind (default: 5)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Objective = Literal["time", "cost", "balanced"]
 OBJECTIVES: Mapping[Objective, Callable[[Execution], float]] = {
-    "time": lambda one: one.duration_seconds,
-    "cost": lambda one: one.cost,
-    "balanced": lambda one: math.sqrt(one.duration_seconds * one.cost),
+    "time": lambda execution: execution.duration_seconds,
+    "cost": lambda execution: execution.cost,
+    "balanced": lambda execution: math.sqrt(execution.duration_seconds * execution.cost),
 }
 STOP_AT = 2.0
 """A run is stopped at this multiple of the cheapest run that has delivered: beta of Zeus, NSDI 2023, section 4.4."""

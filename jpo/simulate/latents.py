@@ -28,7 +28,7 @@ class Latents:
     """The latents of `jobs` jobs, drawn when they are asked for.
 
     Attributes:
-        seed: the same seed gives the same numbers under every name, whatever else is drawn.
+        seed: the same seed gives the same numbers under every name, in any order of draws.
         drawn: name -> shape (J,), position of each job in 0..1: from its posterior the prior is learnt.
     """
 

@@ -74,12 +74,12 @@ def test_two_prices_of_one_instance_are_none(price_list: PriceList) -> None:
 
 
 def refused(kind: type[JpoError], code: str, **how: object) -> str:
-    with pytest.raises(kind) as found:
+    with pytest.raises(kind) as offers:
         ask(**how)  # type: ignore[arg-type]
-    assert found.value.code == code
-    assert SECRET not in str(found.value)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+    assert offers.value.code == code
+    assert SECRET not in str(offers.value)
+    assert "\n" not in str(offers.value)
+    return str(offers.value)
 
 
 @pytest.mark.parametrize(

@@ -22,19 +22,19 @@ def catalogue(*lines: str) -> str:
 
 def test_what_came_with_jpo_has_a_source_a_date_and_the_families() -> None:
     instances = read_catalogue(SHIPPED["aws"])
-    assert {one.family for one in instances} == {"p3", "p3dn", "p4d", "p4de", "p5", "g4dn", "g5", "g6"}
-    assert all(one.date == date(2026, 8, 26) and one.source and one.usd_per_hour > 0 for one in instances)
-    by_name = {one.instance: one for one in instances}
+    assert {instance.family for instance in instances} == {"p3", "p3dn", "p4d", "p4de", "p5", "g4dn", "g5", "g6"}
+    assert all(instance.date == date(2026, 8, 26) and instance.source and instance.usd_per_hour > 0 for instance in instances)
+    by_name = {instance.instance: instance for instance in instances}
     assert (by_name["g5.12xlarge"].gpus, by_name["g5.12xlarge"].usd_per_hour) == (4, 5.672)
     assert by_name["g5.xlarge"].usd_per_hour_spot is None
 
 
 def test_a_larger_instance_of_the_same_kind_is_not_cheaper() -> None:
-    instances = [one for one in read_catalogue(SHIPPED["aws"]) if one.family in ("g4dn", "g5", "g6", "p3")]
-    for one in instances:
+    instances = [instance for instance in read_catalogue(SHIPPED["aws"]) if instance.family in ("g4dn", "g5", "g6", "p3")]
+    for instance in instances:
         for other in instances:
-            if one.family == other.family and (one.gpus, one.vcpus) == (other.gpus * 2, other.vcpus * 2):
-                assert one.usd_per_hour >= 1.6 * other.usd_per_hour
+            if instance.family == other.family and (instance.gpus, instance.vcpus) == (other.gpus * 2, other.vcpus * 2):
+                assert instance.usd_per_hour >= 1.6 * other.usd_per_hour
 
 
 def test_a_catalogue_is_read_back_as_it_was_written() -> None:
@@ -96,13 +96,13 @@ def test_a_pipe_that_never_ends_is_not_read(tmp_path: Path) -> None:
 
 def test_regions_and_types_that_are_not_there_name_those_that_are() -> None:
     both = parse(catalogue(SMALL, SMALL.replace("here", "there"), LARGE, BARE), "file")
-    assert [one.instance for one in select(both, region="here", gpu_type="T4", place="jpo.toml")] == ["small", "bare"]
-    assert [one.instance for one in of_type(both, "a100-80gb", place="jpo.toml")] == ["large", "bare"]
-    for region, gpu_type, told in (
+    assert [instance.instance for instance in select(both, region="here", gpu_type="T4", place="jpo.toml")] == ["small", "bare"]
+    assert [instance.instance for instance in of_type(both, "a100-80gb", place="jpo.toml")] == ["large", "bare"]
+    for region, gpu_type, message in (
         (None, None, "write region: here, there"),
         ("mars", None, "known are"),
         ("here", "v9", "a100, t4"),
     ):
-        with pytest.raises(UsageError, match=told) as refused:
+        with pytest.raises(UsageError, match=message) as refused:
             select(both, region=region, gpu_type=gpu_type, place="jpo.toml")
         assert refused.value.code == "JPO-E801"

@@ -129,14 +129,14 @@ def test_when_no_particle_fits_many_still_count_and_the_share_says_so() -> None:
 @settings(max_examples=60, deadline=None)
 def test_any_runs_in_any_order_give_the_same_finite_belief(seconds: list[float], order: object, losses: float) -> None:
     runs = [run((32, 4096)[i % 2], i % 3, duration_seconds=s, val_loss=losses) for i, s in enumerate(seconds)]
-    runs = [replace(one, run_id=str(i)) for i, one in enumerate(runs)]
+    runs = [replace(first, run_id=str(i)) for i, first in enumerate(runs)]
     shuffled = list(runs)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, other = posterior(EQUAL_OR_DOUBLE, TWO, runs), posterior(EQUAL_OR_DOUBLE, TWO, shuffled)
-    assert _numbers(one) == pytest.approx(_numbers(other))
-    assert np.isfinite(_numbers(one)).all()
-    assert one.weights.sum() == pytest.approx(1.0)
-    assert (one.log_time[:, 0] == 0).all()
+    first, other = posterior(EQUAL_OR_DOUBLE, TWO, runs), posterior(EQUAL_OR_DOUBLE, TWO, shuffled)
+    assert _numbers(first) == pytest.approx(_numbers(other))
+    assert np.isfinite(_numbers(first)).all()
+    assert first.weights.sum() == pytest.approx(1.0)
+    assert (first.log_time[:, 0] == 0).all()
 
 
 def _numbers(belief: Belief) -> np.ndarray:
@@ -223,7 +223,7 @@ def test_energy_is_the_cost_only_where_an_hour_costs_the_same_everywhere_and_no_
     assert by_energy.log_cost[1] == pytest.approx([0, LN2])
     for other in (replace(flat, priced=True), replace(flat, log_rate=np.array([0.0, 0.5]))):
         assert posterior(draws, other, joules).log_cost[:, 1] == pytest.approx([other.log_rate[1]] * 2)
-    money = [replace(one, outcome=replace(one.outcome, cost_usd=3.0)) for one in joules]
+    money = [replace(first, outcome=replace(first.outcome, cost_usd=3.0)) for first in joules]
     assert posterior(draws, flat, money).log_cost == pytest.approx(NOTHING)
 
 

@@ -59,26 +59,26 @@ def believe(runs: Sequence[Run]) -> Belief:
     return Belief(np.ones(1), zero, zero, zero, zero, no, np.zeros(2), count, none, none, 0.1, seconds, loss, 0.5, False)
 
 
-def told(runs: Sequence[Run], quantity: str = "duration_seconds") -> list[tuple[float, float]]:
+def forecasts_and_outcomes(runs: Sequence[Run], quantity: str = "duration_seconds") -> list[tuple[float, float]]:
     return [(round(forecast.mean, 9), came) for forecast, came in one_step_forecasts(believe, CANDIDATES, runs)[quantity]]
 
 
 def test_each_run_stands_beside_its_forecast_from_those_before_it() -> None:
-    assert told([a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)]) == [(1.0, 20.0), (2.0, 30.0)]
+    assert forecasts_and_outcomes([a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)]) == [(1.0, 20.0), (2.0, 30.0)]
 
 
 def test_losses_are_watched_beside_durations_where_they_were_measured() -> None:
     runs = [a_run(0, 10.0), a_run(1, 20.0, loss=0.5), a_run(2, None, loss=0.7), a_run(3, 9.0, loss=-1.0)]
-    assert told(runs, "val_loss") == [(2.0, 0.5), (4.0, 0.7)]
-    assert told(runs) == [(1.0, 20.0), (3.0, 9.0)]
+    assert forecasts_and_outcomes(runs, "val_loss") == [(2.0, 0.5), (4.0, 0.7)]
+    assert forecasts_and_outcomes(runs) == [(1.0, 20.0), (3.0, 9.0)]
 
 
 def test_runs_that_say_nothing_are_left_out() -> None:
     failed, unmeasured, elsewhere = a_run(1, 9.0, status=RunStatus.FAILED), a_run(2, None), a_run(3, 9.0, batch_size=7.0)
-    assert told([a_run(0, 10.0), failed, unmeasured, elsewhere]) == []
+    assert forecasts_and_outcomes([a_run(0, 10.0), failed, unmeasured, elsewhere]) == []
 
 
 def test_only_the_last_runs_are_watched() -> None:
     runs = [a_run(at, 10.0) for at in range(50)]
-    assert len(told(runs)) == WATCHED
+    assert len(forecasts_and_outcomes(runs)) == WATCHED
     assert one_step_forecasts(believe, CANDIDATES, runs, last=1)["duration_seconds"][0][0].mean == pytest.approx(49.0)

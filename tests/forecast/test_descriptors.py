@@ -14,12 +14,12 @@ def test_every_row_of_the_table_has_a_source_and_usable_numbers():
 
 
 @pytest.mark.parametrize(
-    ("name", "known"), [("ResNet-18", "resnet18"), ("resnet50_v2", "resnet50"), ("bert-base-uncased", "bertbase")]
+    ("name", "row_name"), [("ResNet-18", "resnet18"), ("resnet50_v2", "resnet50"), ("bert-base-uncased", "bertbase")]
 )
-def test_names_are_read_however_they_are_written(name, known):
+def test_names_are_read_however_they_are_written(name, row_name):
     row = described("model", name)
     assert row is not None
-    assert row["name"] == known
+    assert row["name"] == row_name
 
 
 @pytest.mark.parametrize("name", ["resnet1812", "gpt2-xl", "gpt2_large", "bert-tiny"])

@@ -78,7 +78,7 @@ def test_a_stopped_run_lifts_what_is_below_it_and_its_like() -> None:
     """Stopped after e^1 times today; candidate 2 goes along with 1, members expect no difference on the average."""
     simulated = prior([[0.25, 0.24], [0.24, 0.25]], [0.0, 0.0])
     least = seen((1, 1.0))
-    without, lifted = (conditioned(simulated, seen((0, 0.0)), one, MISFIT, 0, rng()) for one in (NO_MEASUREMENTS, least))
+    without, lifted = (conditioned(simulated, seen((0, 0.0)), bounds, MISFIT, 0, rng()) for bounds in (NO_MEASUREMENTS, least))
     assert (lifted.log[:, 1] > 0.8).mean() > 0.8 > 0.1 > (without.log[:, 1] > 0.8).mean()
     assert lifted.log[:, 2].mean() > 0.6
     high = without.log[:, 1] > 1.5

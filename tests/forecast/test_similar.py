@@ -18,9 +18,9 @@ def test_names_in_other_scripts_are_not_one_name():
 
 
 def test_arithmetic_holds_the_recorded_runs_it_was_made_from():
-    found = by_arithmetic(RESNET, VALUES, "t4")
-    assert found is not None
-    assert found.seconds.low < 4028 < found.seconds.high  # ../shared/traces, Pollux, 100 epochs of batch 128 on one T4
+    guess = by_arithmetic(RESNET, VALUES, "t4")
+    assert guess is not None
+    assert guess.seconds.low < 4028 < guess.seconds.high  # ../shared/traces, Pollux, 100 epochs of batch 128 on one T4
     assert by_arithmetic(RESNET, VALUES, None) is None
     assert by_arithmetic(Identity("cifar10", "homemade", "pytorch"), VALUES, "t4") is None
     assert by_arithmetic(RESNET, {"gpus": 1.0}, "t4") is None
@@ -28,21 +28,21 @@ def test_arithmetic_holds_the_recorded_runs_it_was_made_from():
 
 def test_a_similar_workload_is_scaled_by_epochs_and_devices():
     other = Identity("cifar100", "resnet18", "pytorch")
-    found = from_similar(RESNET, {**VALUES, "epochs": 200.0}, [run_of(other, 1000.0)])
-    assert found is not None
-    assert found.seconds.mean == pytest.approx(2000)
-    assert str(other) in found.words
+    guess = from_similar(RESNET, {**VALUES, "epochs": 200.0}, [run_of(other, 1000.0)])
+    assert guess is not None
+    assert guess.seconds.mean == pytest.approx(2000)
+    assert str(other) in guess.words
     faster = from_similar(RESNET, {**VALUES, "gpus": 2.0}, [run_of(other, 1000.0)])
     assert faster is not None
     assert faster.seconds.mean == pytest.approx(1000 / 2**0.8)
 
 
 def test_the_same_model_counts_before_its_family():
-    near, far = Identity("cifar100", "resnet18", "pytorch"), Identity("cifar100", "resnet50", "pytorch")
-    assert similarity(RESNET, near) > similarity(RESNET, far) > 0
-    found = from_similar(RESNET, VALUES, [run_of(far, 5.0), run_of(near, 1000.0)])
-    assert found is not None
-    assert found.seconds.mean == pytest.approx(1000)
+    same_model, same_family = Identity("cifar100", "resnet18", "pytorch"), Identity("cifar100", "resnet50", "pytorch")
+    assert similarity(RESNET, same_model) > similarity(RESNET, same_family) > 0
+    guess = from_similar(RESNET, VALUES, [run_of(same_family, 5.0), run_of(same_model, 1000.0)])
+    assert guess is not None
+    assert guess.seconds.mean == pytest.approx(1000)
 
 
 def test_what_cannot_be_converted_says_nothing():

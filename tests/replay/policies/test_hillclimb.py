@@ -15,11 +15,13 @@ def test_the_hill_climb_goes_on_in_the_direction_that_helped_and_then_stays(ladd
 
 def test_the_hill_climb_keeps_to_the_knob_that_helped() -> None:
     grid = tuple({"batch_size": b, "gpus": g} for b, g in product((1.0, 2.0, 4.0, 8.0), repeat=2))
-    trace = Trace("both help", grid, tuple((Execution(100 / sum(one.values()), 1.0, True),) for one in grid), 0, "USD")
+    trace = Trace(
+        "both help", grid, tuple((Execution(100 / sum(configuration.values()), 1.0, True),) for configuration in grid), 0, "USD"
+    )
     for seed in range(6):
         ran = [grid[row] for row in play(trace, POLICIES["hillclimb"], "time", runs=8, seed=seed).choices]
         first = next(name for name in ("batch_size", "gpus") if ran[1][name] == 2)
-        assert [one[first] for one in ran[:4]] == [1, 2, 4, 8]
+        assert [configuration[first] for configuration in ran[:4]] == [1, 2, 4, 8]
 
 
 def test_the_hill_climb_turns_back_where_it_gets_worse(ladder: Ladder) -> None:

@@ -16,7 +16,10 @@ GAPPED = tuple({"batch_size": b, "gpus": g} for b, g in product((8.0, 16.0, 32.0
 
 
 def gapped() -> Trace:
-    runs = tuple((Execution(100 / one["gpus"] + one["batch_size"], one["gpus"], True),) for one in GAPPED)
+    runs = tuple(
+        (Execution(100 / configuration["gpus"] + configuration["batch_size"], configuration["gpus"], True),)
+        for configuration in GAPPED
+    )
     return Trace("gapped", GAPPED, runs, 0, "GPU h")
 
 
