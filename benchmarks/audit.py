@@ -1,4 +1,4 @@
-"""How long it takes to verify the audit log: a log of 100,000 records as JPO writes them, compared with the naive way in the same run.
+"""Time to verify the audit log: 100,000 records as JPO writes them, compared with the naive way in the same run.
 
 The log is stored in SQLite and is read from it both times. JPO hashes the stored text of a record as it is; the naive way
 parses each record and writes its canonical JSON anew before it hashes it. Both find the same head. Each way runs in turn with the

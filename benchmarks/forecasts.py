@@ -1,4 +1,4 @@
-"""How long will an unseen configuration take, predicted from 1, 3 and 5 that were run? The belief compared with its peers, in one run.
+"""Accuracy of forecasts: durations of unseen configurations from 1, 3 and 5 that were run, compared with peers in one run.
 
 Each job runs its default and random other configurations once; the duration of the rest is forecast and then looked up. Peers: a
 plane in logs, a Gaussian process in logs, and "as today's". Jobs: recorded ones and LCBench's where their files are next to the

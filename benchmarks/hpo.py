@@ -1,4 +1,4 @@
-"""Hyper-parameter search on LCBench tables: how fast JPO and its peers come near the optimum, and what their runs cost.
+"""Hyper-parameter search on LCBench tables: how fast JPO and its peers approach the optimum, and the cost of their runs.
 
 Four knobs (batch size, learning rate, layers, epochs), time and error weighed equally: value = sqrt(seconds x error), on logs.
 Each search starts with the reference default, as a config.ini would hold it. Tables are taken from ../shared/hpo or --tables;

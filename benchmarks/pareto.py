@@ -1,4 +1,4 @@
-"""Trade-offs: is the hypervolume exact, and does one conditioned agent go where each preference says?
+"""Trade-offs: whether the hypervolume is exact, and whether one conditioned agent follows each preference.
 
 The volume is held against optuna's own (WFG) on random fronts, in value and in time. For preferences the same simulated jobs are
 played once under each, by one and the same policy file and by the belief rule; what is compared is where the last runs lie.

@@ -1,4 +1,4 @@
-"""How many steps of Pendulum-v1 it takes to learn to swing up, JPO's soft actor-critic compared with Stable-Baselines3's.
+"""Steps of Pendulum-v1 needed to learn to swing up: JPO's soft actor-critic compared with that of Stable-Baselines3.
 
 Stop rule: after every 250 steps in the environment, counted from the first random one, ten episodes of 200 steps are played with
 the deterministic policy, from starts that are new at each evaluation and the same for all who are compared. The figure is the

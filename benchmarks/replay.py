@@ -1,4 +1,4 @@
-"""What the runs of recorded jobs would have cost with JPO and with its peers, in the same replay with the same luck.
+"""Cost of recorded jobs replayed with JPO and with its peers, in the same replay with the same random numbers.
 
 Recorded traces are taken from ../shared/traces or --traces; without any, jobs drawn from JPO's own simulator stand in, which
 flatters JPO, since they are what it believes in. Under each table stands where JPO loses.

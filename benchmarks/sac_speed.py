@@ -1,4 +1,4 @@
-"""How many gradient updates a second JPO's soft actor-critic makes, compared with Stable-Baselines3's.
+"""Gradient updates per second of JPO's soft actor-critic, compared with those of Stable-Baselines3.
 
 One update is one step of critics, actor, temperature and targets. Both have networks of the same hidden widths, learn from the
 same transitions in batches of the same size on one thread, and are measured in turn, so that a slow moment meets both.

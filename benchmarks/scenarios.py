@@ -1,4 +1,4 @@
-"""Where SAC earns its keep: the shipped policy against the belief rule, on jobs to which something happens.
+"""Value of SAC: the shipped policy against the belief rule, on jobs that change.
 
 Each scenario (jpo/learning/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run
 in multiples of the optimum's under the conditions of that run; a ratio below 1 is better than the belief rule, which knows the

@@ -1,4 +1,4 @@
-"""Many processes on one store: what is lost, recorded twice or out of order, and how long it takes, compared with naive use.
+"""Many processes on one store: losses, duplicates, broken order, and time, compared with naive use.
 
 Each process observes runs one by one, half of them its own and half of them the same as everybody's. "Naively" is what a script
 does that opens the database, looks whether the run is there, and inserts it and a chained log record, each statement for itself.

@@ -1,4 +1,5 @@
-"""Cost of evidence: requests and time of JPO's queries of a Prometheus with 1,000 runs, compared with its client library used naively.
+"""Cost of evidence: requests and time of JPO's queries of 1,000 runs in Prometheus, compared with naive use of its client
+library.
 
 The history is generated (90 days of one workload; a sample every 15 s of the job's own metrics, cAdvisor, kube-state-metrics and
 DCGM), backfilled with promtool and served by a real Prometheus on loopback. Naive means `custom_query` of prometheus-api-client

@@ -1,4 +1,4 @@
-"""How far off is a full run predicted from trials a tenth of its size? Time and cost, in the digits example and simulated jobs.
+"""Error of full runs predicted from trials a tenth of their size: time and cost, in the digits example and simulated jobs.
 
 The digits example (examples/digits) is really run, all epochs without its target: full runs, and trials on 10% of the epochs or
 of the data. Simulated jobs have slow first epochs, stalls, an evaluation of unknown length and noise within and between runs; how

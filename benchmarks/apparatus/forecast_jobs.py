@@ -89,7 +89,8 @@ def from_fleet(seed: int) -> Job:
 
 
 def from_formula(seed: int) -> Job:
-    """A job that JPO's simulator does not draw: compute in parallel with input, ring all-reduce, steps which a critical batch size bounds.
+    """A job that JPO's simulator does not draw: compute in parallel with input, ring all-reduce, steps which a critical batch
+    size bounds.
 
     seconds = start + steps(B) x (overhead + max(B/g x compute, B/c x input) + [g > 1] (2 (g - 1)/g x gradient + latency log2 g)),
     steps(B) = S (1 + Bcrit / B). Sources: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018, eq. 2.11;

@@ -40,6 +40,7 @@ class SlaTarget:
         return limit + (ROUNDING if self.at_most else -ROUNDING) * abs(limit)
 
     def keeps(self, value: float, limit: float) -> bool:
+        """Whether a value meets the target at this limit."""
         return value <= self.edge(limit) if self.at_most else value >= self.edge(limit)
 
 

@@ -165,6 +165,7 @@ class _EpisodeJob:
         self.drift: Drift | None = draw_drift(1, runs, rng) if drift else None
 
     def row(self, rungs: NDArray[np.int64]) -> int:
+        """The row of the grid at some rungs of the ladders."""
         return int(np.ravel_multi_index(tuple(rungs), tuple(len(ladder) for ladder in LADDERS.values())))
 
     def drifted(self, run: int) -> tuple[float, Floats]:

@@ -41,7 +41,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All workloads and the plan of their runs; the `last` runs of each are compared."""
+    """A fleet of workloads and the plan of their runs; the `last` runs of each are compared."""
 
     lanes: tuple[Lane, ...]
     runs: int

@@ -67,6 +67,7 @@ class SimulatedWorkload:
 
     @property
     def computes_on(self) -> str:
+        """The parameter that counts its processors."""
         return "gpus" if "gpus" in self.first else "cpus"
 
 
@@ -164,7 +165,7 @@ def _choices(rng: np.random.Generator) -> Choices:
 
 
 def _grid(choices: Choices, first: Parameters) -> Candidates:
-    """All combinations of the choices but for memory."""
+    """The grid: all combinations of the choices except those of memory."""
     names = tuple(name for name in choices if name != "memory_gib")
     axes = np.meshgrid(*(choices[name] for name in names), indexing="ij")
     values = np.stack([axis.ravel() for axis in axes], axis=1)  # (K, P)
