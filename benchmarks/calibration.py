@@ -2,7 +2,8 @@
 
 Today's configuration and then random others are run; after 1, 3, 5 and 8 runs every untried configuration is forecast and then
 run. Jobs are simulated ones that the belief has not seen and, where they lie next to the repository, recorded ones
-(../shared/traces). Nothing is tuned here. What a simulated job costs is its time at a known rate; recorded ones have measured energy.
+(../shared/traces). Nothing is tuned here. What a simulated job costs is its time at a known rate; recorded ones have measured
+energy.
 
     python benchmarks/calibration.py [--jobs 150] [--seeds 10] [--traces FOLDER] [--json]
 """
