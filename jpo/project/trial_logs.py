@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.forecast.trials import Trial, trial_of
+from jpo.forecast.trials import Trial, TrialLog, trial_of
 from jpo.optimizer.question import LARGEST
 from jpo.records import PARAMETERS, Identity
 from jpo.telemetry.contract import DATA_FRACTION
@@ -57,14 +57,16 @@ def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -
     memory = _finite(log, "memory_bytes")
     try:
         return trial_of(
-            log.run_id,
-            _parameters(log),
-            rows,
-            fraction=share,
-            started_at=_finite(log, "start"),
-            ended_at=_finite(log, "end"),
-            memory_gib=memory / BYTES_PER_GIB if memory and memory > 0 else None,
-            has_target="converged" in log.head,
+            TrialLog(
+                log.run_id,
+                _parameters(log),
+                rows,
+                fraction=share,
+                started_at=_finite(log, "start"),
+                ended_at=_finite(log, "end"),
+                memory_gib=memory / BYTES_PER_GIB if memory and memory > 0 else None,
+                has_target="converged" in log.head,
+            )
         )
     except ValueError as error:
         raise UsageError(str(path), str(error), "let a trial run for three epochs or more in one go", code="JPO-E822") from error
