@@ -21,7 +21,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.records import PARAMETERS, Run
-from jpo.report.run_rows import HEAD, row_of
+from jpo.report.history import HEAD, row_of
 from jpo.report.spreadsheet import csv_line
 
 REWARDS = ("time", "cost", "efficiency", "loss")
