@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import fields
 from statistics import NormalDist, median
 
-from jpo.records import Interval, TrackRecord
+from jpo.records import Forecast, Interval, Outcome, TrackRecord
 
 
 def track_record(quantity: str, pairs: Iterable[tuple[Interval, float]]) -> TrackRecord | None:
@@ -33,3 +34,13 @@ def share_interval(hits: int, of: int, *, level: float = 0.9) -> Interval:
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def inside(expected: Forecast, outcome: Outcome) -> dict[str, bool]:
+    """By quantity whether an outcome is within its forecast's interval, where both are known."""
+    pairs = {field.name: (getattr(expected, field.name), getattr(outcome, field.name)) for field in fields(Forecast)}
+    return {
+        name: bool(interval.low <= actual <= interval.high)
+        for name, (interval, actual) in pairs.items()
+        if interval and actual is not None
+    }
