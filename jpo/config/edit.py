@@ -13,7 +13,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from jpo.config.locate import Option, locate, values_with_inline_comments
+from jpo.config.locate import IniOption, locate, values_with_inline_comments
 from jpo.config.source import Source, decode, encode, shown
 from jpo.errors import EditError
 from jpo.records import Edit
@@ -48,10 +48,10 @@ def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
     return result
 
 
-def _wanted(options: Iterable[Option], edits: Sequence[Edit], place: str) -> dict[Option, str]:
+def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str) -> dict[IniOption, str]:
     """Each option to change with its new text. Options are unique by line, so two edits of one are found here."""
     by_line = {option.line: option for option in options}
-    wanted: dict[Option, str] = {}
+    wanted: dict[IniOption, str] = {}
     for edit in edits:
         here, option = f"{place}:{edit.line}", by_line.get(edit.line)
         if option is None or (option.key, option.text) != (edit.key, edit.old_text):
@@ -71,7 +71,7 @@ def _wanted(options: Iterable[Option], edits: Sequence[Edit], place: str) -> dic
 
 
 def _prove(
-    original: bytes, before: Source, options: tuple[Option, ...], result: bytes, wanted: dict[Option, str], place: str
+    original: bytes, before: Source, options: tuple[IniOption, ...], result: bytes, wanted: dict[IniOption, str], place: str
 ) -> None:
     """Raise EditError unless the result differs from the original in the wanted values only, in every reading."""
     after = decode(result, place)
@@ -88,7 +88,7 @@ def _prove(
             raise EditError(f"{place}:{lines}", f"with the new value {finding}", remedy, code="JPO-E221")
 
 
-def _same_lines(original: bytes, result: bytes, wanted: dict[Option, str]) -> bool:
+def _same_lines(original: bytes, result: bytes, wanted: dict[IniOption, str]) -> bool:
     old, new = _byte_lines(original), _byte_lines(result)
     differ = {number for number, pair in enumerate(zip(old, new, strict=False), start=1) if pair[0] != pair[1]}
     grown = sum(len(text) - len(option.text) for option, text in wanted.items())
@@ -100,14 +100,14 @@ def _byte_lines(data: bytes) -> list[str]:
     return list(io.StringIO(data.decode("latin-1"), newline=""))  # latin-1: one character per byte
 
 
-def _changed(option: Option, wanted: dict[Option, str]) -> Option:
+def _changed(option: IniOption, wanted: dict[IniOption, str]) -> IniOption:
     if option not in wanted:
         return option
     text, value = wanted[option], option.value or ""
     return dataclasses.replace(option, text=text, value=text + value[len(option.text) :])
 
 
-def _same_with_inline_comments(before: Source, after: Source, wanted: dict[Option, str]) -> bool:
+def _same_with_inline_comments(before: Source, after: Source, wanted: dict[IniOption, str]) -> bool:
     """Whether code which strips inline comments reads exactly the new texts; True when it could not read the original either."""
     expected = values_with_inline_comments(before)
     if expected is None:
@@ -117,7 +117,7 @@ def _same_with_inline_comments(before: Source, after: Source, wanted: dict[Optio
     return old.items() <= expected.items() and values_with_inline_comments(after) == expected | new
 
 
-def _same_blocks(before: Source, after: Source, wanted: dict[Option, str]) -> bool:
+def _same_blocks(before: Source, after: Source, wanted: dict[IniOption, str]) -> bool:
     """Whether an independent parser agrees. It has no say where it misreads the original (indented comments)."""
     if len(before.lines) > MOST_LINES_FOR_CONFIGUPDATER or (expected := _seen_by_configupdater(before)) is None:
         return True
@@ -143,5 +143,5 @@ def _seen_by_configupdater(source: Source) -> dict[tuple[str, str], list[str]] |
     }
 
 
-def _written(line: str, option: Option, text: str) -> str:
+def _written(line: str, option: IniOption, text: str) -> str:
     return line[: option.start] + text + line[option.end :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from jpo.config.locate import Option
+from jpo.config.locate import IniOption
 from jpo.config.lookup import keyed, known, which
 from jpo.config.source import shown
 from jpo.errors import UsageError
@@ -19,7 +19,7 @@ LONGEST = 200
 
 
 def find_identity(
-    options: Sequence[Option], keys: Mapping[str, str], names: Mapping[str, tuple[str, ...]], place: str
+    options: Sequence[IniOption], keys: Mapping[str, str], names: Mapping[str, tuple[str, ...]], place: str
 ) -> Identity:
     """The job's identity; of the well-known names, the most usual one in the file counts, and must say one thing throughout.
 
@@ -36,7 +36,7 @@ def find_identity(
     return Identity(**found)
 
 
-def _find(part: str, options: Sequence[Option], key: str | None, names: Sequence[str], place: str) -> str:
+def _find(part: str, options: Sequence[IniOption], key: str | None, names: Sequence[str], place: str) -> str:
     """The label, or empty text when there is none."""
     if key:
         return _label(keyed(options, f"workload.identity.{part}", key, place), place)
@@ -47,7 +47,7 @@ def _find(part: str, options: Sequence[Option], key: str | None, names: Sequence
     return next(iter(labels), "")
 
 
-def _label(option: Option, place: str) -> str:
+def _label(option: IniOption, place: str) -> str:
     """The option's text without quotes around it."""
     quoted = QUOTED.fullmatch(option.text)
     label = (quoted[2] if quoted else option.text).strip()

@@ -20,7 +20,7 @@ COMMENT = re.compile(r"(?<=\s)[#;]")
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class IniOption:
     """One option of the file.
 
     Attributes:
@@ -50,7 +50,7 @@ class Option:
         return f"{self.section}.{self.name}"
 
 
-def locate(source: Source, place: str) -> tuple[Option, ...]:
+def locate(source: Source, place: str) -> tuple[IniOption, ...]:
     """Every option of the file in its order. Raises UsageError where configparser cannot read the file."""
     reader = _Reader(inline_comments=False)
     try:
@@ -98,7 +98,7 @@ class _Reader(configparser.ConfigParser):
         return optionstr.lower()
 
 
-def _option(section: str, name: str, line: int, value: str | None, source: Source) -> Option:
+def _option(section: str, name: str, line: int, value: str | None, source: Source) -> IniOption:
     written = source.lines[line - 1].rstrip("\r\n")
     delimiter = DELIMITER.search(written)
     after = delimiter.end() if delimiter else len(written)
@@ -108,7 +108,7 @@ def _option(section: str, name: str, line: int, value: str | None, source: Sourc
     start = after + len(room) - len(room.lstrip()) if text else after
     end = start + len(text)
     one_line = (value or "") == written[after:].strip()
-    return Option(section, name, line, start, end, text, written[end:], value, one_line, _comments_above(source, line))
+    return IniOption(section, name, line, start, end, text, written[end:], value, one_line, _comments_above(source, line))
 
 
 def _comments_above(source: Source, line: int) -> tuple[tuple[int, str], ...]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from jpo.config.locate import Option
+from jpo.config.locate import IniOption
 from jpo.config.source import shown
 from jpo.errors import UsageError
 
 
-def known(options: Iterable[Option], names: Collection[str]) -> list[Option]:
+def known(options: Iterable[IniOption], names: Collection[str]) -> list[IniOption]:
     """The options of any section whose lower-case name is one of `names`."""
     return [option for option in options if option.name.lower() in names]
 
 
-def keyed(options: Iterable[Option], entry: str, key: str, place: str) -> Option:
+def keyed(options: Iterable[IniOption], entry: str, key: str, place: str) -> IniOption:
     """The option which jpo.toml's `entry` names by "section.option"; both may hold dots themselves.
 
     Raises:
@@ -28,7 +28,7 @@ def keyed(options: Iterable[Option], entry: str, key: str, place: str) -> Option
     raise UsageError("jpo.toml", finding, remedy, code="JPO-E207")
 
 
-def which(what: str, found: Iterable[Option], place: str, entry: str) -> UsageError:
+def which(what: str, found: Iterable[IniOption], place: str, entry: str) -> UsageError:
     """The complaint that several options could be meant, with the line of jpo.toml that decides: `entry` with KEY filled in."""
     first, *others = found
     where = " and ".join(f"{shown(option.key)} (line {option.line})" for option in (first, *others[:3]))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from jpo.config.locate import Option
+from jpo.config.locate import IniOption
 from jpo.config.source import Source, shown
 from jpo.errors import UsageError
 
@@ -21,7 +21,7 @@ IGNORE = re.compile(r"ignore\s+until\s+([0-9]{4}-[0-9]{2}-[0-9]{2})(?![\w-])", r
 MEANT = re.compile(r"(pin|ignore)\b", re.IGNORECASE)
 
 
-def held(option: Option, place: str, today: datetime.date) -> str | None:
+def held(option: IniOption, place: str, today: datetime.date) -> str | None:
     """Why this option must not be changed now, or None.
 
     Raises:
@@ -35,7 +35,7 @@ def held(option: Option, place: str, today: datetime.date) -> str | None:
     return None
 
 
-def refuse_strays(source: Source, options: Iterable[Option], place: str) -> None:
+def refuse_strays(source: Source, options: Iterable[IniOption], place: str) -> None:
     """Raise UsageError for a pin which belongs to no option, for instance because a blank line separates them."""
     owned = {number for option in options for number in (option.line, *(line for line, _ in option.above))}
     for number, line in enumerate(source.lines, start=1):

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from jpo.config.identity import find_identity
-from jpo.config.locate import Option, locate
+from jpo.config.locate import IniOption, locate
 from jpo.config.lookup import keyed, known, which
 from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode, shown
@@ -72,7 +72,9 @@ def read(
     return Workload(find_identity(options, identity, identity_names, place), tuple(parameters), path, data)
 
 
-def _numbers(name: str, candidates: Mapping[Option, str | None], parse_value: ParseValue, place: str) -> dict[Option, float]:
+def _numbers(
+    name: str, candidates: Mapping[IniOption, str | None], parse_value: ParseValue, place: str
+) -> dict[IniOption, float]:
     """The options that hold a number. Left out are memory of unknown unit, and what is held and no number (`auto # jpo: pin`)."""
     numbers = {}
     for option, held_reason in candidates.items():
@@ -87,7 +89,7 @@ def _numbers(name: str, candidates: Mapping[Option, str | None], parse_value: Pa
     return numbers
 
 
-def _number(name: str, option: Option, parse_value: ParseValue, place: str) -> float | None:
+def _number(name: str, option: IniOption, parse_value: ParseValue, place: str) -> float | None:
     here = f"{place}:{option.line}"
     if not option.one_line or not option.key.isprintable():
         finding = f"{shown(option.key)} " + ("has unprintable characters" if option.one_line else "goes on in the next line")
@@ -98,7 +100,7 @@ def _number(name: str, option: Option, parse_value: ParseValue, place: str) -> f
         raise UsageError(here, str(error), code="JPO-E208") from error
 
 
-def _without_unit(option: Option, place: str) -> UsageError:
+def _without_unit(option: IniOption, place: str) -> UsageError:
     finding = f"{option.name} = {shown(option.text)} has no unit"
     return UsageError(f"{place}:{option.line}", finding, f"write e.g. {option.name} = 16Gi", code="JPO-E208")
 

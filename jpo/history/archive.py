@@ -35,7 +35,7 @@ MAX_LINE_BYTES = 1 << 26
 HEADER_BYTES = 4096
 
 
-class Table(NamedTuple):
+class StoredTable(NamedTuple):
     """A table as it is copied: its columns, those among them that hold bytes, and the column or columns that order its rows."""
 
     columns: tuple[str, ...]
@@ -43,13 +43,13 @@ class Table(NamedTuple):
     binary: tuple[str, ...] = ()
 
 
-TABLES: Mapping[str, Table] = {
-    "suggestions": Table(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
-    "runs": Table(("number", *RUN_COLUMNS), "number"),
-    "series": Table(("run", "quantity", "packed"), "run, quantity", ("packed",)),
-    "watermarks": Table(("dataset", "model", "framework", "source", "read_until"), "dataset, model, framework, source"),
-    "agents": Table(("name", "version", "state"), "name", ("state",)),
-    "audit": Table(AuditRow._fields, "number"),
+TABLES: Mapping[str, StoredTable] = {
+    "suggestions": StoredTable(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
+    "runs": StoredTable(("number", *RUN_COLUMNS), "number"),
+    "series": StoredTable(("run", "quantity", "packed"), "run, quantity", ("packed",)),
+    "watermarks": StoredTable(("dataset", "model", "framework", "source", "read_until"), "dataset, model, framework, source"),
+    "agents": StoredTable(("name", "version", "state"), "name", ("state",)),
+    "audit": StoredTable(AuditRow._fields, "number"),
 }
 """In an order in which rows can be inserted: what others refer to comes first."""
 
@@ -194,5 +194,5 @@ def _line(told: Mapping[str, object]) -> str:
     return json.dumps(told, sort_keys=True, separators=(",", ":")) + "\n"
 
 
-def _select(name: str, table: Table) -> str:
+def _select(name: str, table: StoredTable) -> str:
     return f"SELECT {', '.join(table.columns)} FROM {name} ORDER BY {table.order}"

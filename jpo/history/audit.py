@@ -105,7 +105,7 @@ class Verification:
         return self.reason is None
 
 
-class HoldsAudit(Protocol):
+class AuditSource(Protocol):
     def audit_rows(self) -> Iterator[AuditRow]: ...
 
 
@@ -137,7 +137,7 @@ def hash_of(row: AuditRow) -> str:
     return hashlib.sha256(f"{row.previous}{text}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def verify(store: HoldsAudit, *, expected_head: str | None = None) -> Verification:
+def verify(store: AuditSource, *, expected_head: str | None = None) -> Verification:
     """Walk the chain from its first record and name the first one that is bad.
 
     Args:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from jpo.history.archive import copy
-from jpo.history.database import Database, Row
+from jpo.history.database import Database, TableRow
 
 
 class CopyOnWrite:
@@ -21,7 +21,7 @@ class CopyOnWrite:
     def _current(self) -> Database:
         return self._memory if self._copied else self._source
 
-    def rows(self, statement: str, values: Mapping[str, object] | None = None) -> Sequence[Row]:
+    def rows(self, statement: str, values: Mapping[str, object] | None = None) -> Sequence[TableRow]:
         return self._current.rows(statement, values or {})
 
     def each(self, statement: str) -> Iterator[Sequence[Any]]:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 
-class Row(Protocol):
+class TableRow(Protocol):
     """One row of an answer; its columns by their names."""
 
     def __getitem__(self, name: str, /) -> Any: ...
@@ -26,7 +26,7 @@ class Database(Protocol):
     def place(self) -> str:
         """Its name in messages, without credentials."""
 
-    def rows(self, statement: str, values: Mapping[str, object] = ...) -> Sequence[Row]:
+    def rows(self, statement: str, values: Mapping[str, object] = ...) -> Sequence[TableRow]:
         """Run one statement; the rows of its answer, none if it has no answer."""
 
     def each(self, statement: str) -> Iterator[Sequence[Any]]:

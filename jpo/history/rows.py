@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jpo.history.canonical import canonical
-from jpo.history.database import Row
+from jpo.history.database import TableRow
 from jpo.history.runs import RecordedRun
 from jpo.history.series import unpack
 from jpo.records import (
@@ -65,7 +65,7 @@ def run_columns(recorded: RecordedRun) -> Columns:
     }
 
 
-def read_run(row: Row) -> RecordedRun:
+def read_run(row: TableRow) -> RecordedRun:
     outcome = {name: row[name] for name in MEASURED}
     if outcome["converged"] is not None:
         outcome["converged"] = bool(outcome["converged"])
@@ -82,7 +82,7 @@ def read_run(row: Row) -> RecordedRun:
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
 
 
-def read_series(row: Row) -> Series:
+def read_series(row: TableRow) -> Series:
     times, values = unpack(row["packed"])
     return Series(row["run_id"], row["quantity"], times, values)
 
@@ -98,7 +98,7 @@ def suggestion_columns(suggestion: Suggestion) -> Columns:
     }
 
 
-def read_suggestion(row: Row) -> Suggestion:
+def read_suggestion(row: TableRow) -> Suggestion:
     told: dict[str, Any] = json.loads(row["document"])
     return Suggestion(
         **{

@@ -17,7 +17,7 @@ from jpo.errors import StoreError, UsageError
 from jpo.history import archive
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, chain, read_row, verify
 from jpo.history.canonical import canonical
-from jpo.history.database import Database, Row, insert_into
+from jpo.history.database import Database, TableRow, insert_into
 from jpo.history.events import observed, suggested
 from jpo.history.failures import readable
 from jpo.history.rows import (
@@ -135,7 +135,7 @@ class SqlStore:
         statement = "SELECT * FROM runs WHERE suggestion_id = :id ORDER BY ended_at, number"
         return tuple(recorded.run for recorded in self._runs(self._database.rows(statement, {"id": suggestion_id})))
 
-    def _runs(self, rows: Sequence[Row]) -> tuple[RecordedRun, ...]:
+    def _runs(self, rows: Sequence[TableRow]) -> tuple[RecordedRun, ...]:
         with readable(self._database.place):
             return tuple(map(read_run, rows))
 
@@ -274,7 +274,7 @@ class SqlStore:
                 raise StoreError(place, f"audit log: {found.reason}", "import another copy; nothing was kept", code="JPO-E511")
         return counts
 
-    def _newest(self, statement: str, identity: Identity | None, limit: int | None) -> Sequence[Row]:
+    def _newest(self, statement: str, identity: Identity | None, limit: int | None) -> Sequence[TableRow]:
         """The newest rows, of one workload or of all, oldest first; the statement sorts newest first."""
         names = identity_columns(identity) if identity else {}
         return self._database.rows(f"{statement} LIMIT :limit", {**names, "limit": _ALL if limit is None else limit})[::-1]
@@ -289,7 +289,7 @@ class SqlStore:
         self.close()
 
 
-def _audit_row(row: Row) -> AuditRow:
+def _audit_row(row: TableRow) -> AuditRow:
     return AuditRow(*(row[name] for name in AuditRow._fields))
 
 

@@ -16,7 +16,7 @@ BYTES_PER_GIB = 2.0**30
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class MeasuredValues:
     """The numbers of a run over its whole length; None where nothing was measured.
 
     Attributes:
@@ -56,7 +56,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRun:
     """Everything that is known of an ended run, as its source gave it.
 
     Attributes:
@@ -73,11 +73,11 @@ class Measured:
     ended_at: float
     closed: bool
     status: str | None
-    values: Values
+    values: MeasuredValues
     seen_to_end: RunStatus | None = None
 
 
-def to_run(measured: Measured, source: str) -> Run:
+def to_run(measured: MeasuredRun, source: str) -> Run:
     """The record of an ended run.
 
     Raises:
@@ -102,7 +102,7 @@ def to_run(measured: Measured, source: str) -> Run:
     )
 
 
-def _of_all(values: Values, parameters: Mapping[str, float]) -> Values:
+def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:
     """Without totals that are of fewer GPUs (else pods) than the run's: in distributed training often one pod reports for all."""
     gpus = parameters.get("gpus")
     if gpus and values.gpus_seen is not None:
@@ -124,7 +124,7 @@ def _number(name: str, text: str) -> float:
     return value
 
 
-def _status(measured: Measured, parameters: Mapping[str, float]) -> RunStatus:
+def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus:
     """Memory that ran out, then NaN in a loss, then the job's own word, then the cluster's; at last, an end that was announced or
     reached counts as success."""
     known = {s.value: s for s in RunStatus}
@@ -145,7 +145,7 @@ def _status(measured: Measured, parameters: Mapping[str, float]) -> RunStatus:
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED
 
 
-def _outcome(measured: Measured, cpus: float | None) -> Outcome:
+def _outcome(measured: MeasuredRun, cpus: float | None) -> Outcome:
     values, start = measured.values, measured.started_at
     duration = None if start is None else measured.ended_at - start
     samples, cpu_seconds, converged = _finite(values.samples), _finite(values.cpu_seconds), _finite(values.converged)

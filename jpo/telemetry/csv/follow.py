@@ -32,7 +32,7 @@ ENDS = ("over", "silent", "gone")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LogRow:
     """One row of a log; None = not measured (or no such column), NaN = diverged."""
 
     time: float | None = None
@@ -41,7 +41,7 @@ class Row:
     train_loss: float | None = None
     val_loss: float | None = None
 
-    def samples_per_second(self, earlier: Row) -> float | None:
+    def samples_per_second(self, earlier: LogRow) -> float | None:
         """Throughput since an earlier row."""
         if self.time is None or self.samples is None or earlier.time is None or earlier.samples is None:
             return None
@@ -50,7 +50,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class LogUpdate:
     """What one look brought.
 
     Attributes:
@@ -61,7 +61,7 @@ class News:
         bytes_read: 0 when there was nothing new.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[LogRow, ...] = ()
     change: Change | None = None
     state: State = "running"
     bytes_read: int = 0
@@ -81,7 +81,7 @@ class Tail:
         self._read = 0
         self._run_before: str | None = None
 
-    def look(self) -> News:
+    def poll(self) -> LogUpdate:
         """Read on; at most CHUNK_BYTES at once.
 
         Raises:
@@ -89,17 +89,17 @@ class Tail:
         """
         try:
             if self._file is None and not self._open():
-                return News(state="missing")
+                return LogUpdate(state="missing")
             if self._written_anew():
                 if self.log.closed:  # the run that was followed is over; what stands there now is the next one
-                    return News()
+                    return LogUpdate()
                 self._begin_anew()
-            news = self._read_on()
-            if not news.bytes_read and not self.log.closed and self._other_file():
+            update = self._read_on()
+            if not update.bytes_read and not self.log.closed and self._other_file():
                 self.close()
                 self._begin_anew()
-                return self.look()
-            return news if self._path.exists() else replace(news, state="missing")
+                return self.poll()
+            return update if self._path.exists() else replace(update, state="missing")
         except OSError as error:
             raise unreadable(self._path, f"cannot be read ({error.strerror})", "let JPO read it") from error
 
@@ -138,7 +138,7 @@ class Tail:
         self._opening = self._unfinished = b""
         self._read = 0
 
-    def _read_on(self) -> News:
+    def _read_on(self) -> LogUpdate:
         assert self._file is not None
         raw = os.pread(self._file.fileno(), CHUNK_BYTES, self._read)
         if len(self._opening) < OPENING_BYTES:
@@ -147,9 +147,9 @@ class Tail:
         if self._read > LARGEST_LOG_BYTES:
             raise too_large(self._path)
         rows = tuple(self._rows(raw))
-        return News(rows, self._change(), bytes_read=len(raw))
+        return LogUpdate(rows, self._change(), bytes_read=len(raw))
 
-    def _rows(self, raw: bytes) -> Iterator[Row]:
+    def _rows(self, raw: bytes) -> Iterator[LogRow]:
         """The rows in the lines that are whole by now."""
         whole, newline, self._unfinished = (self._unfinished + raw).rpartition(b"\n")
         if len(self._unfinished) > LONGEST_LINE:
@@ -157,7 +157,7 @@ class Tail:
         for line in decoded(whole).split("\n") if newline else ():
             row = self.log.take(line)
             if row:
-                yield Row(**row)
+                yield LogRow(**row)
 
     def _change(self) -> Change | None:
         """Told once, as soon as the log that begins anew has named its run."""
@@ -179,7 +179,7 @@ class Tail:
         self.close()
 
 
-def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[News]:
+def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[LogUpdate]:
     """Look again and again until the run is over; gives every look that brought something, and at last how it ended.
 
     A job that said how its run ended is over once nothing follows for one look. Silence counts from what was seen here, so that a
@@ -191,26 +191,26 @@ def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], N
     """
     state, heard_at = "running", None
     while True:
-        news, now = tail.look(), clock()
+        update, now = tail.poll(), clock()
         if heard_at is None:
             heard_at = min(now, tail.modified_at or now)
-        elif news.bytes_read:
+        elif update.bytes_read:
             heard_at = now
-        before, state = state, _state(news, tail.log, now, quiet_seconds=now - heard_at)
-        if news.rows or news.change or state != before:
-            yield replace(news, state=state)
+        before, state = state, _state(update, tail.log, now, quiet_seconds=now - heard_at)
+        if update.rows or update.change or state != before:
+            yield replace(update, state=state)
         if state in ENDS:
             return
-        if news.bytes_read < CHUNK_BYTES:  # else there is more at once
+        if update.bytes_read < CHUNK_BYTES:  # else there is more at once
             sleep(POLL_SECONDS)
 
 
-def _state(news: News, log: Log, now: float, *, quiet_seconds: float) -> State:
-    if news.bytes_read:
+def _state(update: LogUpdate, log: Log, now: float, *, quiet_seconds: float) -> State:
+    if update.bytes_read:
         return "running"
     if log.closed:
         return "over"
-    if news.state == "missing":
+    if update.state == "missing":
         return "gone" if quiet_seconds > contract.STALE_SECONDS else "missing"
     waited = quiet_seconds > log.patience_seconds
     return "silent" if waited and (log.silent(now) or "time" not in log.latest) else "running"

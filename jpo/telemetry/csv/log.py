@@ -34,7 +34,7 @@ from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log, unreadable
-from jpo.telemetry.outcome import Measured, Values, to_run
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
@@ -63,7 +63,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
         finding = f"the run ends in the future ({ended_at:g})"
         raise TelemetryError(str(log.path), finding, "write unix seconds, not milliseconds", code="JPO-E112")
-    measured = Measured(
+    measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
         parameters={name: log.head[name] for name in (*PARAMETERS, DATA_FRACTION) if log.head.get(name)},
@@ -71,7 +71,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
         ended_at=ended_at,
         closed=log.closed,
         status=log.head.get("status"),
-        values=Values(
+        values=MeasuredValues(
             samples=log.latest.get("samples"),
             train_loss=log.latest.get("train_loss"),
             val_loss=log.latest.get("val_loss"),
