@@ -15,7 +15,7 @@ from jpo.agent.policy import Policy
 from jpo.errors import NothingAdmissible, UsageError
 from jpo.history import Json, Store
 from jpo.history.events import in_short, refused
-from jpo.history.undo import on_probation, pinned, told_of_pins
+from jpo.history.undo import on_probation, pin_notes, pinned
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.surrogate import Request
@@ -89,7 +89,7 @@ def suggest(path: Path, loaded: LoadedSettings, options: Options) -> Report:
 def look(store: Store, workload: Workload, loaded: LoadedSettings, options: Options) -> Known:
     """All that is known of the workload now, and what rollbacks hold."""
     known = gather(store, workload.identity, loaded, now=options.now, offline=options.offline, strict=options.strict)
-    pins = told_of_pins(workload)
+    pins = pin_notes(workload)
     evidence = replace(known.evidence, notes=(*known.evidence.notes, *pins))
     return replace(known, evidence=evidence, codes=(*known.codes, *(["JPO-I846"] if pins else [])))
 

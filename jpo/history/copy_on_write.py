@@ -1,4 +1,4 @@
-"""A database that keeps nothing of what is done to it: read where it lies, copied into memory before the first change."""
+"""Copy-on-write database: reads the original, and copies it into memory before the first change, so that nothing is kept."""
 
 from __future__ import annotations
 

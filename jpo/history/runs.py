@@ -1,4 +1,4 @@
-"""Questions about a reported run, answered without a database: what does it add, when did it start, what does it follow?"""
+"""Recorded runs: what a later report adds to one, when it started, and which suggestion it followed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RecordedRun:
 
 
 class Forgotten(NamedTuple):
-    """What was forgotten of how runs went: of how many runs, how many series, and the bytes they took."""
+    """Count of time series that were deleted: of how many runs, how many series, and the bytes they took."""
 
     runs: int
     series: int
@@ -27,7 +27,7 @@ class Forgotten(NamedTuple):
 
 
 def fuller(known: Run, later: Run) -> Run:
-    """The known run with what only the later report of it says.
+    """The known run completed by a later report of it.
 
     What is known never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
     was unknown is added. So the order of sources decides, and reading a source again changes nothing.
@@ -54,7 +54,7 @@ def latest_start(run: Run) -> float:
 
 
 def follows(run: Run, suggestion: Suggestion) -> bool:
-    """True when the run ran with what was suggested.
+    """Whether a run ran with what was suggested.
 
     The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports.
     """

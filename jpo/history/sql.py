@@ -1,6 +1,6 @@
-"""The history in tables: each statement once, for SQLite and PostgreSQL alike, beside the method that needs it.
+"""SqlStore: the history in tables, with each statement once, for SQLite and PostgreSQL alike, next to the method that needs it.
 
-store.py says what each method promises, database.py what the database under it does. Writers serialise, so a writer looks first
+store.py says what each method promises, database.py what the database under it does. Writers take turns, so a writer reads first
 and then inserts or updates; no statement needs to do both at once.
 """
 
@@ -60,14 +60,14 @@ class SqlStore:
         self, finished: Finished, *, now: float, identity: Identity | None = None, source: str | None = None
     ) -> tuple[Run, ...]:
         with self._database.transaction():
-            told = [self._record_run(run, now) for run in finished.runs]
+            recorded = [self._record_run(run, now) for run in finished.runs]
             self._record_series(finished)
             if finished.complete and finished.watermark is not None and identity and source:
                 self._move_watermark(identity, source, finished.watermark)
-        return tuple(run for run in told if run is not None)
+        return tuple(run for run in recorded if run is not None)
 
     def _record_run(self, report: Run, now: float) -> Run | None:
-        """The run as it is on record afterwards, None when the report says nothing new."""
+        """The run as it is on record afterwards, None when the report adds nothing."""
         known = self._known(report)
         run = fuller(known.run, report) if known else report
         if known and run == known.run:
@@ -83,14 +83,14 @@ class SqlStore:
         return next(iter(self._runs(rows)), None)
 
     def _suggestion_behind(self, run: Run) -> str | None:
-        """Id of the newest suggestion, made before the run started, that it ran with."""
+        """Id of the newest suggestion made before the run started with whose values it ran."""
         rows = self._database.rows(
             f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND {_OF_IDENTITY} AND created_at <= :started_at
-                ORDER BY created_at DESC, number DESC LIMIT 100""",  # to agree with an older one is a coincidence
+                ORDER BY created_at DESC, number DESC LIMIT 100""",  # agreement with an older one is a coincidence
             {**identity_columns(run.identity), "started_at": latest_start(run)},
         )
         with readable(self._database.place):
-            return next((one.suggestion_id for one in map(read_suggestion, rows) if follows(run, one)), None)
+            return next((made.suggestion_id for made in map(read_suggestion, rows) if follows(run, made)), None)
 
     def _record_series(self, finished: Finished) -> None:
         runs: dict[str, dict[Identity, Run]] = defaultdict(dict)
@@ -144,18 +144,18 @@ class SqlStore:
     def series_of(self, run: Run) -> tuple[Series, ...]:
         statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
         with readable(self._database.place):
-            found = map(read_series, self._database.rows(statement, _run_key(run)))
-            return tuple(sorted(found, key=lambda series: COURSES.index(series.quantity)))
+            stored = map(read_series, self._database.rows(statement, _run_key(run)))
+            return tuple(sorted(stored, key=lambda series: COURSES.index(series.quantity)))
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
         old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
         with self._database.transaction():
-            (told,) = self._database.rows(
+            (counts,) = self._database.rows(
                 f"""SELECT count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes
                     FROM series {old}""",
                 {"ended_before": ended_before},
             )
-            forgotten = Forgotten(*(int(told[name]) for name in Forgotten._fields))
+            forgotten = Forgotten(*(int(counts[name]) for name in Forgotten._fields))
             if forgotten.series:
                 self._database.rows(f"DELETE FROM series {old}", {"ended_before": ended_before})
                 self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}))
@@ -224,8 +224,8 @@ class SqlStore:
             loaded = self.load_agent(name)
             version = loaded[1] if loaded else 0
             if version != expected_version:
-                found = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
-                raise StoreError(self._database.place, found, "repeat: it is loaded again", code="JPO-E506")
+                finding = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
+                raise StoreError(self._database.place, finding, "repeat: it is loaded again", code="JPO-E506")
             row = {"name": name, "version": version + 1, "state": state}
             change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
             self._database.rows(change if loaded else insert_into("agents", [*row]), row)
@@ -244,7 +244,7 @@ class SqlStore:
             return self._chain(event)
 
     def _chain(self, event: AuditEvent) -> AuditRecord:
-        """Append to the audit log, inside the transaction of what is told."""
+        """Append to the audit log, inside the transaction of the event."""
         last = self._newest_audit(1)
         data = canonical({**event.data, "by": self._author} if self._author else event.data)
         row = chain(last[0] if last else None, event.at, event.kind, event.identity, data)
@@ -269,9 +269,11 @@ class SqlStore:
     def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
         with self._database.transaction():
             counts = archive.import_lines(self._database, lines, place)
-            found = verify(self)
-            if not found.ok:
-                raise StoreError(place, f"audit log: {found.reason}", "import another copy; nothing was kept", code="JPO-E511")
+            verification = verify(self)
+            if not verification.ok:
+                raise StoreError(
+                    place, f"audit log: {verification.reason}", "import another copy; nothing was kept", code="JPO-E511"
+                )
         return counts
 
     def _newest(self, statement: str, identity: Identity | None, limit: int | None) -> Sequence[TableRow]:

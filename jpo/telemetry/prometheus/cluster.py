@@ -89,7 +89,7 @@ class Labelling:
         return "{" + ",".join(filter(None, (self.chosen, *matchers))) + "}"
 
     def containers(self, scope: Scope) -> str:
-        """The selector of the trainer's container, or of all but the pod's own series and its pause container, which double them."""
+        """The selector of the trainer's container, or of all but a pod's own series and pause container, which double them."""
         label, container = self.labels[2], scope.names.container
         return self.selector(f"{label}={queries.quoted(container)}" if container else f'{label}!="",{label}!="POD"')
 

@@ -17,7 +17,10 @@ def test_a_role_has_its_default_names_until_a_site_renames_it():
 
 
 def test_places_go_together_as_scraped_with_and_without_honor_labels():
-    assert Names().pod_labels() == (("namespace", "pod", "container"), ("exported_namespace", "exported_pod", "exported_container"))
+    assert Names().pod_labels() == (
+        ("namespace", "pod", "container"),
+        ("exported_namespace", "exported_pod", "exported_container"),
+    )
     assert Names.of({}, {"pod": "p", "namespace": "n", "container": "c"}).pod_labels() == (("n", "p", "c"),)
 
 
