@@ -1,4 +1,4 @@
-"""New values into the bytes of config.ini, and the proof that nothing else changed.
+"""Edits of config.ini: new values in its bytes, with proof that nothing else changed.
 
 The characters of a value are replaced on its line. Then the result is read again in every way in which training code may read
 it, and must differ from the original in the wanted values only. configupdater is a witness, not the writer: setting a value
@@ -19,10 +19,10 @@ from jpo.errors import EditError
 from jpo.records import Edit
 
 WRITABLE = re.compile(r"[0-9A-Za-z.+-]+(?: [A-Za-z]+)?", re.ASCII)
-"""What a new value may consist of: a number with a unit. Nothing that could end a line or start a comment or an interpolation."""
+"""Form of a new value: a number with a unit. Nothing that could end a line or start a comment or an interpolation."""
 
 MOST_LINES_FOR_CONFIGUPDATER = 4000
-"""Its time grows with the square of a section's options: 4,000 of them take 0.2 s, 16,000 take 3 s."""
+"""configupdater's time grows with the square of a section's options: 4,000 of them take 0.2 s, 16,000 take 3 s."""
 
 
 def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
@@ -35,7 +35,7 @@ def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
 
     Raises:
         UsageError: configparser cannot read the file.
-        EditError: a value does not stand where the edit says, spans lines, or the proof fails.
+        EditError: a value is not where the edit says, spans lines, or the proof fails.
     """
     before = decode(original, place)
     options = locate(before, place)
@@ -57,7 +57,7 @@ def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str) -> 
         if option is None or (option.key, option.text) != (edit.key, edit.old_text):
             raise EditError(here, f"{shown(edit.key)} is not {shown(edit.old_text)} here", "read the file again", code="JPO-E221")
         if not option.one_line:
-            finding = f"the value of {shown(edit.key)} goes on in the next line"
+            finding = f"the value of {shown(edit.key)} continues on the next line"
             raise EditError(here, finding, "write it on one line", code="JPO-E221")
         if not edit.old_text:
             raise EditError(here, f"{shown(edit.key)} has no value", f"write {option.name} = value", code="JPO-E221")
@@ -118,7 +118,7 @@ def _same_with_inline_comments(before: Source, after: Source, wanted: dict[IniOp
 
 
 def _same_blocks(before: Source, after: Source, wanted: dict[IniOption, str]) -> bool:
-    """Whether an independent parser agrees. It has no say where it misreads the original (indented comments)."""
+    """Whether an independent parser agrees. It does not count where it misreads the original (indented comments)."""
     if len(before.lines) > MOST_LINES_FOR_CONFIGUPDATER or (expected := _seen_by_configupdater(before)) is None:
         return True
     if any((option.section, option.name) not in expected for option in wanted):
@@ -130,8 +130,8 @@ def _same_blocks(before: Source, after: Source, wanted: dict[IniOption, str]) ->
 
 
 def _seen_by_configupdater(source: Source) -> dict[tuple[str, str], list[str]] | None:
-    """Each option's lines (its `value` fails on a lone key that is continued), or None when it cannot read the file."""
-    from configupdater import ConfigUpdater  # here: importing it takes 60 ms, and only an edit needs it
+    """The lines of each option (its `value` fails on an option without value that goes on); None if it cannot read the file."""
+    from configupdater import ConfigUpdater  # here: the import takes 60 ms, and only an edit needs it
 
     updater = ConfigUpdater(allow_no_value=True)
     try:

@@ -1,7 +1,7 @@
-"""Comments in config.ini that JPO obeys: `# jpo: pin` and `# jpo: ignore until 2027-01-01` (`;` does as well).
+"""Pins: comments in config.ini that JPO obeys, `# jpo: pin` and `# jpo: ignore until 2027-01-01` (also with `;`).
 
-They stand behind the value or in the comment lines directly above it, and may go on with a reason: `# jpo: pin, see #12`. One
-that is misspelt or belongs to no option is an error: a value that someone believes pinned must not change.
+They are behind the value or in the comment lines directly above it, and may continue with a reason: `# jpo: pin, see #12`. A
+misspelt one, or one that belongs to no option, is an error: a value that someone believes pinned must not change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEANT = re.compile(r"(pin|ignore)\b", re.IGNORECASE)
 
 
 def held(option: IniOption, place: str, today: datetime.date) -> str | None:
-    """Why this option must not be changed now, or None.
+    """The reason why an option must not be changed now, or None.
 
     Raises:
         UsageError: a `jpo:` comment that cannot be understood.
@@ -36,7 +36,7 @@ def held(option: IniOption, place: str, today: datetime.date) -> str | None:
 
 
 def refuse_strays(source: Source, options: Iterable[IniOption], place: str) -> None:
-    """Raise UsageError for a pin which belongs to no option, for instance because a blank line separates them."""
+    """Raise UsageError for a pin that belongs to no option, for instance because a blank line separates them."""
     owned = {number for option in options for number in (option.line, *(line for line, _ in option.above))}
     for number, line in enumerate(source.lines, start=1):
         if number in owned or not line.strip().startswith(("#", ";", "[")):

@@ -103,7 +103,7 @@ def test_an_identity_that_is_no_plain_name_is_refused(read: Read, label: bytes) 
 
 
 def test_a_file_without_parameters_is_refused(read: Read) -> None:
-    assert "holds no parameter that JPO knows; name what JPO may change in jpo.toml" in message(read, JOB)
+    assert "contains no parameter that JPO knows; name what JPO may change in jpo.toml" in message(read, JOB)
 
 
 def test_missing_files_directories_and_pipes_are_refused(read: Read, tmp_path: Path) -> None:
