@@ -6,7 +6,7 @@
 
 One file, standard library only, Python 3.9 or newer: import it, or copy it. Creating a RunLog raises ValueError for wrong
 arguments; after that nothing here raises: a failure is a warning, once per kind, and training goes on. All settings are optional
-(JPO_RUNLOG_DIR, JPO_METRICS_PORT, JPO_PUSHGATEWAY_URL ...) and described in JPO's docs/reporting.md.
+(JPO_RUNLOG_DIR, JPO_METRICS_PORT, JPO_PUSHGATEWAY_URL ...); docs/reporting.md describes them.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ class RunLog:
 
     In a `with` block an exception determines how the run ended: oom_killed when memory ran out (host or GPU), stopped after
     Ctrl-C or SIGTERM (which raises SystemExit(143) there, unless the program handles it), else failed. Of several ranks only the
-    first reports, without CPU time and memory, which it cannot measure for all; a forked process (a data loader's worker) does
-    not.
+    first reports, without CPU time and memory, which it cannot measure for all; forked processes (data loaders) do not.
 
     Args:
         dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
@@ -335,12 +334,8 @@ def _status_after(error: BaseException | None) -> str | None:
         return None
     if isinstance(error, KeyboardInterrupt) or code == 128 + signal.SIGTERM:
         return "stopped"
-    memory_error = type(error).__name__ in (
-        "MemoryError",
-        "OutOfMemoryError",
-        "ResourceExhaustedError",
-    )  # Python, torch, TensorFlow
-    return "oom_killed" if memory_error or "out of memory" in str(error).lower() else "failed"
+    out = type(error).__name__ in ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError")  # Python, torch, TensorFlow
+    return "oom_killed" if out or "out of memory" in str(error).lower() else "failed"
 
 
 def _cpu_seconds() -> float:

@@ -189,7 +189,7 @@ def test_a_name_that_stands_in_two_sections_is_no_parameter_until_jpo_toml_says_
     before = BEFORE + "[evaluation]\nbatch_size = 256\n"
     code, out, _ = look(before.replace("= 64", "= 128"), before)
     assert code == 1
-    assert "batch_size stands in training.batch_size and evaluation.batch_size; say which in [parameters] batch_size key" in out
+    assert "batch_size is in training.batch_size and evaluation.batch_size; say which in [parameters] batch_size key" in out
     assert look(before.replace("= 64", "= 128"), before, '[parameters]\nbatch_size = { key = "training.batch_size" }')[0] == 0
 
 
@@ -214,10 +214,10 @@ def test_the_teams_checker_has_the_last_word(look):
     ("after", "limits", "message"),
     [
         ("batch_size = 1\n", None, "after.ini:1: no section yet; put a line like [training] before it"),
-        ("[a]\nx = 1\nx = 2\n", None, "after.ini:3: 'a.x' stands there again; keep one of them"),
-        ("[a]\n[a]\n", None, "after.ini:2: section 'a' stands there again; keep one of them"),
-        ("[a]\nflag\n  more\n", None, "after.ini: an indented line goes on with an option that has no value; remove its blanks"),
-        ("[a]\n= 1\n", None, "after.ini:2: is no option = value; correct or remove the line"),
+        ("[a]\nx = 1\nx = 2\n", None, "after.ini:3: 'a.x' appears again; keep one of them"),
+        ("[a]\n[a]\n", None, "after.ini:2: section 'a' appears again; keep one of them"),
+        ("[a]\nflag\n  more\n", None, "after.ini: an indented line continues an option that has no value; remove its blanks"),
+        ("[a]\n= 1\n", None, "after.ini:2: is not option = value; correct or remove the line"),
         (BEFORE, "x = ", "jpo.toml: is not TOML"),
         (BEFORE, b"x = '\xff'", "jpo.toml: is not UTF-8 at byte 5; save it as UTF-8"),
         (BEFORE, "x = " + "[" * 5000, "jpo.toml: is not TOML"),
