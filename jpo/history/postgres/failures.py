@@ -70,7 +70,7 @@ def reported(place: str) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         finding, remedy, code = _cause(error)
-        message = error.diag.message_primary or line_of(error).partition("\n")[0]
+        message = error.diag.message_primary or error
         raise StoreError(place, f"{finding} ({line_of(message)})", remedy, code=code) from error
     except (UnicodeEncodeError, OverflowError) as error:  # raised before the server is called
         finding, remedy, code = UNSTORABLE
