@@ -38,10 +38,7 @@ def test_gpus_need_measuring_only_where_a_run_has_them(inquiry_on, labels, statu
     [
         ({}, "nothing to join"),
         ({"run_id": ["r"], "exported_pod": ["p"]}, "the runs report their pods"),
-        (
-            {"run_id": ["r"]},
-            "jpo_run_info has no label pod or exported_pod, so container_cpu_usage_seconds_total belongs to no run",
-        ),
+        ({"run_id": ["r"]}, f"jpo_run_info has no label pod or exported_pod, so {MEMORY} belongs to no run"),
     ],
 )
 def test_pods_are_joined_by_a_label_of_the_runs(inquiry_on, labels, text):

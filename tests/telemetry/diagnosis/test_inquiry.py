@@ -24,4 +24,4 @@ def test_a_similar_metric_is_shown_with_the_line_for_jpo_toml(inquiry_on):
 
 
 def test_a_metric_that_plays_another_role_is_not_the_missing_one(inquiry_on):
-    assert inquiry_on(__name__=["container_cpu_usage_seconds_total", "up"]).renamed("container_memory_bytes") is None
+    assert inquiry_on(__name__=["jpo_val_loss"]).renamed("jpo_train_loss") is None
