@@ -53,8 +53,8 @@ def _apply(
 ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
     """(violations, notices) of all rules, in the order of RULES."""
     changed = {name for name in {*current, *proposed} if current.get(name) != proposed.get(name)}
-    found = [violation for rule in RULES for violation in rule(current, proposed, limits, facts)]
+    violations = [violation for rule in RULES for violation in rule(current, proposed, limits, facts)]
     return (
-        tuple(v for v in found if not changed.isdisjoint(v.involves)),
-        tuple(v for v in found if changed.isdisjoint(v.involves)),
+        tuple(v for v in violations if not changed.isdisjoint(v.involves)),
+        tuple(v for v in violations if changed.isdisjoint(v.involves)),
     )

@@ -26,24 +26,24 @@ class Forgotten(NamedTuple):
     size_bytes: int
 
 
-def fuller(known: Run, later: Run) -> Run:
-    """The known run completed by a later report of it.
+def fuller(recorded: Run, report: Run) -> Run:
+    """The recorded run completed by a later report of it.
 
-    What is known never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
+    What is on record never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
     was unknown is added. So the order of sources decides, and reading a source again changes nothing.
     """
-    starts = later.started_at is not None and later.started_at <= known.ended_at
+    starts = report.started_at is not None and report.started_at <= recorded.ended_at
     return replace(
-        known,
-        started_at=later.started_at if known.started_at is None and starts else known.started_at,
-        parameters={**later.parameters, **known.parameters},
-        outcome=_fuller_outcome(known.outcome, later.outcome),
+        recorded,
+        started_at=report.started_at if recorded.started_at is None and starts else recorded.started_at,
+        parameters={**report.parameters, **recorded.parameters},
+        outcome=_fuller_outcome(recorded.outcome, report.outcome),
     )
 
 
-def _fuller_outcome(known: Outcome, later: Outcome) -> Outcome:
-    missing = [f.name for f in fields(Outcome) if getattr(known, f.name) is None]
-    return replace(known, **{name: getattr(later, name) for name in missing})
+def _fuller_outcome(recorded: Outcome, report: Outcome) -> Outcome:
+    missing = [f.name for f in fields(Outcome) if getattr(recorded, f.name) is None]
+    return replace(recorded, **{name: getattr(report, name) for name in missing})
 
 
 def latest_start(run: Run) -> float:

@@ -68,17 +68,17 @@ class SqlStore:
 
     def _record_run(self, report: Run, now: float) -> Run | None:
         """The run as it is on record afterwards, None when the report adds nothing."""
-        known = self._known(report)
-        run = fuller(known.run, report) if known else report
-        if known and run == known.run:
+        earlier = self._recorded_run(report)
+        run = fuller(earlier.run, report) if earlier else report
+        if earlier and run == earlier.run:
             return None
-        suggestion_id = known.suggestion_id if known and known.suggestion_id else self._suggestion_behind(run)
-        recorded = RecordedRun(run, suggestion_id, known.recorded_at if known else now)
-        self._database.rows(_UPDATE_RUN if known else _INSERT_RUN, run_columns(recorded))
+        suggestion_id = earlier.suggestion_id if earlier and earlier.suggestion_id else self._suggestion_behind(run)
+        recorded = RecordedRun(run, suggestion_id, earlier.recorded_at if earlier else now)
+        self._database.rows(_UPDATE_RUN if earlier else _INSERT_RUN, run_columns(recorded))
         self._chain(observed(run, suggestion_id, now))
         return run
 
-    def _known(self, run: Run) -> RecordedRun | None:
+    def _recorded_run(self, run: Run) -> RecordedRun | None:
         rows = self._database.rows(f"SELECT * FROM runs WHERE {_THE_RUN}", _run_key(run))
         return next(iter(self._runs(rows)), None)
 
@@ -107,10 +107,10 @@ class SqlStore:
 
     def _move_watermark(self, identity: Identity, source: str, read_until: float) -> None:
         key = {**identity_columns(identity), "source": source}
-        known = self.watermark(identity, source)
-        if known is None:
+        current = self.watermark(identity, source)
+        if current is None:
             self._database.rows(insert_into("watermarks", [*key, "read_until"]), {**key, "read_until": read_until})
-        elif not read_until <= known:
+        elif not read_until <= current:
             self._database.rows(
                 f"UPDATE watermarks SET read_until = :read_until WHERE {_THE_SOURCE}", {**key, "read_until": read_until}
             )

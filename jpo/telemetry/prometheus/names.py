@@ -112,11 +112,11 @@ class Names:
         return {role: labels[name] for role in LABELS for name in self.labelled(role) if labels.get(name)}
 
 
-def _check(table: str, names: Mapping[str, str], known: Mapping[str, tuple[str, ...]], syntax: re.Pattern[str]) -> None:
+def _check(table: str, names: Mapping[str, str], roles: Mapping[str, tuple[str, ...]], syntax: re.Pattern[str]) -> None:
     place = f"[prometheus.{table}]"
     for role, name in names.items():
-        if role not in known:
-            similar = difflib.get_close_matches(role, known, n=1, cutoff=0.5) or list(known)[:1]
+        if role not in roles:
+            similar = difflib.get_close_matches(role, roles, n=1, cutoff=0.5) or list(roles)[:1]
             finding = f"{role[:80]!r} is nothing that JPO asks for"
             raise UsageError(place, finding, f"the nearest is {similar[0]}; the guide lists all", code="JPO-E302")
         if not syntax.fullmatch(name):

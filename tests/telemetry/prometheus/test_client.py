@@ -14,7 +14,7 @@ SECRET = "s3cret-of-the-test"
 WORK = Identity("digits", "cnn", "pytorch")
 
 
-def look(source):
+def reading(source):
     return finished_runs(source, WORK, since=0.0, until=1000.0, watermark=None)
 
 
@@ -59,7 +59,7 @@ def test_a_server_that_is_down_has_no_status_to_tell():
 @pytest.mark.parametrize("data", [{}, [], {"result": None}, {"result": "x"}, {"result": [{"metric": {}, "value": [1]}]}])
 def test_data_of_another_shape_is_no_series(data):
     with served(tells(data)) as server, pytest.raises(TelemetryError) as caught:
-        look(PrometheusSource(server.url))
+        reading(PrometheusSource(server.url))
     assert caught.value.code == "JPO-E104"
 
 

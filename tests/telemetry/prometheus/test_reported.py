@@ -16,9 +16,11 @@ def row(value: float, run_id: str = "r", **labels: str) -> AnswerRow:
 
 def test_a_description_has_configuration_status_and_pods(scope_on):
     info = {"run_id": "r", "batch_size": "64", "namespace": "ml", "pod": "p", "container": "trainer"}
-    told = descriptions(scope_on({"info": [(info, 1.0)], "ending": [({"run_id": "r", "status": "failed"}, 1.0)]}), ["r"])["r"]
-    assert (told.configurations, told.endings) == ({(("batch_size", "64"),)}, {"failed"})
-    assert told.pods == {Pod("ml", "p"): "trainer"}
+    description = descriptions(scope_on({"info": [(info, 1.0)], "ending": [({"run_id": "r", "status": "failed"}, 1.0)]}), ["r"])[
+        "r"
+    ]
+    assert (description.configurations, description.endings) == ({(("batch_size", "64"),)}, {"failed"})
+    assert description.pods == {Pod("ml", "p"): "trainer"}
 
 
 def test_of_two_processes_the_latest_report_counts(scope_on):
