@@ -16,7 +16,7 @@ from constraints import Facts, Limits
 from jpo.cost import CostComparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
 from jpo.errors import UsageError
 from jpo.forecast.trials import Trial
-from jpo.history.undo import told_of_pins
+from jpo.history.undo import pin_notes
 from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
 from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
@@ -76,7 +76,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     answer = None
     if question.deadline_seconds is not None or budget is not None:
         rows, answer = answered(rows, question, Bounds(question.deadline_seconds, budget, currency), scene)
-    more = warnings(rows, trials) | never_varied(rows, runs, trials) | dict.fromkeys(told_of_pins(workload), "JPO-I846")
+    more = warnings(rows, trials) | never_varied(rows, runs, trials) | dict.fromkeys(pin_notes(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
     return Prediction(path, workload.identity, len(runs), tuple(rows), notes, codes, answer, currency)
 

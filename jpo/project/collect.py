@@ -12,7 +12,7 @@ from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.undo import on_probation, told_of_pins
+from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
@@ -84,7 +84,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
 
 def with_pins_noted(known: Known, job: Project) -> Known:
     """What is known, with a note for each value that a rollback pins."""
-    pins = told_of_pins(job.workload)
+    pins = pin_notes(job.workload)
     evidence = replace(known.evidence, notes=(*known.evidence.notes, *pins))
     return replace(known, evidence=evidence, codes=(*known.codes, *(["JPO-I846"] if pins else [])))
 
