@@ -22,15 +22,15 @@ import numpy as np
 from jpo.advisor.arguments import identity_of, preference_of, seed_of, status_of
 from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import Configuration, Space, choices_of
-from jpo.agent.acquisition import acquisition_values
-from jpo.agent.decide import BUDGET_RUNS
+from jpo.agent.budget import BUDGET_RUNS
 from jpo.agent.policy import Policy, shipped_policy
+from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Outcome, Preference, Run, RunStatus, same
+from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Known, Outcome, Preference, Run, RunStatus, same
 
 Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
@@ -128,8 +128,8 @@ class Advisor:
             candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
         request = Request(self._current, candidates.names, lambda _today, _next: True, self._preference, explore=explore)
         elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
-        followed_up = [(run, self._current) for run in elsewhere]  # keeping today's explores nothing, even if it fails
-        advice = advise_among(candidates, belief, self._runs, request, policy=self._policy, followed_up=followed_up)
+        followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
+        advice = advise_among(candidates, belief, request, Known(tuple(self._runs), followed_up=followed_up), self._policy)
         told, forecast = advice.decision, advice.next
         if explore != "off" and (other := self._instead(told.choice, candidates, belief)) is not None:
             reason = f"the last two runs with {self._in_words(told.choice, candidates)} did not end well; this is tried instead"
@@ -154,7 +154,7 @@ class Advisor:
     def incumbent(self) -> dict[str, object]:
         """The best configuration measured so far under the preference; `current` while nothing has ended well."""
         candidates, belief = self._look()
-        return self._meaning(acquisition_values(belief, candidates, self._preference).incumbent, candidates)
+        return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
 
     def _look(self) -> tuple[Candidates, Belief]:
         """What there is to choose from, and what is believed of it. The prior is kept while the candidates stay the same."""
@@ -172,7 +172,8 @@ class Advisor:
         rows = candidates.admissible & ~bad
         if not bad[choice] or not rows.any():
             return None
-        return int(np.argmin(np.where(rows, acquisition_values(belief, candidates, self._preference).expected, np.inf)))
+        expected = Problem(candidates, belief, self._preference).acquisition.expected
+        return int(np.argmin(np.where(rows, expected, np.inf)))
 
     def _keeps_failing(self, parameters: Mapping[str, float]) -> bool:
         last = itertools.islice((run for run in reversed(self._runs) if same(run.parameters, parameters)), 2)

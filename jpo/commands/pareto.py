@@ -15,10 +15,9 @@ from jpo.cost import usd_of_text
 from jpo.errors import NothingAdmissible, UsageError
 from jpo.history.undo import on_probation, pinned
 from jpo.learning import continual
-from jpo.optimizer.advise import advise, choose
+from jpo.optimizer.advise import advise, choose, problem_within_sla
 from jpo.optimizer.front import Front
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
 from jpo.project.evidence import currency_in, gather, limits_of, workload_of
@@ -108,7 +107,7 @@ def chosen(
         advice = advise(request, replace(known, last=last), policy, seed=seed)
     except NothingAdmissible as error:
         return Choices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
-    ahead, decision = advice.ahead, advice.decision
+    ahead, decision = advice.surrogate, advice.decision
     assert ahead is not None
     rows = {name: preferred(ahead, known, replace(request, preference=one), policy) for name, one in preferences.items()}
     return Choices(ahead, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
@@ -120,9 +119,7 @@ def preferred(ahead: Surrogate, known: Known, request: Request, policy: Policy |
     if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
-        return choose(
-            within_sla(ahead, request), belief, known.runs, request, policy, known.followed_up, ahead.interval_factor
-        ).choice
+        return choose(problem_within_sla(ahead, request, known), request, policy, len(known.runs)).choice
     except NothingAdmissible:
         return None
 

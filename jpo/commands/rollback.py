@@ -63,7 +63,7 @@ def rollback(path: Path, loaded: LoadedSettings, options: Options) -> Report:
         request = request_of(workload, limits, known.runs, loaded)
         advice = advice_of(workload, undone, known, request, told)
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
-        facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None)
+        facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None)
         proposal = checked(workload, edits, in_one_step(limits), facts, loaded)
         suggestion = suggestion_of(
             workload,

@@ -25,7 +25,7 @@ from jpo.project.load import LoadedSettings
 from jpo.records import Identity, Known, Run
 
 if TYPE_CHECKING:
-    from jpo.agent.decide import Explore
+    from jpo.agent.problem import Explore
     from jpo.agent.sac.learn import AgentState
 
 RELEASE_JOBS = 630

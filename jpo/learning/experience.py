@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import acquisition_values
+from jpo.agent.budget import BUDGET
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.context import UNKNOWN, watched
-from jpo.agent.decide import BUDGET, may_try
+from jpo.agent.problem import Problem, may_try
 from jpo.agent.reward import failed_like, objective, reward_vector
 from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.sac.replay_buffer import Transition
@@ -65,20 +65,25 @@ def transition(runs: Sequence[Run], reference: Run, request: Request, seed: int)
     if not np.isfinite(objectives[-1]):
         return None
 
-    def look(known: Sequence[Run], current: int, *always: int) -> tuple[Belief, Observation]:
+    def observed(known: Sequence[Run], current: int, *always: int) -> tuple[Belief, Observation]:
         belief = believe(prior, candidates, known)
-        moved = replace(candidates, current=current)
-        promise = acquisition_values(belief, moved, request.preference)
-        allowed = may_try(
-            promise, belief, moved, request.preference, explore=request.explore, confidence=request.confidence, left=BUDGET
+        problem = Problem(
+            replace(candidates, current=current),
+            belief,
+            request.preference,
+            reference=None,
+            interval_factor=1.0,
+            explore=request.explore,
+            confidence=request.confidence,
+            budget_left=BUDGET,
+            context=watched(UNKNOWN, belief, [row_of_run(candidates, one) for one in known], known),
         )
-        context = watched(UNKNOWN, belief, [row_of_run(candidates, one) for one in known], known)
-        return belief, observe(belief, moved, request.preference, promise, allowed, *always, context=context)
+        return belief, observe(problem, may_try(problem), *always)
 
     executed = row_of_run(candidates, run)
-    (belief, seen), (_, following) = look(earlier, candidates.current, executed), look(runs, executed)
+    (belief, before), (_, after) = observed(earlier, candidates.current, executed), observed(runs, executed)
     best, miss = float(np.nanmin(objectives)), forecast_error(belief, executed, run)
-    return Transition(seen, seen.index(executed), vectors[-1], request.preference, best, following, miss=miss)
+    return Transition(before, before.index(executed), vectors[-1], request.preference, best, after, miss=miss)
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:

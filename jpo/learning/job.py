@@ -20,7 +20,7 @@ from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
 from jpo.simulate import observe as simulate_run
 
 if TYPE_CHECKING:
-    from jpo.agent.decide import Explore
+    from jpo.agent.problem import Explore
     from jpo.records import Floats
 
 SIMULATED = Identity("simulated", "job", "simulated")

@@ -1,6 +1,6 @@
 """The agent's school: simulated jobs on which it practises, and the release test that it must pass before it may decide.
 
-Simulator, forecast and agent meet here as in advice.py, only that the runs are simulated too: the agent sees what telemetry
+Simulator, forecast and agent meet here as in `advise`, only that the runs are simulated too: the agent sees what telemetry
 would bring, through the same belief, state and safety screen, and the simulator knows what the best choice would have cost.
 """
 
@@ -15,24 +15,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues, acquisition_values
+from jpo.agent.budget import budget_left
 from jpo.agent.change_detection import forecast_error
-from jpo.agent.context import Context, watched, within_horizon
-from jpo.agent.decide import budget_left, by_rule, known_best, may_try
+from jpo.agent.context import Context, watched
+from jpo.agent.decide import by_rule
+from jpo.agent.problem import Problem
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
 from jpo.forecast import posterior
 from jpo.learning.job import SITUATIONS, Job, execute, new_job
 from jpo.learning.release import Release, compare
-from jpo.records import Belief, Candidates, Preference
+from jpo.records import Preference
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
-    from jpo.records import Bools
 
 Track = Callable[[Sequence[int], str], Iterable[int]]
 """Goes through numbers and shows how far it is: `track(range(10), "practice")`."""
 
-CONFIDENCE = 0.9
 ANYTHING = 0.1
 """Share of practice runs in which any allowed candidate is run."""
 TESTED = ("safe", "on", *SITUATIONS)
@@ -45,20 +45,15 @@ def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Look:
-    """What is known before a run, and `seen`: the same as the networks see it."""
+class DecisionPoint:
+    """What is known before a run, and the same as the networks see it."""
 
-    belief: Belief
-    candidates: Candidates
-    preference: Preference
-    promise: AcquisitionValues
-    allowed: Bools
-    context: Context
-    seen: Observation
+    problem: Problem
+    observation: Observation
 
 
-Choose = Callable[[Look], int]
-"""Answers with a row of the candidates, one of `look.seen.rows`."""
+Choose = Callable[[DecisionPoint], int]
+"""Answers with a row of the candidates, one of `point.observation.rows`."""
 
 
 def play(job: Job, choose: Choose) -> list[Transition]:
@@ -68,61 +63,57 @@ def play(job: Job, choose: Choose) -> list[Transition]:
         The transitions after the reference run; what happened stands in the job.
     """
     execute(job, job.candidates.current, job.candidates.current)
-    look = _look(job)
+    point = decision_point(job)
     transitions: list[Transition] = []
     while len(job.runs) < job.script.runs:
-        run, row = job.next_run, choose(look)
-        reward = execute(job, row, look.promise.incumbent)
-        job.last_miss = forecast_error(look.belief, row, job.runs[-1])
+        run, row = job.next_run, choose(point)
+        reward = execute(job, row, point.problem.acquisition.incumbent)
+        job.last_miss = forecast_error(point.problem.belief, row, job.runs[-1])
         job.chart = job.chart.after(job.last_miss)
         ended = job.script.horizon_known and len(job.runs) == job.script.runs
-        seen, preference, best = look.seen, look.preference, job.best(run)
-        look = look if ended else _look(job)
-        transitions.append(Transition(seen, seen.index(row), reward, preference, best, look.seen, ended, job.last_miss))
+        before, preference, best = point.observation, point.problem.preference, job.best(run)
+        point = point if ended else decision_point(job)
+        after = point.observation
+        transitions.append(Transition(before, before.index(row), reward, preference, best, after, ended, job.last_miss))
     return transitions
 
 
-def _look(job: Job) -> Look:
+def decision_point(job: Job) -> DecisionPoint:
     """What is known before the next run, when config.ini holds what ran last."""
     run, row = job.next_run, job.rows[-1]
-    preference = job.script.preferences[run]
     candidates = replace(job.candidates, current=row, log_rate=job.script.log_rate[run])
-    belief = posterior(job.draws, candidates, job.runs)
-    found = job.candidates.current  # what the agent found: config.ini moves along, its reference does not
-    promise = acquisition_values(belief, candidates, preference, found=found)
-    context = _context(job, belief, candidates, promise)
-    promise = within_horizon(promise, context.runs_left)
-    left = budget_left(job.against_keeping)
-    if left < 0:  # as decide.py has it: then only what is known
-        allowed = np.arange(len(candidates.values)) == known_best(promise, belief, candidates)
-    else:
-        allowed = may_try(
-            promise, belief, candidates, preference, explore=job.explore, confidence=CONFIDENCE, left=left, found=found
-        )
-    seen = observe(belief, candidates, preference, promise, allowed, context=context)
-    return Look(belief, candidates, preference, promise, allowed, context, seen)
+    problem = Problem(
+        candidates,
+        posterior(job.draws, candidates, job.runs),
+        job.script.preferences[run],
+        reference=job.candidates.current,  # config.ini moves along, its reference does not
+        explore=job.explore,
+        budget_left=budget_left(job.against_keeping),
+    )
+    problem = problem.under(context=_context(job, problem))
+    return DecisionPoint(problem, observe(problem, problem.allowed))
 
 
-def _context(job: Job, belief: Belief, candidates: Candidates, promise: AcquisitionValues) -> Context:
+def _context(job: Job, problem: Problem) -> Context:
     """What the user said, and how well the forecasts were met."""
     script, run = job.script, job.next_run
     left = script.runs - 1 - run if script.horizon_known else None
-    later, share = _later(job, belief, candidates)
+    later, share = _later(job, problem)
     slack = None
     if script.budget is not None and left is not None:
-        ran = [job.spent[i] for i, at in enumerate(job.rows) if at == promise.incumbent] or [1.0]
-        ahead = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
-        slack = math.log(min(max(ahead, 0.05), 20.0))
-    told = Context(left, slack, later, share)
+        ran = [job.spent[i] for i, at in enumerate(job.rows) if at == problem.acquisition.incumbent] or [1.0]
+        affordable = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
+        slack = math.log(min(max(affordable, 0.05), 20.0))
+    context = Context(left, slack, later, share)
     if not job.watched:
-        return told
-    told = replace(told, last_miss=job.last_miss, surprise=job.chart.surprise)
-    return watched(told, belief, job.rows, job.runs)
+        return context
+    context = replace(context, last_miss=job.last_miss, surprise=job.chart.surprise)
+    return watched(context, problem.belief, job.rows, job.runs)
 
 
-def _later(job: Job, belief: Belief, candidates: Candidates) -> tuple[AcquisitionValues | None, float]:
-    """What is promised under the other of two conditions, and the share of the coming runs that are expected to have it."""
-    script, run = job.script, job.next_run
+def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]:
+    """Acquisition values under the other of two conditions, and the share of the coming runs that are expected to have it."""
+    script, run, belief, candidates = job.script, job.next_run, problem.belief, problem.candidates
     if script.later is None or run >= script.later > 0:
         return None, 0.0
     if script.later:
@@ -134,14 +125,15 @@ def _later(job: Job, belief: Belief, candidates: Candidates) -> tuple[Acquisitio
     return acquisition_values(belief, candidates, other), 0.5
 
 
-def by_belief_rule(look: Look) -> int:
-    """The belief rule, which knows the present preference and prices and how many runs follow, if anybody does."""
-    return by_rule(look.promise, look.allowed)
+def by_belief_rule(point: DecisionPoint) -> int:
+    """The belief rule, which knows the present preference and prices and how many runs follow, if that is known."""
+    return by_rule(point.problem, point.problem.allowed)
 
 
-def by_policy(policy: Policy, look: Look, rng: np.random.Generator | None = None) -> int:
+def by_policy(policy: Policy, point: DecisionPoint, rng: np.random.Generator | None = None) -> int:
     """The actor's favourite; drawn only to practise (`rng`)."""
-    return int(look.seen.rows[policy.pick(look.seen.features, look.seen.allowed, rng)])
+    seen = point.observation
+    return int(seen.rows[policy.pick(seen.features, seen.allowed, rng)])
 
 
 def practise_with(policy: Policy, rng: np.random.Generator, *, preference: Preference | None = None) -> list[Transition]:
@@ -150,10 +142,10 @@ def practise_with(policy: Policy, rng: np.random.Generator, *, preference: Prefe
     Now and then any allowed candidate is run, so that the critics learn what bad choices cost and need not extrapolate.
     """
 
-    def choose(look: Look) -> int:
+    def choose(point: DecisionPoint) -> int:
         if rng.random() < ANYTHING:
-            return int(rng.choice(look.seen.rows[look.seen.allowed]))
-        return by_policy(policy, look, rng)
+            return int(rng.choice(point.observation.rows[point.observation.allowed]))
+        return by_policy(policy, point, rng)
 
     return play(new_job(rng, preference=preference), choose)
 

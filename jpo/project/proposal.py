@@ -149,7 +149,7 @@ def number_in(parameter: Parameter, text: str) -> float:
 def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     """What the guard cannot read in two files: the forecast, and the GPU memory that today's values need."""
     expected = {f"{f.name}_next": interval.mean for f in fields(Forecast) if (interval := getattr(advice.next, f.name))}
-    rate = usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None
+    rate = usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None
     return Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, runs), usd_per_hour_next=rate, **expected)
 
 
@@ -193,7 +193,7 @@ def suggestion_of(
     """Everything about this answer in one record; `agent` was asked, `policy` is the digest of what decided."""
     decision, edits = advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload, known.runs))
-    told = account_of(advice, request, limits, known.followed_up, facts=facts, policy=agent)
+    told = account_of(advice, request, known, limits, facts=facts, policy=agent)
     few = thinned_out(advice.current, proposal.executed, known.runs)
     changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
     return Suggestion(

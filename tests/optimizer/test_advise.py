@@ -10,8 +10,9 @@ import pytest
 from jpo.agent.rows import row_of
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.optimizer.advise import Advice, advise, row_found
+from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.candidates import collect
+from jpo.optimizer.problem import reference_row
 from jpo.optimizer.request import Request
 from jpo.records import Change, Identity, Known, Outcome, Preference, Run, RunStatus, Undo, same
 from tests.made import a_suggestion
@@ -133,9 +134,9 @@ def test_what_exploring_has_cost_is_counted_against_the_budget() -> None:
 def test_the_values_that_the_agent_found_are_looked_up_among_the_candidates() -> None:
     candidates = collect(request(), FASTER)
     then, gone = {**NOW, "batch_size": 64.0}, {**NOW, "batch_size": 8.5}
-    assert row_found(candidates, ()) == candidates.current
-    assert row_found(candidates, [(a_run(5, 50.0), then)]) == row_of(candidates, then)
-    assert row_found(candidates, [(a_run(5, 50.0), gone)]) is None
+    assert reference_row(candidates, ()) == candidates.current
+    assert reference_row(candidates, [(a_run(5, 50.0), then)]) == row_of(candidates, then)
+    assert reference_row(candidates, [(a_run(5, 50.0), gone)]) is None
 
 
 def test_a_model_is_worse_against_what_the_agent_found_and_not_against_its_own_last_change() -> None:

@@ -53,8 +53,8 @@ def test_promises_that_exclude_each_other_are_named_with_what_each_demands() -> 
     with pytest.raises(NothingAdmissible) as caught:
         within_sla(ahead, request({"val_loss_max": 0.2, "time_max": 30.0, "cost_max": 3.0}))
     assert str(caught.value) == (
-        "[sla]: time_max (30 s) and cost_max (3.00 USD) contradict each other: what keeps time_max costs at least 5.00 USD; "
-        "what keeps cost_max takes at least 50 s; relax one of them, or widen the limits in [parameters]"
+        "[sla]: time_max (30s) and cost_max (3.00 USD) contradict each other: what keeps time_max costs at least 5.00 USD; "
+        "what keeps cost_max takes at least 50s; relax one of them, or widen the limits in [parameters]"
     )
 
 
