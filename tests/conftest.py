@@ -1,7 +1,12 @@
-"""Services that tests of several parts need: real servers from the distribution, on loopback, gone after the session."""
+"""Services that tests of several parts need: real servers from the distribution, on loopback, gone after the session.
+
+pytest-xdist runs the tests in several worker processes. What is expensive to start and only read, or cut into databases of one
+test each, is started once by the worker that needs it first; the others are given its address.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import runpy
 import shutil
@@ -13,6 +18,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,40 +29,110 @@ StartPrometheus = Callable[..., str]
 StartPython = Callable[..., subprocess.Popen[str]]
 StartVictoria = Callable[[Path], str]
 StartPostgres = Callable[..., AbstractContextManager[Any]]
+os.environ.pop("COLUMNS", None)  # as in a pipe: pytest-xdist sets it in its workers
 REPOSITORY = Path(__file__).parents[1]
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+"""Name of this process among the workers of pytest-xdist, e.g. "gw0"; empty where there is only one process."""
+POSTGRESQL = REPOSITORY / "benchmarks" / "postgresql.py"
+
+
+class Shared:
+    """Servers that all workers use: each is started by the first that asks for it, and stopped when no worker needs any."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._users = (folder / "users").open("w")
+        fcntl.flock(self._users, fcntl.LOCK_SH)
+
+    def __call__(self, name: str, start: Callable[[], str]) -> str:
+        """The address that `start` returned where it was called, in this process or in another one."""
+        address = self._folder / name
+        with (self._folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not address.exists():
+                address.write_text(start(), encoding="utf-8")
+            return address.read_text(encoding="utf-8")
+
+    def leave(self) -> None:
+        """Wait until the other workers need no server any more, so that what this one started can be stopped."""
+        fcntl.flock(self._users, fcntl.LOCK_EX)
+        for lock in self._folder.glob("*.lock"):  # a worker that begins after this starts servers of its own
+            lock.with_suffix("").unlink(missing_ok=True)
+        fcntl.flock(self._users, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        self._users.close()
 
 
 @pytest.fixture(scope="session")
-def start_prometheus() -> Iterator[StartPrometheus]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """`shared(name, start) -> address`: of one server for all workers. Who starts servers calls `leave` before it stops them."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if WORKER else own) / "shared"
+    folder.mkdir(exist_ok=True)
+    servers = Shared(folder)
+    yield servers
+    servers.close()
+
+
+@pytest.fixture(scope="session")
+def start_prometheus(shared: Shared) -> Iterator[StartPrometheus]:
     """`start_prometheus(folder, config="global: {}") -> url`: a server over folder/data, stopped at the end of the session."""
     _need("prometheus", "promtool", package="prometheus")
     with ExitStack() as servers:
         yield lambda folder, config="global: {}": servers.enter_context(_prometheus(folder, config))
+        shared.leave()
 
 
 @pytest.fixture(scope="session")
-def start_victoria() -> Iterator[StartVictoria]:
+def start_victoria(shared: Shared) -> Iterator[StartVictoria]:
     """`start_victoria(folder) -> url`: an empty VictoriaMetrics in folder/data, stopped at the end of the session."""
     _need("victoria-metrics", package="victoria-metrics")
     with ExitStack() as servers:
         yield lambda folder: servers.enter_context(_served(folder, _victoria, "/health"))
+        shared.leave()
 
 
 @pytest.fixture(scope="session")
 def start_postgres() -> StartPostgres:
     """`start_postgres(options="")`: a PostgreSQL (benchmarks/postgresql.py) that runs as long as the context."""
     pytest.importorskip("psycopg", reason='pip install "jpo[postgres]"')
-    postgresql = runpy.run_path(str(REPOSITORY / "benchmarks" / "postgresql.py"))
+    postgresql = runpy.run_path(str(POSTGRESQL))
     if package := postgresql["missing"]():
         _missing("PostgreSQL", package)
     return cast(StartPostgres, postgresql["server"])
 
 
+@dataclass(frozen=True)
+class Databases:
+    """A PostgreSQL whose databases this worker numbers by itself: no test sees another one's."""
+
+    server: Any
+    numbers: Iterator[int]
+
+    def new_database(self) -> str:
+        """The URL of a new, empty database."""
+        name = f"d{WORKER}_{next(self.numbers)}"
+        self.sql(f"CREATE DATABASE {name}", "postgres")
+        return self.url(name)
+
+    def url(self, database: str) -> str:
+        return str(self.server.url(database))
+
+    def sql(self, statement: str, database: str) -> str:
+        """What psql prints for a statement."""
+        return str(self.server.sql(statement, database))
+
+
 @pytest.fixture(scope="session")
-def postgres(start_postgres: StartPostgres) -> Iterator[Any]:
-    """One for the session, which need not survive a power cut; its `new_database()` is the URL of an empty store."""
-    with start_postgres("-c fsync=off -c log_min_messages=fatal") as running:
-        yield running
+def postgres(start_postgres: StartPostgres, shared: Shared) -> Iterator[Databases]:
+    """One for all workers, which need not survive a power cut; its `new_database()` is the URL of an empty store."""
+    options = "-c fsync=off -c log_min_messages=fatal -c max_connections=400"
+    with ExitStack() as servers:
+        folder = shared("postgresql", lambda: servers.enter_context(start_postgres(options)).url("").partition("host=")[2])
+        server = runpy.run_path(str(POSTGRESQL))["Server"](Path(folder), options)
+        yield Databases(server, count(1))
+        shared.leave()
 
 
 def _need(*programs: str, package: str) -> None:

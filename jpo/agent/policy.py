@@ -5,6 +5,7 @@ A policy says of itself whether it passed the release test; one that did not may
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +62,15 @@ class Policy:
     @property
     def members(self) -> tuple[Weights, ...]:
         return (self.weights, *self.others)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the weights, by which the audit log names the policy."""
+        digest = hashlib.sha256()
+        for weights in self.members:
+            for name in SHAPES:
+                digest.update(weights[name].astype("<f4").tobytes())
+        return digest.hexdigest()
 
     def logits(self, features: Features) -> Floats:
         """The actor's preference for each candidate, the mean over the members: (K, WIDTH) -> (K,)."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
 
 
-def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> LoadedSettings:
+def load_settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -> LoadedSettings:
     """Effective settings, and who asks; flags that were not given do not count."""
     from jpo.project.load import load
 
@@ -30,9 +30,9 @@ def settings(config: Path | None, toml: Path | None, flags: Mapping[str, Any]) -
     return replace(load(config, toml, os.environ, given), author=author_of(os.environ))
 
 
-def config_of(given: Path | None, loaded: LoadedSettings) -> Path:
+def config_of(given: Path | None, settings: LoadedSettings) -> Path:
     """The config.ini that was named, else the one that jpo.toml names."""
-    return given or loaded.root / loaded.settings.workload.config
+    return given or settings.root / settings.values.workload.config
 
 
 def new_id(now: float) -> str:
@@ -81,18 +81,18 @@ def seconds_until(option: str, text: str, now: float) -> float:
     return left
 
 
-def promised(deadline: str | None, max_cost: str | None, loaded: LoadedSettings, now: float) -> dict[str, Any]:
+def promised(deadline: str | None, max_cost: str | None, settings: LoadedSettings, now: float) -> dict[str, Any]:
     """The table [sla] that --deadline and --max-cost make; None for one that was not given.
 
     Raises:
         UsageError: JPO-E305, no deadline; JPO-E803, no amount in a currency that [prices] knows.
     """
     from jpo.cost import usd_of_text
-    from jpo.project.evidence import currency_in
+    from jpo.project.prices import currency_of
 
     return {
         "time_max": None if deadline is None else f"{seconds_until('--deadline', deadline, now):f}",  # 1e+17 is no duration
-        "cost_max": None if max_cost is None else usd_of_text(max_cost, currency_in(loaded), option="--max-cost"),
+        "cost_max": None if max_cost is None else usd_of_text(max_cost, currency_of(settings), option="--max-cost"),
     }
 
 

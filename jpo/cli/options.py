@@ -1,39 +1,93 @@
-"""Options that several commands share, each written once."""
+"""Options that several commands share, each written once; those that travel together arrive as one record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from jpo.cli.output import Output, coloured
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(path_type=Path)
 config_ini = click.argument("given", type=FILE, required=False, metavar="[CONFIG.INI]")
 toml_option = click.option(
-    "--config", "toml", type=FILE, metavar="jpo.TOML", help="Settings file; default: jpo.toml beside config.ini."
+    "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml next to config.ini."
 )
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show a traceback for internal errors.")
-colour_option = click.option("--no-color", is_flag=True, help="No colours, also on a terminal (or set NO_COLOR).")
+colour_option = click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR).")
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, expose_value=False, help="Show a traceback for internal errors."
+)  # __main__ reads it from the arguments: an error may come before any option has been parsed
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Same seed and history, same answer."
 )
-network_options = (
-    click.option("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
-    click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
-    click.option("--timeout", metavar="DURATION", help="Deadline for all requests together, e.g. 10s."),
-    click.option("--since", metavar="DURATION", help="How far back to look at first contact, e.g. 90d."),
-)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How servers of runs are asked; None: as the settings say."""
+
+    offline: bool
+    prometheus_url: str | None
+    timeout: str | None
+    since: str | None
+
+    @property
+    def flags(self) -> Mapping[str, str | None]:
+        """The table [prometheus] that the options make."""
+        return {"url": self.prometheus_url, "timeout": self.timeout, "since": self.since}
 
 
 def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     """Several options as one decorator, in the order of the help."""
 
-    def decorate(command: F) -> F:
+    def decorate(function: F) -> F:
         for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
+            function = decorator(function)
+        return function
 
     return decorate
+
+
+def network_options(function: F) -> F:
+    """--offline, --prometheus-url, --timeout and --since, as the argument `network`."""
+    return options(
+        click.option("--offline", is_flag=True, help="Ask no server for runs; the store and CSV logs alone."),
+        click.option("--prometheus-url", metavar="URL", help="Prometheus to ask for finished runs."),
+        click.option("--timeout", metavar="DURATION", help="Deadline for all requests together, e.g. 10s."),
+        click.option("--since", metavar="DURATION", help="How far back to ask at first contact, e.g. 90d."),
+    )(_gathered(function, "network", Network, ("offline", "prometheus_url", "timeout", "since")))
+
+
+def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
+    """-o/--format, --output-file where `files`, and --no-color, as the argument `output`; the first form is the default."""
+    choice = click.option("-o", "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True)
+    file = click.option(
+        "--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json, .md and .html choose their form."
+    )
+    colour = click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR).")
+
+    def record(form: str, no_color: bool, files: tuple[Path, ...] = ()) -> Output:
+        return Output(form, files, colour=coloured(no_color))
+
+    def decorate(function: F) -> F:
+        names = ("form", "no_color", *(["files"] if files else []))
+        return options(choice, *([file] if files else []), colour)(_gathered(function, "output", record, names))
+
+    return decorate
+
+
+def _gathered(function: F, name: str, record: Callable[..., object], names: tuple[str, ...]) -> F:
+    """The function with the options of these names handed over as one record."""
+
+    @wraps(function)
+    def with_record(*args: object, **kwargs: object) -> object:
+        kwargs[name] = record(**{option: kwargs.pop(option) for option in names})
+        return function(*args, **kwargs)
+
+    return with_record  # type: ignore[return-value]

@@ -1,39 +1,80 @@
-"""What reaches people and files: stdout, result files, colours, width, progress. Errors are told by __main__."""
+"""What reaches people and files: stdout, result files, colours, width, progress. Errors are written by __main__."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from jpo.errors import UsageError
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
     from jpo.report import Report
+    from jpo.report.document import Document
 
-FORMS = {".json": "json", ".md": "markdown"}
+FORMS = {".json": "json", ".md": "markdown", ".html": "html"}
 """The form of a result file by its suffix."""
+READABLE = ("text", "json", "markdown", "html")
+"""The forms that every report has."""
+
+T = TypeVar("T", contravariant=True)
 
 
-def rendered(report: Report, form: str, no_color: bool) -> str:
-    """The report in the form that was asked for."""
+class Subject(Protocol[T]):
+    """A module of jpo/report: what a result says, for people and for programs."""
+
+    def document(self, result: T, /) -> Document:
+        """The result for people."""
+
+    def as_json(self, result: T, /) -> Mapping[str, object]:
+        """The published JSON document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a result goes, and in which form; a file's suffix chooses its own."""
+
+    form: str
+    files: tuple[Path, ...] = ()
+    colour: bool = False
+
+    def show(self, subject: Subject[T], result: T) -> None:
+        """Write a result to all files, then to stdout."""
+        for file in self.files:
+            remedy = "what was done is on record: see `jpo explain`"
+            save(file, rendered(subject, result, FORMS.get(file.suffix, self.form)), remedy=remedy)
+        put(rendered(subject, result, self.form, colour=self.colour, columns=width()))
+
+
+def rendered(subject: Subject[T], result: T, form: str, *, colour: bool = False, columns: int = 120) -> str:
+    """A result in the form that was asked for."""
     if form == "json":
-        from jpo.report.as_json import render as as_json
+        from jpo.report.forms import json
 
-        return as_json(report)
+        return json.dumps(subject.as_json(result))
     if form == "markdown":
-        from jpo.report.markdown import render as as_markdown
+        from jpo.report.forms import markdown
 
-        return as_markdown(report)
-    from jpo.report.terminal import render as as_text
+        return markdown.render(subject.document(result))
+    if form == "html":
+        from jpo.report.forms import html
 
-    return as_text(report, width=width(), colour=coloured(no_color))
+        return html.render(subject.document(result))
+    if form == "csv":
+        from jpo.report.forms import csv
+
+        return csv.render(subject.document(result))
+    from jpo.report.forms import text
+
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.render(subject.document(result), width=columns, colour=colour, encoding=encoding)
 
 
 def put(text: str) -> None:
@@ -50,10 +91,10 @@ def put(text: str) -> None:
         raise UsageError("stdout", finding, "what `jpo suggest` did is on record: see `jpo explain`", code="JPO-E307") from error
 
 
-def writable(files: Sequence[Path], config: Path, loaded: LoadedSettings) -> None:
+def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> None:
     """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
-    logs = [Path(name) for pattern in loaded.settings.csv.logs for name in glob(str(loaded.root / pattern))]  # noqa: PTH207 - absolute too
-    precious = [path for path in (config, loaded.toml, config.parent / "pyproject.toml", *loaded.store_files, *logs) if path]
+    logs = [Path(name) for pattern in settings.csv_logs for name in glob(pattern)]  # noqa: PTH207 - absolute too
+    precious = [path for path in (config, settings.toml, config.parent / "pyproject.toml", *settings.store_files, *logs) if path]
     for file in files:
         if any(
             file.resolve() == path.resolve() or (file.exists() and path.exists() and file.samefile(path)) for path in precious
@@ -93,10 +134,28 @@ def coloured(no_color: bool) -> bool:
 
 
 def width() -> int:
-    """Columns of the terminal; a file or pipe gets 120."""
-    return shutil.get_terminal_size((120, 24)).columns if for_people() else 120
+    """Columns of the terminal; a file or pipe gets what COLUMNS says, else 120."""
+    if for_people():
+        return shutil.get_terminal_size((120, 24)).columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) > 0 else 120
 
 
 def for_people() -> bool:
     """Whether stdout is a terminal; it may also be closed."""
     return sys.stdout is not None and sys.stdout.isatty()
+
+
+def report_text(report: Report, form: str, no_color: bool) -> str:
+    """The report in the form that was asked for."""
+    if form == "json":
+        from jpo.report.as_json import render as as_json
+
+        return as_json(report)
+    if form == "markdown":
+        from jpo.report.markdown import render as as_markdown
+
+        return as_markdown(report)
+    from jpo.report.terminal import render as as_text
+
+    return as_text(report, width=width(), colour=coloured(no_color))

@@ -22,7 +22,7 @@ from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
 from jpo.history.audit_export import COLUMNS, cells, cloud_event, moment
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.project import open_history
 from jpo.project.settings import seconds
 from jpo.report.audit_words import in_words, maker
 from jpo.report.spreadsheet import csv_line
@@ -47,13 +47,13 @@ AT_ONCE = 500
 """Records that are told at once."""
 
 
-def show(loaded: LoadedSettings, *, form: str, limit: int | None, width: int | None, colour: bool, tell: Tell) -> None:
+def show(settings: LoadedSettings, *, form: str, limit: int | None, width: int | None, colour: bool, tell: Tell) -> None:
     """The last `limit` records, oldest first: a line for people, or as JSON Lines.
 
     Args:
         width: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
     """
-    with store_of(loaded, read_only=True) as store, closing(records_of(store, limit)) as records:
+    with open_history(settings, read_only=True) as store, closing(records_of(store, limit)) as records:
         in_pieces(tell, (f"{as_json(one) if form == 'json' else as_text(one, width, colour=colour)}\n" for one in records))
 
 
@@ -99,7 +99,7 @@ def as_json(record: AuditRecord) -> str:
 # --- verify
 
 
-def verify_log(loaded: LoadedSettings, *, head: str | None, anchor: bool) -> str:
+def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> str:
     """Walk the chain, and say what to note elsewhere, by which a later verification notices missing records.
 
     Args:
@@ -111,9 +111,9 @@ def verify_log(loaded: LoadedSettings, *, head: str | None, anchor: bool) -> str
         UsageError: JPO-E520, `head` is no anchor.
     """
     number, expected = noted(head) if head is not None else (None, None)
-    with store_of(loaded, read_only=True) as store:
+    with open_history(settings, read_only=True) as store:
         found = verify(store, expected_head=expected)
-    place = loaded.store_place
+    place = settings.store_place
     if not found.records:
         raise StoreError(place, "holds no audit log", "check the path; a log that is gone proves nothing", code="JPO-E504")
     if not found.ok:
@@ -148,15 +148,15 @@ def noted(text: str) -> tuple[int | None, str]:
 # --- export
 
 
-def export(loaded: LoadedSettings, *, form: str, since: str | None, now: float, tell: Tell) -> None:
+def export(settings: LoadedSettings, *, form: str, since: str | None, now: float, tell: Tell) -> None:
     """The records since then, oldest first, for other programs: JSON Lines of CloudEvents, or CSV.
 
     Raises:
         UsageError: JPO-E521, `since` is no time.
     """
     start = since_when(since, now) if since is not None else None
-    source = quote(loaded.store_place, safe=":/@")
-    with store_of(loaded, read_only=True) as store, closing(records_of(store)) as records:
+    source = quote(settings.store_place, safe=":/@")
+    with open_history(settings, read_only=True) as store, closing(records_of(store)) as records:
         chosen = (one for one in records if start is None or one.at >= start)
         if form == "csv":
             tell(csv_line(COLUMNS))

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from jpo.commands.doctor.project import rules_kept
 from jpo.cost import Prices, usd_per_hour
-from jpo.project.evidence import prices_in, workload_of
 from jpo.project.load import LoadedSettings
+from jpo.project.prices import prices_of
+from jpo.project.workload import limits_of, read_workload, rules_kept
 from jpo.records import Parameter
 from jpo.wording.numbers import plain
 
 
-def check(path: Path, loaded: LoadedSettings, *, now: float) -> str:
+def check(path: Path, settings: LoadedSettings, *, now: float) -> str:
     """What JPO understands of the file, for people.
 
     Raises:
         UsageError: the file or jpo.toml is invalid.
         NothingAdmissible: a value of today breaks a limit (JPO-E403).
     """
-    workload = workload_of(path, loaded, now=now)
-    rules = rules_kept(workload, loaded)
+    workload, prices = read_workload(path, settings, now=now), prices_of(settings)
+    rules = rules_kept(workload, limits_of(settings), prices)
     told = [f"{path}: workload {workload.identity}", *map(line, workload.parameters)]
-    told += [f"  {remark}" for remark in remarks(workload.current, prices_in(loaded))]
+    told += [f"  {remark}" for remark in remarks(workload.current, prices)]
     return "\n".join([*told, f"  valid; {rules} rules kept"]) + "\n"
 
 

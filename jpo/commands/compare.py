@@ -15,9 +15,10 @@ from jpo.errors import UsageError
 from jpo.forecast.before_after import BeforeAfter, compare, compare_shares
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.undo import in_effect
-from jpo.project.evidence import currency_in, prices_in, workload_of
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.prices import currency_of, prices_of
+from jpo.project.project import open_history
+from jpo.project.workload import read_workload
 from jpo.records import Identity, Parameters, Run, RunStatus
 from jpo.report import before_after as report
 from jpo.report.before_after import Comparison
@@ -57,7 +58,7 @@ class Changed:
 
 
 def before_after(
-    path: Path | None, loaded: LoadedSettings, *, form: str, picture: Path | None, now: float, width: int, colour: bool
+    path: Path | None, settings: LoadedSettings, *, form: str, picture: Path | None, now: float, width: int, colour: bool
 ) -> str:
     """Compare a workload, or (None) every one on record; `form` is table, json or csv.
 
@@ -66,9 +67,9 @@ def before_after(
     """
     if picture:
         can_plot(picture)
-    prices = prices_in(loaded)
-    with store_of(loaded, read_only=True) as store:
-        identity = workload_of(path, loaded, now=now).identity if path else None
+    prices = prices_of(settings)
+    with open_history(settings, read_only=True) as store:
+        identity = read_workload(path, settings, now=now).identity if path else None
         found = [comparison(store, one, prices) for one in ([identity] if identity else workloads(store))]
     if picture:
         if len(found) != 1:
@@ -77,7 +78,7 @@ def before_after(
         plot(found[0], picture)
     if form == "json":
         return report.as_json(found)
-    return report.as_csv(found) if form == "csv" else report.as_tables(found, currency_in(loaded), width=width, colour=colour)
+    return report.as_csv(found) if form == "csv" else report.as_tables(found, currency_of(settings), width=width, colour=colour)
 
 
 def workloads(store: Store) -> list[Identity]:

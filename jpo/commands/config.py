@@ -6,23 +6,23 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jpo.project.evidence import limits_in
 from jpo.project.load import LoadedSettings, without_credentials
 from jpo.project.settings import Settings
+from jpo.project.workload import limits_of
 from jpo.report import as_json
 
 
-def check(loaded: LoadedSettings) -> str:
+def check(settings: LoadedSettings) -> str:
     """Loading has validated everything that jpo knows; the guard reads its own tables too."""
-    limits_in(loaded)
-    return f"{loaded.toml or 'built-in settings'}: valid\n"
+    limits_of(settings)
+    return f"{settings.toml or 'built-in settings'}: valid\n"
 
 
-def show(loaded: LoadedSettings) -> str:
+def show(settings: LoadedSettings) -> str:
     """`section.key = value   # origin`, one a line; secrets are shown as stars."""
     lines = []
-    for key, value in flat(loaded.settings.model_dump(mode="json")):
-        origin = next((loaded.origins[k] for k in ancestors(key) if k in loaded.origins), "built in")
+    for key, value in flat(settings.values.model_dump(mode="json")):
+        origin = next((settings.origins[k] for k in ancestors(key) if k in settings.origins), "built in")
         shown = without_credentials(value) if key in ("prometheus.url", "store.url") else value
         lines.append(f"{key} = {json.dumps(shown)}  # {origin}")
     return "\n".join(lines) + "\n"

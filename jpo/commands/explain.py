@@ -12,30 +12,31 @@ from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
 from jpo.history.undo import in_effect
-from jpo.project.evidence import LEDGER_RUNS, currency_in, past_forecasts, prices_in
+from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.prices import currency_of, prices_of
+from jpo.project.project import open_history
 from jpo.records import Run, Suggestion
 from jpo.report import Report, explanation, explanation_json
 from jpo.report.explanation import Explanation
 
 
-def explain(suggestion_id: str | None, loaded: LoadedSettings, *, form: str, width: int, colour: bool) -> str:
+def explain(suggestion_id: str | None, settings: LoadedSettings, *, form: str, width: int, colour: bool) -> str:
     """The suggestion with this id, or the newest one, retold from the store; `form` is text, json or markdown.
 
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
-    with store_of(loaded, read_only=True) as store:
-        told = explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, loaded), loaded)
+    with open_history(settings, read_only=True) as store:
+        told = explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, settings), settings)
     if form == "json":
         return explanation_json.render(told)
     return explanation.as_markdown(told) if form == "markdown" else explanation.as_text(told, width=width, colour=colour)
 
 
-def explained(store: Store, suggestion: Suggestion, loaded: LoadedSettings) -> Explanation:
+def explained(store: Store, suggestion: Suggestion, settings: LoadedSettings) -> Explanation:
     """All that the store knows of a suggestion."""
-    prices, events = prices_in(loaded), told_of(store, suggestion.suggestion_id)
+    prices, events = prices_of(settings), told_of(store, suggestion.suggestion_id)
     identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
     recorded = store.recorded_runs(identity, limit=LEDGER_RUNS)
     named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
@@ -43,7 +44,7 @@ def explained(store: Store, suggestion: Suggestion, loaded: LoadedSettings) -> E
     path = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
     written = any(event.kind == "written" for event in events)
     return Explanation(
-        Report(suggestion, Path(path), written, track, currency=currency_in(loaded)),
+        Report(suggestion, Path(path), written, track, currency=currency_of(settings)),
         evidence=tuple(priced(run, suggestion.current, prices) for run in named),
         followers=tuple(priced(run, suggestion.suggested, prices) for run in followers),
         coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
@@ -51,11 +52,11 @@ def explained(store: Store, suggestion: Suggestion, loaded: LoadedSettings) -> E
     )
 
 
-def newest(store: Store, loaded: LoadedSettings) -> Suggestion:
+def newest(store: Store, settings: LoadedSettings) -> Suggestion:
     """The suggestion made last."""
     found = store.suggestions_of(limit=1)
     if not found:
-        raise UsageError(loaded.store_place, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
+        raise UsageError(settings.store_place, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
     return found[0]
 
 

@@ -15,9 +15,10 @@ from jpo.cost import Prices
 from jpo.forecast.track_record import share_interval
 from jpo.history import RecordedRun, Store
 from jpo.history.audit_export import moment
-from jpo.project.evidence import LEDGER_RUNS, past_forecasts, prices_in
+from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.prices import prices_of
+from jpo.project.project import open_history
 from jpo.records import PARAMETERS, Forecast, Identity, Interval, Run, Suggestion, TrackRecord
 from jpo.report import terminal
 from jpo.report.explanation_json import inside, run_document
@@ -67,15 +68,15 @@ class Seen:
         return replace(self, runs=self.runs[-most:], suggestions=self.suggestions[-most:])
 
 
-def history(loaded: LoadedSettings, *, form: str, limit: int | None, width: int, colour: bool) -> str:
+def history(settings: LoadedSettings, *, form: str, limit: int | None, width: int, colour: bool) -> str:
     """The last `limit` runs and suggestions of the store, oldest first; `form` is table, json or csv (runs only).
 
     Without a limit it is all of them, but a table says so where it leaves out those before the newest MOST_ROWS. The ledgers are
     of the newest runs on record, whatever the limit.
     """
     most = MOST_ROWS if form == "table" and limit is None else None
-    prices = prices_in(loaded)
-    with store_of(loaded, read_only=True) as store:
+    prices = prices_of(settings)
+    with open_history(settings, read_only=True) as store:
         seen = look(store, prices, most + 1 if most else limit, ledgers=form != "csv")
     if form == "json":
         return as_json(seen)

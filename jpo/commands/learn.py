@@ -9,19 +9,17 @@ from jpo.files import whole
 from jpo.learning import continual
 from jpo.learning.practice import Track
 from jpo.learning.release import Release
-from jpo.project.evidence import limits_of, workload_of
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
-from jpo.project.proposal import request_of
+from jpo.project.project import open_project
+from jpo.project.request import request_of
 
 
-def learn(path: Path, loaded: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
+def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
-    workload = workload_of(path, loaded, now=now)
-    identity, budget = workload.identity, loaded.settings.agent.learn_budget
-    with store_of(loaded) as store:
+    with open_project(path, settings, now=now) as job:
+        store, identity, budget = job.store, job.workload.identity, job.learn_budget_seconds
         runs = store.runs_of(identity)
-        request = request_of(workload, limits_of(workload, loaded), runs, loaded)
+        request = request_of(job, runs)
         learnt = continual.catch_up(store, identity, runs, request, seed=seed, now=now, budget_seconds=budget, rebuild=rebuild)
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]

@@ -16,9 +16,9 @@ from jpo.cost import run_cost_usd
 from jpo.cost.sla import SLA_TARGETS, check_run
 from jpo.errors import TelemetryError, UsageError
 from jpo.history.figures import figures
-from jpo.project.evidence import currency_in, prices_in
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.prices import currency_of, prices_of
+from jpo.project.project import open_history
 from jpo.records import Identity, Run
 from jpo.report import extended, log_tables
 from jpo.report.extended import Judged
@@ -30,7 +30,7 @@ Track = Callable[[Sequence[int], str], Iterable[int]]
 
 def logs(
     given: Sequence[Path],
-    loaded: LoadedSettings,
+    settings: LoadedSettings,
     *,
     form: str,
     file: Path | None,
@@ -50,21 +50,21 @@ def logs(
         UsageError: JPO-E133, no log is named; JPO-E132 or E307, `file` cannot be written.
         TelemetryError: JPO-E134, none of the logs can be used.
     """
-    patterns = given or [loaded.root / pattern for pattern in loaded.settings.csv.logs]
+    patterns = given or [settings.root / pattern for pattern in settings.values.csv.logs]
     paths = list(log_files(patterns))
     if not paths:
         place = ", ".join(map(str, patterns)) or "jpo logs"
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     if file:
-        refuse_among_logs(file, [*patterns, *(loaded.root / pattern for pattern in loaded.settings.csv.logs)], paths)
+        refuse_among_logs(file, [*patterns, *(settings.root / pattern for pattern in settings.values.csv.logs)], paths)
     found, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
     if not found:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
     runs = [one.run for one in found]
     if file:
-        extended.write(file, extended.as_csv(judged(runs, loaded), tuple(SLA_TARGETS)))
-    prices, usual = prices_in(loaded), usual_values(runs)
+        extended.write(file, extended.as_csv(judged(runs, settings), tuple(SLA_TARGETS)))
+    prices, usual = prices_of(settings), usual_values(runs)
     told = figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices))
     rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
     if form == "json":
@@ -72,7 +72,7 @@ def logs(
     return (
         log_tables.as_csv(told)
         if form == "csv"
-        else log_tables.as_text(told, rest, width=width, colour=colour, currency=currency_in(loaded))
+        else log_tables.as_text(told, rest, width=width, colour=colour, currency=currency_of(settings))
     )
 
 
@@ -88,15 +88,15 @@ def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path
     extended.ours(place, extended.head_of(SLA_TARGETS))  # what must not be replaced is refused before anything is read
 
 
-def judged(runs: Sequence[Run], loaded: LoadedSettings) -> Iterator[Judged]:
+def judged(runs: Sequence[Run], settings: LoadedSettings) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
-    prices = prices_in(loaded)
-    targets = loaded.settings.sla.targets
-    (followed, suggested), usual = suggestions(loaded), usual_values(runs)
+    prices = prices_of(settings)
+    targets = settings.values.sla.targets
+    (followed, suggested), usual = suggestions(settings), usual_values(runs)
     by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
-        for run, (rewards, reward) in zip(own, rewards_of(own, loaded), strict=True):
+        for run, (rewards, reward) in zip(own, rewards_of(own, settings), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
             verdicts = {check.name: check.verdict for check in check_run(targets, run.completed(usual[identity]), prices)}
             yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
@@ -110,14 +110,14 @@ def usual_values(runs: Sequence[Run]) -> dict[Identity, dict[str, float]]:
     return usual
 
 
-def suggestions(loaded: LoadedSettings) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Mapping[str, float]]]:
+def suggestions(settings: LoadedSettings) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Mapping[str, float]]]:
     """From the store: which suggestion each run on record followed, and what the suggestions proposed."""
-    with store_of(loaded, read_only=True) as store:
+    with open_history(settings, read_only=True) as store:
         followed = {(one.run.identity, one.run.run_id): one.suggestion_id for one in store.recorded_runs()}
         return followed, {one.suggestion_id: one.suggested for one in store.suggestions_of()}
 
 
-def rewards_of(runs: Sequence[Run], loaded: LoadedSettings) -> list[tuple[dict[str, float], float | None]]:
+def rewards_of(runs: Sequence[Run], settings: LoadedSettings) -> list[tuple[dict[str, float], float | None]]:
     """The rewards of one workload's runs, oldest first, as the agent would have got them: vector by name, and the scalar."""
     import numpy as np
 
@@ -126,7 +126,7 @@ def rewards_of(runs: Sequence[Run], loaded: LoadedSettings) -> list[tuple[dict[s
     from jpo.optimizer.candidates import collect
     from jpo.optimizer.request import Request
 
-    preference = loaded.settings.preference.record()
+    preference = settings.values.preference.record()
     known = learnable(runs)
     today = usual_values(known).get(runs[0].identity, {})
     nothing: dict[str, float] = {}
@@ -138,8 +138,8 @@ def rewards_of(runs: Sequence[Run], loaded: LoadedSettings) -> list[tuple[dict[s
         free=(),
         admissible=lambda _today, _proposed: True,
         preference=preference,
-        prices=prices_in(loaded),
-        targets=loaded.settings.sla.targets,
+        prices=prices_of(settings),
+        targets=settings.values.sla.targets,
     )
     vectors = np.array(vectors_of(known, known[0], collect(request, known), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.history import Store
-from jpo.project.evidence import gather, workload_of
+from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.project import open_history, open_project
+from jpo.project.workload import read_workload
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
 from jpo.report.progress import Live
 from jpo.telemetry import read_log
@@ -24,7 +24,7 @@ TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 
 def observe(
     config: Path,
-    loaded: LoadedSettings,
+    settings: LoadedSettings,
     *,
     run_id: str | None,
     logs: Sequence[Path],
@@ -40,14 +40,14 @@ def observe(
         )
     if run_id is not None and not run_id.strip():
         raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
-    with store_of(loaded) as store:
+    if run_id is None and not logs and not metrics:
+        return refreshed(config, settings, now=now, offline=offline)
+    with open_history(settings) as store:
         if logs:
             return told(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
-        if run_id is None and metrics:
-            raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         if run_id is None:
-            return refreshed(store, config, loaded, now=now, offline=offline)
-        run = by_hand(run_id, config, loaded, metrics, status, now)
+            raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
+        run = by_hand(run_id, config, settings, metrics, status, now)
         if store.run(run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
             run = replace(run, parameters={})
         return told(store.record(Finished((run,)), now=now))
@@ -60,7 +60,7 @@ def log_to_follow(logs: Sequence[Path], *, alone: bool) -> Path:
     return logs[0]
 
 
-def follow(log: Path, loaded: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live) -> str:
+def follow(log: Path, settings: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live) -> str:
     """Follow one CSV log until its run is over, and record that; until then nothing is recorded, so it can be repeated.
 
     Args:
@@ -70,7 +70,7 @@ def follow(log: Path, loaded: LoadedSettings, *, clock: Callable[[], float], sle
     Raises:
         TelemetryError: JPO-E130, the log is gone; JPO-E110 to E112 as `read_log`.
     """
-    with store_of(loaded):
+    with open_history(settings):
         pass  # a store that cannot be used is told now, not after hours
     with Tail(log) as tail:
         last: Row | None = None
@@ -84,7 +84,7 @@ def follow(log: Path, loaded: LoadedSettings, *, clock: Callable[[], float], sle
             if news.state == "gone":
                 raise gone(log)
         run = tail.run(clock())
-    with store_of(loaded) as store:
+    with open_history(settings) as store:
         return told(store.record(Finished((run,)), now=clock()))
 
 
@@ -117,18 +117,20 @@ def progress(tail: Tail, row: Row, earlier: Row) -> tuple[str, float | None, flo
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
 
-def refreshed(store: Store, config: Path, loaded: LoadedSettings, *, now: float, offline: bool) -> str:
+def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool) -> str:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
-    identity = workload_of(config, loaded, now=now).identity
-    found = gather(store, identity, loaded, now=now, offline=offline, strict=True)
+    with open_project(config, settings, now=now) as job:
+        found = collect(job, offline=offline, strict=True)
     skipped = "".join(f"skipped {one.run_id}: {one.reason}\n" for one in found.evidence.runs_skipped)
     notes = "".join(f"note: {note}\n" for note in found.evidence.notes)
     return told(found.fresh) + skipped + notes
 
 
-def by_hand(run_id: str, config: Path, loaded: LoadedSettings, metrics: Mapping[str, str], status: RunStatus, now: float) -> Run:
+def by_hand(
+    run_id: str, config: Path, settings: LoadedSettings, metrics: Mapping[str, str], status: RunStatus, now: float
+) -> Run:
     """A run that just ended with the values of config.ini and the outcome given on the command line."""
-    workload = workload_of(config, loaded, now=now)
+    workload = read_workload(config, settings, now=now)
     values: dict[str, float | bool] = {}
     for name, text in metrics.items():
         if name not in MEASURED:

@@ -13,19 +13,18 @@ from pathlib import Path
 from jpo.agent.policy import Policy
 from jpo.cost import usd_of_text
 from jpo.errors import NothingAdmissible, UsageError
-from jpo.history.undo import on_probation, pinned
 from jpo.learning import continual
 from jpo.optimizer.advise import advise, choose, problem_within_sla
 from jpo.optimizer.front import Front
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
-from jpo.project.evidence import currency_in, gather, limits_of, workload_of
+from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
-from jpo.project.proposal import request_of
+from jpo.project.project import open_project
+from jpo.project.request import request_of
 from jpo.project.settings import seconds
-from jpo.records import Currency, Known, Preference, Undo
+from jpo.records import Currency, Known, Preference
 from jpo.report import front_json, front_text
 from jpo.report.plots.fleet import can_plot
 from jpo.report.plots.front import plot
@@ -43,13 +42,15 @@ class Choices:
         preferred: by the name of each preference; without those of which nothing can be said.
     """
 
-    ahead: Surrogate
+    surrogate: Surrogate
     suggested: int | None
     because: str
     preferred: Mapping[str, int]
 
 
-def pareto(path: Path, loaded: LoadedSettings, *, objectives: str | None, reference: str | None, seed: int, now: float) -> Front:
+def pareto(
+    path: Path, settings: LoadedSettings, *, objectives: str | None, reference: str | None, seed: int, now: float
+) -> Front:
     """The trade-off front of config.ini's workload.
 
     Args:
@@ -60,17 +61,15 @@ def pareto(path: Path, loaded: LoadedSettings, *, objectives: str | None, refere
         UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost that nobody knows.
     """
     asked = None if objectives is None else named(objectives)
-    with store_of(loaded, read_only=True) as store:
-        workload = pinned(workload_of(path, loaded, now=now), store, now=now)
-        known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
-        request = request_of(workload, limits_of(workload, loaded), known.runs, loaded)
-        policy = continual.policy_in(store, workload.identity, request.explore)
-        last = on_probation(store, workload, known.runs)
-    choices = chosen(known, request, policy, last, loaded.settings.named_preferences, seed=seed)
-    parameters = choices.ahead.candidates.parameters
-    axes, note = axes_of(asked, choices.ahead)
-    limits = {} if reference is None else limits_in(reference, axes, currency_in(loaded))
-    found = trade_off(choices.ahead, axes, request.targets)
+    with open_project(path, settings, now=now, read_only=True) as job:
+        workload, known = job.workload, collect(job)
+        request = request_of(job, known.runs)
+        policy = continual.policy_for(job.store, workload.identity, request.explore)
+    choices = chosen(request, known, policy, job.preferences, seed=seed)
+    parameters = choices.surrogate.candidates.parameters
+    axes, note = axes_of(asked, choices.surrogate)
+    limits = {} if reference is None else limits_in(reference, axes, job.currency)
+    found = trade_off(choices.surrogate, axes, request.targets)
     points, hidden = on_show(found, marks_of(choices))
     notes = {note: "JPO-I831"} if note else {}
     if not found.facts:
@@ -89,28 +88,20 @@ def pareto(path: Path, loaded: LoadedSettings, *, objectives: str | None, refere
         left_out={**found.left_out, **({"predicted ones on the front, between those above": hidden} if hidden else {})},
         notes=(*known.evidence.notes, *notes),
         codes=tuple(dict.fromkeys((*known.codes, *notes.values()))),
-        currency=currency_in(loaded),
+        currency=job.currency,
     )
 
 
-def chosen(
-    known: Known,
-    request: Request,
-    policy: Policy | None,
-    last: Undo | None,
-    preferences: Mapping[str, Preference],
-    *,
-    seed: int,
-) -> Choices:
+def chosen(request: Request, known: Known, policy: Policy | None, preferences: Mapping[str, Preference], *, seed: int) -> Choices:
     """What would be suggested now, and where one and the same agent would go under other preferences."""
     try:
-        advice = advise(request, replace(known, last=last), policy, seed=seed)
+        advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
         return Choices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
-    ahead, decision = advice.surrogate, advice.decision
-    assert ahead is not None
-    rows = {name: preferred(ahead, known, replace(request, preference=one), policy) for name, one in preferences.items()}
-    return Choices(ahead, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
+    surrogate, decision = advice.surrogate, advice.decision
+    assert surrogate is not None
+    rows = {name: preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
+    return Choices(surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
 
 
 def preferred(ahead: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
@@ -126,7 +117,7 @@ def preferred(ahead: Surrogate, known: Known, request: Request, policy: Policy |
 
 def marks_of(choices: Choices) -> dict[int, list[str]]:
     """Row -> what is to be found there."""
-    marks = {choices.ahead.candidates.current: ["today"]}
+    marks = {choices.surrogate.candidates.current: ["today"]}
     if choices.suggested is not None:
         marks.setdefault(choices.suggested, []).append("suggested")
     for name, row in choices.preferred.items():

@@ -16,17 +16,18 @@ from constraints import Facts, Limits
 from jpo.cost import Comparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
 from jpo.errors import UsageError
 from jpo.forecast.trials import Trial
-from jpo.history.undo import pinned, told_of_pins
+from jpo.history.undo import told_of_pins
 from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
 from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
 from jpo.optimizer.request import Request
+from jpo.optimizer.suggestion import gpu_memory_gib_now
 from jpo.optimizer.surrogate import Surrogate, surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds, mean_of
-from jpo.project.evidence import currency_in, gather, limits_of, workload_of
+from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
-from jpo.project.proposal import gpu_memory_gib_now, request_of
+from jpo.project.project import open_project
+from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials
 from jpo.records import Parameters, Run, Workload, same
 from jpo.report import prediction_json, prediction_text
@@ -51,28 +52,26 @@ class Scene:
     runs: Sequence[Run]
 
 
-def predict(path: Path, loaded: LoadedSettings, question: Question, *, seed: int, now: float) -> Prediction:
+def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: int, now: float) -> Prediction:
     """Read, look ahead, tabulate, answer.
 
     Raises:
         UsageError: JPO-E823, values that cannot be, too many rows; JPO-E824, a budget where no price is known.
     """
-    workload, currency = workload_of(path, loaded, now=now), currency_in(loaded)
-    budget = None if question.max_cost is None else usd_of_text(question.max_cost, currency, option="--max-cost")
-    trials = read_trials(question.trials, workload.identity, question.fraction, now=now)
-    if trials:
-        can_be_scaled(workload)
-    with store_of(loaded, read_only=True) as store:
-        workload = pinned(workload, store, now=now)
-        known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
+    with open_project(path, settings, now=now, read_only=True) as job:
+        workload, currency = job.workload, job.currency
+        budget = None if question.max_cost is None else usd_of_text(question.max_cost, currency, option="--max-cost")
+        trials = read_trials(question.trials, workload.identity, question.fraction, now=now)
+        if trials:
+            can_be_scaled(workload)
+        known = collect(job)
     runs = [run for run in known.runs if run.run_id not in {one.run_id for one in trials}]  # a log of a trial may lie among them
-    limits = limits_of(workload, loaded)
-    request = request_of(workload, limits, runs, loaded)
+    request = request_of(job, runs)
     asked = asked_for(question, workload, request)
     ahead = surrogate_of(request, runs, seed=seed, others=known.others)
     beside = {tuple(values.values()): with_configuration(ahead, values, seed=seed, others=known.others) for values in asked}
-    grounds = Grounds(workload.identity, ahead, trials, known.others, loaded.settings.prices.gpu_type, seed, beside)
-    scene = Scene(workload, limits, request, grounds, runs)
+    grounds = Grounds(workload.identity, ahead, trials, known.others, job.settings.values.prices.gpu_type, seed, beside)
+    scene = Scene(workload, job.limits, request, grounds, runs)
     rows = table(asked, scene, spot=question.spot)
     answer = None
     if question.deadline_seconds is not None or budget is not None:
@@ -126,7 +125,7 @@ def row_of(values: Parameters, expected: Sequence[Expected], scene: Scene, spot:
     prices = scene.request.prices if spot is None else replace(scene.request.prices, spot=spot)
     if spot is not None:
         expected = [priced(one, values, scene.grounds.outlook(values), prices) for one in expected]
-    memory = gpu_memory_gib_now(scene.workload, scene.runs)
+    memory = gpu_memory_gib_now(scene.workload.current, scene.runs)
     facts = Facts(gpu_memory_gib_now=memory, usd_per_hour_next=usd_per_hour(values, prices))
     today = scene.workload.current
     return Row(

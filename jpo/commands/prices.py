@@ -14,9 +14,10 @@ from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, select
 from jpo.cost.price import RESOURCES, cheapest
 from jpo.errors import UsageError
 from jpo.files import whole
-from jpo.project.evidence import catalogue_in, currency_in, prices_in, workload_of
 from jpo.project.load import LoadedSettings
+from jpo.project.prices import catalogue_of, currency_of, prices_of
 from jpo.project.settings import seconds
+from jpo.project.workload import read_workload
 from jpo.records import Workload
 from jpo.report.price_text import Hourly, Listed, Priced, PriceReport, as_json, as_text
 from jpo.wording.printable import printable
@@ -29,7 +30,7 @@ OLD_DAYS = 365
 """Clouds change their prices about once a year; older ones are told as such."""
 
 
-def show(config: Path, loaded: LoadedSettings, *, gpu_type: str | None, form: str, now: float, width: int, colour: bool) -> str:
+def show(config: Path, settings: LoadedSettings, *, gpu_type: str | None, form: str, now: float, width: int, colour: bool) -> str:
     """The prices in force, today's hourly price, and the catalogue's instances, as `text` or `json`.
 
     Without a config.ini it tells the prices alone; without a catalogue in [prices] JPO's own if a GPU type is asked for.
@@ -37,26 +38,26 @@ def show(config: Path, loaded: LoadedSettings, *, gpu_type: str | None, form: st
     Raises:
         UsageError: JPO-E801, an unknown GPU type or region; JPO-E802, the catalogue cannot be read.
     """
-    alone = config == loaded.root / loaded.settings.workload.config and not config.exists()
-    workload = None if alone else workload_of(config, loaded, now=now)
-    prices = prices_in(loaded)
-    report = report_of(workload, prices, loaded, gpu_type=gpu_type, today=datetime.fromtimestamp(now, UTC).date())
+    alone = config == settings.root / settings.values.workload.config and not config.exists()
+    workload = None if alone else read_workload(config, settings, now=now)
+    prices = prices_of(settings)
+    report = report_of(workload, prices, settings, gpu_type=gpu_type, today=datetime.fromtimestamp(now, UTC).date())
     return as_json(report) if form == "json" else as_text(report, width=width, colour=colour)
 
 
 def report_of(
-    workload: Workload | None, prices: Prices, loaded: LoadedSettings, *, gpu_type: str | None, today: date
+    workload: Workload | None, prices: Prices, settings: LoadedSettings, *, gpu_type: str | None, today: date
 ) -> PriceReport:
     """Everything that `jpo prices show` says."""
-    table = loaded.settings.prices
+    table = settings.values.prices
     paid = {name: workload.current[name] for name in RESOURCES if workload and name in workload.current}
     name = table.catalogue or ("aws" if gpu_type else None)  # who asks for a type wants to see instances
     listed = prices.instances
     if gpu_type:
-        every = catalogue_in(loaded) or read_catalogue(SHIPPED["aws"])
+        every = catalogue_of(settings) or read_catalogue(SHIPPED["aws"])
         listed = tuple(one for one in select(every, region=table.region, gpu_type=gpu_type, place="--gpu-type") if one.gpus)
     return PriceReport(
-        prices=list(named(loaded)),
+        prices=list(named(settings)),
         workload=str(workload.identity) if workload else None,
         today=paid,
         on_demand=hourly(paid, replace(prices, spot=False)),
@@ -67,19 +68,19 @@ def report_of(
         sources=sources(listed),
         instances=[row(one) for one in listed],
         notes=list(notes(workload, paid, prices, listed, today)),
-        currency=currency_in(loaded),
+        currency=currency_of(settings),
     )
 
 
-def named(loaded: LoadedSettings) -> Iterator[Priced]:
+def named(settings: LoadedSettings) -> Iterator[Priced]:
     """The prices in jpo.toml, each with its origin."""
-    table = loaded.settings.prices
+    table = settings.values.prices
     for name in (*KEYS.values(), "usd_per_kwh"):
         if (usd := getattr(table, name)) is not None:
-            yield Priced(name, usd, loaded.origins[f"prices.{name}"])
+            yield Priced(name, usd, settings.origins[f"prices.{name}"])
     for gpu, usd in table.usd_per_gpu_hour_of.items():
         chosen = table.gpu_type is not None and gpu.strip().lower() == table.gpu_type.strip().lower()
-        yield Priced("usd_per_gpu_hour_of", usd, loaded.origins[f"prices.usd_per_gpu_hour_of.{gpu}"], gpu, chosen)
+        yield Priced("usd_per_gpu_hour_of", usd, settings.origins[f"prices.usd_per_gpu_hour_of.{gpu}"], gpu, chosen)
 
 
 def hourly(paid: Mapping[str, float], prices: Prices) -> Hourly:

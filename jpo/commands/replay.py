@@ -16,9 +16,9 @@ from typing import Any
 from jpo.advisor.advisor import Advisor
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
-from jpo.project.evidence import gather, prices_in, workload_of
+from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.project import open_project
 from jpo.records import Outcome, Run
 from jpo.replay import (
     OBJECTIVES,
@@ -104,7 +104,7 @@ def replay(
         files: recorded traces.
         own: config.ini files with their settings; nothing is written, and the network is not used.
     """
-    histories = [own_runs(path, loaded, now=now) for path, loaded in own]
+    histories = [own_runs(path, settings, now=now) for path, settings in own]
     traces = (*(read_trace(path, opened=options.opened) for path in files), *(one.trace for one in histories))
     refuse_twins(traces)
     contest = Contest(
@@ -119,12 +119,10 @@ def replay(
     return Played(contest, result, tuple(note for one in histories for note in one.notes))
 
 
-def own_runs(path: Path, loaded: LoadedSettings, *, now: float) -> OwnRuns:
+def own_runs(path: Path, settings: LoadedSettings, *, now: float) -> OwnRuns:
     """The finished runs of a config.ini's workload, on record and in CSV logs, as a trace."""
-    workload = workload_of(path, loaded, now=now)
-    with store_of(loaded, read_only=True) as store:
-        runs = gather(store, workload.identity, loaded, now=now, offline=True, strict=False).runs
-    prices = prices_in(loaded)
+    with open_project(path, settings, now=now, read_only=True) as job:
+        workload, prices, runs = job.workload, job.prices, collect(job).runs
     in_usd = all(_usd(run, workload.current, prices) is not None for run in runs if run.outcome.duration_seconds)
     cost_of = partial(_usd if in_usd else _relative, current=workload.current, prices=prices)
     return trace_of(str(workload.identity), str(path), runs, cost_of, cost_unit="USD" if in_usd else "relative")

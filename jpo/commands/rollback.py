@@ -17,11 +17,14 @@ from jpo.history.undo import day, equal, last_in_force, on_record, pins, took_ef
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.request import Request
+from jpo.optimizer.suggestion import suggestion_of
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.project.evidence import currency_in, gather, limits_of, workload_of
+from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
-from jpo.project.proposal import carry_out, checked, diff_of, edits_of, request_of, suggestion_of
+from jpo.project.project import open_project
+from jpo.project.proposal import checked, diff_of, edits_of
+from jpo.project.record import carry_out
+from jpo.project.request import request_of
 from jpo.records import Decision, Known, Parameter, Run, Suggestion, Undo, Workload
 from jpo.report import Report
 from jpo.wording import numbers
@@ -45,8 +48,8 @@ class Options:
     diff: bool = False
 
 
-def rollback(path: Path, loaded: LoadedSettings, options: Options) -> Report:
-    """Read, look up what to undo, check, record, write.
+def rollback(path: Path, settings: LoadedSettings, options: Options) -> Report:
+    """Read, find what to undo, check, record, write.
 
     Raises:
         UsageError: JPO-E841 nothing to undo or to unpin, JPO-E842 a suggestion that never changed this config.ini.
@@ -54,34 +57,21 @@ def rollback(path: Path, loaded: LoadedSettings, options: Options) -> Report:
         EditError: JPO-E844, a parameter is gone, or its old text would mean another value now.
         NothingAdmissible: JPO-E401, the guard or the team's checker refuses.
     """
-    workload = workload_of(path, loaded, now=options.now)
-    limits = limits_of(workload, loaded)
-    with store_of(loaded, read_only=options.dry_run) as store:
+    with open_project(path, settings, now=options.now, read_only=options.dry_run, pins=False) as job:
+        store, workload = job.store, job.workload
         undone = None if options.unpin else what_to_undo(store, workload, options.before)
-        known = gather(store, workload.identity, loaded, now=options.now, offline=True, strict=False)
-        told = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
-        request = request_of(workload, limits, known.runs, loaded)
-        advice = advice_of(workload, undone, known, request, told)
+        known = collect(job)
+        sentences = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
+        request = request_of(job, known.runs)
+        advice = advice_of(request, known, undone, sentences)
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
         facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None)
-        proposal = checked(workload, edits, in_one_step(limits), facts, loaded)
-        suggestion = suggestion_of(
-            workload,
-            advice,
-            proposal,
-            known,
-            request,
-            limits,
-            loaded,
-            suggestion_id=options.suggestion_id,
-            now=options.now,
-            seed=0,
-            agent=continual.policy_in(store, workload.identity, request.explore),
-        )
-        suggestion = replace(suggestion, pinned_until=pinned_until(options))
-        written = carry_out(store, workload, proposal, suggestion, dry_run=options.dry_run)
-        diff = diff_of(workload, proposal) if options.diff else None
-        return Report(suggestion, path, written, known.track, diff, currency_in(loaded))
+        proposal = checked(job, edits, facts, limits=in_one_step(job.limits))
+        policy = continual.policy_for(store, workload.identity, request.explore)
+        made = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
+        suggestion = replace(made, pinned_until=pinned_until(options))
+        written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)
+        return Report(suggestion, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
 def in_one_step(limits: Limits) -> Limits:
@@ -187,11 +177,12 @@ def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
     return {f"{keys} may be changed by `jpo suggest` again": "JPO-I847"}
 
 
-def advice_of(workload: Workload, undone: Undo | None, known: Known, request: Request, told: dict[str, str]) -> Advice:
+def advice_of(request: Request, known: Known, undone: Undo | None, sentences: dict[str, str]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
-    values = {**workload.current, **(undone.values if undone else {})}
-    ahead = surrogate_of(request, known.runs, seed=0, others=known.others, asked=[values])
-    row, now = ahead.row(values), ahead.candidates.current
-    codes = tuple(dict.fromkeys(told.values()))
-    decision = Decision(row, None, "rollback", tuple(told), codes, "keep" if row == now else "known")
-    return Advice(decision, workload.current, values, ahead.forecast(now), ahead.forecast(row), (), ahead, undone)
+    values = {**request.current, **(undone.values if undone else {})}
+    surrogate = surrogate_of(request, known.runs, seed=0, others=known.others, asked=[values])
+    row, now = surrogate.row(values), surrogate.candidates.current
+    codes = tuple(dict.fromkeys(sentences.values()))
+    decision = Decision(row, None, "rollback", tuple(sentences), codes, "keep" if row == now else "known")
+    forecasts = surrogate.forecast(now), surrogate.forecast(row)
+    return Advice(decision, request.current, values, *forecasts, surrogate=surrogate, undo=undone)

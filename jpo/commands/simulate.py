@@ -20,8 +20,8 @@ from jpo.agent.preference import scalarise
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import UsageError
 from jpo.history import open_store
-from jpo.project.evidence import workload_of
 from jpo.project.load import LoadedSettings, load, merge
+from jpo.project.workload import read_workload
 from jpo.records import Finished, Identity, Preference, Run
 from jpo.report import fleet_json, fleet_text
 from jpo.simulate.fleet import Fleet, Lane, before_after, per_model
@@ -52,7 +52,7 @@ class Plan:
     explore: str | None = None
 
     @property
-    def request(self) -> Mapping[str, object]:
+    def settings(self) -> Mapping[str, object]:
         """The flags as tables of jpo.toml."""
         preference = {} if self.preference is None else {"preference": self.preference}
         return preference if self.explore is None else {**preference, "agent": {"explore": self.explore}}
@@ -64,7 +64,7 @@ class Place:
 
     job: SimulatedWorkload
     config: Path
-    loaded: LoadedSettings
+    settings: LoadedSettings
     tuned: list[Run] = field(default_factory=list)
     unchanged: list[Run] = field(default_factory=list)
     free_at: float = START
@@ -79,14 +79,14 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
     Raises:
         UsageError: JPO-E302 a preference that is none, JPO-E711 the folder is not empty or cannot be made.
     """
-    request = merge([("command line", plan.request)], root=Path(), toml=None)
+    settings = merge([("command line", plan.settings)], root=Path(), toml=None)
     with ExitStack() as until_done:
         root = made(keep) if keep else Path(until_done.enter_context(tempfile.TemporaryDirectory(prefix="jpo-simulate-")))
-        places = [set_up(number, plan, root, request) for number in range(plan.workloads)]
+        places = [set_up(number, plan, root, settings) for number in range(plan.workloads)]
         for step in track(range(plan.workloads * plan.runs), "simulate"):
             night, number = divmod(step, plan.workloads)
             pass_night(places[number], night, plan.seed, suggest)
-    preference, explore = request.settings.preference, request.settings.agent.explore
+    preference, explore = settings.values.preference, settings.values.agent.explore
     lanes = tuple(lane(place, preference.record(), nights=plan.runs) for place in places)
     return Fleet(lanes, plan.runs, window(plan.runs), plan.seed, plan.drift, explore, preference.model_dump())
 
@@ -109,13 +109,13 @@ def made(keep: Path) -> Path:
     return keep
 
 
-def set_up(number: int, plan: Plan, root: Path, request: LoadedSettings) -> Place:
+def set_up(number: int, plan: Plan, root: Path, settings: LoadedSettings) -> Place:
     """Draw a workload and write its config.ini and jpo.toml."""
     job = draw_workload(number, plan.runs, np.random.default_rng([plan.seed, number]), drift=plan.drift)
     config = root / f"workload-{number:02}" / "config.ini"
     config.parent.mkdir()
     config.write_text(config_ini(job), encoding="utf-8")
-    config.with_name("jpo.toml").write_text(jpo_toml(job, request), encoding="utf-8")
+    config.with_name("jpo.toml").write_text(jpo_toml(job, settings), encoding="utf-8")
     return Place(job, config, load(config, None, {}, {}))
 
 
@@ -128,18 +128,18 @@ def config_ini(job: SimulatedWorkload) -> str:
     return "\n".join(lines) + "\n"
 
 
-def jpo_toml(job: SimulatedWorkload, request: LoadedSettings) -> str:
+def jpo_toml(job: SimulatedWorkload, settings: LoadedSettings) -> str:
     """Explicit choices for every parameter: whatever is proposed, the simulator knows what it does."""
-    settings = request.settings
-    choices = [f"{name} = {{ choices = [{', '.join(f'{v:g}' for v in values)}] }}" for name, values in job.choices.items()]
-    weights = [f"{name} = {weight!r}" for name, weight in settings.preference.model_dump().items()]
+    values = settings.values
+    choices = [f"{name} = {{ choices = [{', '.join(f'{v:g}' for v in levels)}] }}" for name, levels in job.choices.items()]
+    weights = [f"{name} = {weight!r}" for name, weight in values.preference.model_dump().items()]
     named = ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour")
     prices = [f"{name} = {price:g}" for name in named if (price := getattr(prices_of(job), name)) is not None]
     tables = {
         "parameters": choices,
         "preference": weights,
         "prices": prices,
-        "agent": [f'explore = "{settings.agent.explore}"'],
+        "agent": [f'explore = "{values.agent.explore}"'],
         "store": ['url = "sqlite:///../jpo.db"'],
     }
     return "\n".join(line for table, lines in tables.items() for line in (f"[{table}]", *lines, ""))
@@ -158,10 +158,10 @@ def pass_night(place: Place, night: int, seed: int, suggest: Suggest) -> None:
     """Suggest, run, record; and run the first configuration with the same luck."""
     now = max(place.free_at, START + night * NIGHT)
     name = f"w{place.job.number:02}-r{night:02}"
-    suggest(place.config, place.loaded, f"s-{name}", now)
-    values = workload_of(place.config, place.loaded, now=now).current
+    suggest(place.config, place.settings, f"s-{name}", now)
+    values = read_workload(place.config, place.settings, now=now).current
     run = run_of(place.job, values, night, seed, run_id=name, start=now + 1)
-    with open_store(place.loaded.store_url) as store:
+    with open_store(place.settings.store_url) as store:
         store.record(Finished((run,)), now=run.ended_at)
     place.tuned.append(run)
     place.unchanged.append(run_of(place.job, place.job.first, night, seed, run_id=f"{name}-unchanged", start=now + 1))

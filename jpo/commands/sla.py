@@ -15,9 +15,9 @@ from jpo.errors import UsageError
 from jpo.history import Store
 from jpo.history.audit_export import moment
 from jpo.inventory.gpus import gpus_here
-from jpo.project.evidence import currency_in, gather, prices_in, workload_of
+from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.project import open_project
 from jpo.records import USD, Currency, Identity, Known, Run, SlaCheck, Workload, same
 from jpo.report.sla import CheckedRun, Tally, checked_text
 from jpo.telemetry import read_log
@@ -30,7 +30,7 @@ VIOLATED = 3
 
 def check(
     config: Path,
-    loaded: LoadedSettings,
+    settings: LoadedSettings,
     *,
     run_id: str | None,
     logs: Sequence[Path],
@@ -52,11 +52,12 @@ def check(
         UsageError: JPO-E811, nothing is promised; E812, a run and logs were both named; E813, one of another workload was;
             E814, the run is not on record.
     """
-    targets, workload, prices = promised(loaded), workload_of(config, loaded, now=now), prices_in(loaded)
+    targets = promised(settings)
     if logs and run_id is not None:
         raise UsageError("--csv", "and a RUN exclude each other", "check them one after the other", code="JPO-E812")
-    with store_of(loaded, read_only=True) as store:
-        known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
+    with open_project(config, settings, now=now, read_only=True) as job:
+        store, workload, prices = job.store, job.workload, job.prices
+        known = collect(job)
         checked = [run.completed(workload.current) for run in wanted(store, known, workload.identity, run_id, logs, now=now)]
     runs = {run.run_id: run.completed(workload.current) for run in (*known.runs, *checked)}
     account = compliance([check_run(targets, run, prices) for run in runs.values()])
@@ -66,17 +67,17 @@ def check(
         text = as_json(workload.identity, targets, held, account, notes, prices)
     else:
         rows = [CheckedRun(run.run_id, ending(run), with_values(run, checks, prices)) for run, checks in held]
-        currency, name = currency_in(loaded), str(workload.identity)
+        currency, name = job.currency, str(workload.identity)
         text = checked_text(name, rows, tallies(account), notes, runs=len(runs), currency=currency, width=width, colour=colour)
     return text, VIOLATED if any(one.verdict == "broken" for _, checks in held for one in checks) else 0
 
 
-def promised(loaded: LoadedSettings) -> Mapping[str, float]:
+def promised(settings: LoadedSettings) -> Mapping[str, float]:
     """What [sla] promises, at least one thing."""
-    targets = loaded.settings.sla.targets
+    targets = settings.values.sla.targets
     if not targets:
         remedy = "see `jpo sla suggest` for lines that runs would keep"
-        raise UsageError(str(loaded.toml or "settings"), "[sla] promises nothing", remedy, code="JPO-E811")
+        raise UsageError(settings.place, "[sla] promises nothing", remedy, code="JPO-E811")
     return targets
 
 
@@ -168,15 +169,14 @@ def as_json(
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def suggest(config: Path, loaded: LoadedSettings, *, share: float, form: str, now: float, width: int, colour: bool) -> str:
+def suggest(config: Path, settings: LoadedSettings, *, share: float, form: str, now: float, width: int, colour: bool) -> str:
     """Lines for [sla] that this share of runs like the last ones would keep, each promise by itself."""
     if not 0.5 <= share < 1:  # click lets nan pass
         raise UsageError("--keep", f"{share} is no share of runs", "write e.g. 0.95", code="JPO-E305")
-    workload = workload_of(config, loaded, now=now)
-    with store_of(loaded, read_only=True) as store:
-        known = gather(store, workload.identity, loaded, now=now, offline=True, strict=False)
+    with open_project(config, settings, now=now, read_only=True) as job:
+        workload, known = job.workload, collect(job)
     runs, basis = baseline(known.runs, workload)
-    found = list(thresholds([run.completed(workload.current) for run in runs], prices_in(loaded), share=share))
+    found = list(thresholds([run.completed(workload.current) for run in runs], job.prices, share=share))
     if form == "json":
         document = {
             "schema_version": SCHEMA_VERSION,
@@ -188,7 +188,7 @@ def suggest(config: Path, loaded: LoadedSettings, *, share: float, form: str, no
             "notes": list(known.evidence.notes),
         }
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    return as_toml(workload.identity, runs, basis, found, share, currency_in(loaded), known.evidence.notes)
+    return as_toml(workload.identity, runs, basis, found, share, job.currency, known.evidence.notes)
 
 
 def baseline(runs: Sequence[Run], workload: Workload) -> tuple[Sequence[Run], str]:

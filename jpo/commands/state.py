@@ -14,7 +14,7 @@ from jpo.errors import StoreError, UsageError
 from jpo.files import whole
 from jpo.history.archive import read_lines
 from jpo.project.load import LoadedSettings
-from jpo.project.opening import store_of
+from jpo.project.project import open_history
 from jpo.version import __version__
 
 AT_ONCE = 500
@@ -33,29 +33,29 @@ WORDS = {
 """A table's rows: one, several."""
 
 
-def export(loaded: LoadedSettings, file: Path, *, tell: Callable[[str], None]) -> None:
+def export(settings: LoadedSettings, file: Path, *, tell: Callable[[str], None]) -> None:
     """Write the whole store of one moment to a file, or to stdout for "-"; others may go on using it.
 
     Raises:
         StoreError: JPO-E504, there is nothing to export.
         UsageError: JPO-E307, the file cannot be written, or is the store's own.
     """
-    with store_of(loaded, read_only=True) as store:
+    with open_history(settings, read_only=True) as store:
         if not store.audit_records(limit=1):
-            raise StoreError(loaded.store_place, "is empty", "check the path; there is nothing to export", code="JPO-E504")
+            raise StoreError(settings.store_place, "is empty", "check the path; there is nothing to export", code="JPO-E504")
         pieces = _pieces(store.export_lines(written_by=__version__))
         if str(file) == "-":
             for piece in pieces:
                 tell(piece)
             return
-        refuse_what_is_no_place(file, loaded)
+        refuse_what_is_no_place(file, settings)
         with whole(file, mode=OWNERS) as new, packed_like(file, new) as stream:
             for piece in pieces:
                 stream.write(piece.encode())
     tell(f"exported to {file} ({in_kb(file.stat().st_size)})\n")
 
 
-def import_(loaded: LoadedSettings, file: Path) -> str:
+def import_(settings: LoadedSettings, file: Path) -> str:
     """Fill the store, which must be empty, with an export: all of it or nothing.
 
     Raises:
@@ -63,7 +63,7 @@ def import_(loaded: LoadedSettings, file: Path) -> str:
         UsageError: JPO-E307, the file cannot be read.
     """
     try:
-        with file.open("rb") as stream, store_of(loaded) as store:
+        with file.open("rb") as stream, open_history(settings) as store:
             counts = store.import_lines(read_lines(stream, str(file)), str(file))
     except OSError as error:
         raise UsageError(str(file), f"cannot be read ({error.strerror})", "name an export", code="JPO-E307") from error
@@ -71,10 +71,10 @@ def import_(loaded: LoadedSettings, file: Path) -> str:
     return f"imported {told or 'nothing'}; the audit log's chain is intact\n"
 
 
-def gc(loaded: LoadedSettings, *, dry_run: bool, now: float) -> str:
+def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> str:
     """Forget how runs went (their series) that ended longer than [store] keep_series ago."""
-    ended_before = max(0.0, now - loaded.settings.store.keep_series)
-    with store_of(loaded, read_only=dry_run) as store:
+    ended_before = max(0.0, now - settings.values.store.keep_series)
+    with open_history(settings, read_only=dry_run) as store:
         found = store.forget_series(ended_before=ended_before, now=now)
     day = datetime.fromtimestamp(ended_before, UTC).date()
     if not found.series:
@@ -84,11 +84,11 @@ def gc(loaded: LoadedSettings, *, dry_run: bool, now: float) -> str:
     return f"{told} ({in_kb(found.size_bytes)}); what else is known of the runs stays\n"
 
 
-def refuse_what_is_no_place(file: Path, loaded: LoadedSettings) -> None:
+def refuse_what_is_no_place(file: Path, settings: LoadedSettings) -> None:
     """An export over the store itself would destroy both; a device or a pipe would be replaced by a file."""
     if file.exists() and not file.is_file():
         raise UsageError(str(file), "is not a plain file", 'name another one, or "-" for stdout', code="JPO-E307")
-    if file.resolve() in [one.resolve() for one in loaded.store_files]:
+    if file.resolve() in [one.resolve() for one in settings.store_files]:
         raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
 
 

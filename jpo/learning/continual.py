@@ -6,14 +6,13 @@ something to learn. Learning never puts a policy in charge by itself; only `jpo 
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from jpo.agent.policy import SHAPES, Policy, load_policy, save_policy, shipped_policy
+from jpo.agent.policy import Policy, load_policy, save_policy, shipped_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Json, Store
@@ -21,8 +20,7 @@ from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.practice import Track, practise_with, release_test, released_for
 from jpo.learning.release import Release
 from jpo.optimizer.request import Request
-from jpo.project.load import LoadedSettings
-from jpo.records import Identity, Known, Run
+from jpo.records import Identity, Run
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
@@ -48,7 +46,7 @@ class Learnt:
     resets: int
 
 
-def policy_in(store: Store, identity: Identity, explore: Explore) -> Policy | None:
+def policy_for(store: Store, identity: Identity, explore: Explore) -> Policy | None:
     """The policy that may decide for this workload: its own where released, else the shipped one; None if there is none."""
     own = own_policy(store, identity)
     if own and explore in own.released:
@@ -65,45 +63,28 @@ def own_policy(store: Store, identity: Identity) -> Policy | None:
         return None
 
 
-def decider(policy: Policy | None, decided_by: str) -> str | None:
-    """What decided, for the record: the digest of the policy's weights, or "belief rule"; None where neither was asked."""
-    if decided_by == "sac" and policy is not None:
-        return digest_of(policy)
-    return "belief rule" if decided_by == "belief" else None
-
-
-def digest_of(policy: Policy) -> str:
-    """SHA-256 (hex) of a policy's weights, by which the audit log names it."""
-    digest = hashlib.sha256()
-    for weights in policy.members:
-        for name in SHAPES:
-            digest.update(weights[name].astype("<f4").tobytes())
-    return digest.hexdigest()
-
-
 def need_torch() -> None:
     """Learning needs torch, suggesting does not."""
     if find_spec("torch") is None:
         raise UsageError("learning", "torch is not installed", 'pip install "jpo[learn]"', code="JPO-E604")
 
 
-def learn_if_possible(
-    store: Store, identity: Identity, known: Known, request: Request, loaded: LoadedSettings, *, seed: int, now: float
-) -> Known:
+def keep_up(
+    store: Store, identity: Identity, runs: Sequence[Run], request: Request, *, seconds: float, now: float, seed: int
+) -> tuple[str, ...]:
     """Inside `jpo suggest`: learn what is new, if anything is, torch is there and the user left time for it.
 
     Returns:
-        What is known, with JPO-W605 for the report if the agent could not be read or saved.
+        JPO-W605 for the report if the agent could not be read or saved; else nothing.
     """
-    budget = loaded.settings.agent.learn_budget
     try:
-        if budget > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, request) > 0:
-            catch_up(store, identity, known.runs, request, seed=seed, now=now, budget_seconds=budget)
+        if seconds > 0 and find_spec("torch") is not None and waiting(store, identity, runs, request) > 0:
+            catch_up(store, identity, runs, request, seed=seed, now=now, budget_seconds=seconds)
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
-        return replace(known, codes=(*known.codes, "JPO-W605"))
-    return known
+        return ("JPO-W605",)
+    return ()
 
 
 def waiting(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
@@ -203,7 +184,7 @@ def release(store: Store, identity: Identity, track: Track, *, now: float) -> di
     card = {"learnt": learnt, "release_test": {name: asdict(result) for name, result in results.items()}}
     released = released_for(results)
     file = save_policy(policy.weights, released=released, card=card)
-    event = tested(identity, digest_of(policy), results, released, now)
+    event = tested(identity, policy.digest, results, released, now)
     store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0, event=event)
     return results
 

@@ -46,6 +46,8 @@ class Advice:
     """What is undone, if that is the advice."""
     problem: Problem | None = field(default=None, compare=False)
     """What was decided; None where nothing was weighed."""
+    seed: int = 0
+    """With which the belief was drawn."""
 
 
 def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, interval_factor: float | None = None) -> Advice:
@@ -81,7 +83,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = {**request.current, **undone.values} if undone else surrogate.candidates.parameters(decision.choice)
-    return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem)
+    return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem, seed)
 
 
 def advise_among(

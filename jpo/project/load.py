@@ -29,7 +29,7 @@ class LoadedSettings:
     """Effective settings and where they came from.
 
     Attributes:
-        settings: the validated values.
+        values: what is in force, validated.
         tables: the merged tables as written, which the guard reads by its own rules; without secrets.
         origins: dotted key -> "jpo.toml", "environment JPO_AGENT__EXPLORE", "command line" ...; what is missing here is built in.
         root: folder from which relative paths start.
@@ -37,7 +37,7 @@ class LoadedSettings:
         author: who and where, for the audit log (author.py); empty where JPO works for itself, as in simulations.
     """
 
-    settings: Settings
+    values: Settings
     tables: Mapping[str, Any]
     origins: Mapping[str, str]
     root: Path
@@ -45,9 +45,14 @@ class LoadedSettings:
     author: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def place(self) -> str:
+        """What messages name as the place of a setting."""
+        return str(self.toml or "settings")
+
+    @property
     def store_url(self) -> str:
         """The store's URL with a relative SQLite path made absolute."""
-        url = self.settings.store.url
+        url = self.values.store.url
         if url in ("sqlite://", "sqlite:///:memory:"):
             finding = "keeps nothing, and a change that is not on record must not be made"
             raise UsageError("[store] url", finding, "name a file, e.g. sqlite:///.jpo/jpo.db", code="JPO-E509")
@@ -65,6 +70,11 @@ class LoadedSettings:
         """All files that an SQLite store may consist of, there or not; none for a store on a server."""
         file = self.store_file
         return tuple(file.with_name(f"{file.name}{suffix}") for suffix in ("", "-wal", "-shm")) if file else ()
+
+    @property
+    def csv_logs(self) -> tuple[str, ...]:
+        """The patterns of CSV logs, each with its folder."""
+        return tuple(str(self.root / pattern) for pattern in self.values.csv.logs)
 
     @property
     def store_place(self) -> str:

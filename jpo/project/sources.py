@@ -25,21 +25,21 @@ UNVERIFIED = (
 )
 
 
-def look(
-    source: str, server: PrometheusSource | None, store: Store, identity: Identity, loaded: LoadedSettings, *, now: float
+def finished_of(
+    source: str, server: PrometheusSource | None, store: Store, identity: Identity, settings: LoadedSettings, *, now: float
 ) -> Finished:
     """The finished runs of one source, CSV or PROMETHEUS; nothing from a server that is None."""
     if source == CSV:
-        return read_logs([str(loaded.root / pattern) for pattern in loaded.settings.csv.logs], identity, now=now)
+        return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
     if server is None:
         return Finished()
     found = finished_runs(
         server,
         identity,
-        since=now - loaded.settings.prometheus.since,
+        since=now - settings.values.prometheus.since,
         until=now,
         watermark=store.watermark(identity, PROMETHEUS),
-        names=names_of(loaded),
+        names=names_of(settings),
     )
     if not found.complete:  # what is missing from a partial answer would be recorded as "did not happen"
         told, more = "; ".join(found.warnings[:MOST_WARNINGS]), len(found.warnings) - MOST_WARNINGS
@@ -48,9 +48,9 @@ def look(
     return found
 
 
-def prometheus_of(loaded: LoadedSettings) -> PrometheusSource | None:
+def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
     """The server to ask, with its secrets; None when none is named. Once per command: a token may come from a pipe."""
-    table = loaded.settings.prometheus
+    table = settings.values.prometheus
     if not table.url:
         return None
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
@@ -58,19 +58,19 @@ def prometheus_of(loaded: LoadedSettings) -> PrometheusSource | None:
         url=table.url,
         timeout_seconds=table.timeout,
         username=table.auth.username if basic else None,
-        password=secret(table.auth, "password", loaded.root) if basic else None,
-        bearer_token=secret(table.auth, "token", loaded.root) if bearer else None,
+        password=secret(table.auth, "password", settings.root) if basic else None,
+        bearer_token=secret(table.auth, "token", settings.root) if bearer else None,
         headers={name: value.get_secret_value() for name, value in table.headers.items()},
-        ca_file=loaded.root / table.ca_file if table.ca_file else None,
+        ca_file=settings.root / table.ca_file if table.ca_file else None,
         verify=not table.insecure,
-        client_cert=client_cert(table, loaded.root),
+        client_cert=client_cert(table, settings.root),
         sigv4_region=table.auth.region if sigv4 else None,
     )
 
 
-def names_of(loaded: LoadedSettings) -> Names:
+def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
-    table = loaded.settings.prometheus
+    table = settings.values.prometheus
     return Names.of(table.metrics, table.labels, table.container)
 
 
@@ -89,7 +89,7 @@ def caveats(server: PrometheusSource | None) -> Mapping[str, str]:
 
 
 def why_nothing(
-    server: PrometheusSource, identity: Identity, loaded: LoadedSettings, *, now: float, seconds_spent: float
+    server: PrometheusSource, identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
 ) -> Mapping[str, str]:
     """Why Prometheus told of no run: the likeliest cause -> its reason code; empty when nothing is amiss.
 
@@ -98,8 +98,8 @@ def why_nothing(
         seconds_spent: what it took already; one deadline holds for both.
     """
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
-    since, until = now - loaded.settings.prometheus.since, now + seconds_spent
-    causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(loaded))
+    since, until = now - settings.values.prometheus.since, now + seconds_spent
+    causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
     return {f"Prometheus told of no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
 
 

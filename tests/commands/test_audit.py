@@ -18,7 +18,7 @@ from jpo.agent.policy import shipped_policy
 from jpo.commands import suggest as story
 from jpo.commands.audit import since_when
 from jpo.errors import NothingAdmissible
-from jpo.learning import continual
+from jpo.optimizer.suggestion import decider
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -62,10 +62,10 @@ def test_which_policy_decided_is_on_record(project: Project) -> None:
     data = records(project)[-2]["data"]
     shipped = shipped_policy()
     assert shipped is not None
-    expected = {"sac": continual.digest_of(shipped), "belief": "belief rule"}
+    expected = {"sac": shipped.digest, "belief": "belief rule"}
     assert data["policy"] == expected[data["decided_by"]]
-    assert continual.decider(shipped, "sac") == continual.digest_of(shipped)
-    assert continual.decider(shipped, "waiting") is None
+    assert decider(shipped, "sac") == shipped.digest
+    assert decider(shipped, "waiting") is None
 
 
 def test_every_record_says_who_where_and_with_which_versions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +144,8 @@ def test_show_tells_each_record_in_a_line(project: Project) -> None:
 
 def test_show_folds_on_a_narrow_terminal_below_its_words(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     suggest(project)
-    monkeypatch.setattr("jpo.cli.upkeep.for_people", lambda: True)
-    monkeypatch.setattr("jpo.cli.upkeep.width", lambda: 80)
+    monkeypatch.setattr("jpo.cli.audit.for_people", lambda: True)
+    monkeypatch.setattr("jpo.cli.audit.width", lambda: 80)
     lines = project.jpo("audit", "show", "--no-color", "--limit", "2").out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith(" " * 43) for line in lines)

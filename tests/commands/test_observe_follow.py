@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.cli.arguments import settings
+from jpo.cli.arguments import load_settings
 from jpo.commands.observe import follow
 from jpo.errors import TelemetryError
 from jpo.report.progress import Lines
@@ -100,7 +100,7 @@ def test_what_happens_to_the_file_is_told(empty, growing):
 
     told = follow(
         log,
-        settings(None, None, {}),
+        load_settings(None, None, {}),
         clock=forever,
         sleep=sleeping(lambda: log.write_text(log.read_text()[:-1] + "5\n"), log.unlink, lambda: log.write_text(other)),
         live=Lines(stream),
@@ -114,7 +114,7 @@ def test_what_happens_to_the_file_is_told(empty, growing):
 
 def test_a_log_that_never_comes_is_an_error(empty):
     now = iter(range(0, 10**6, 100))
-    loaded = settings(None, None, {})
+    loaded = load_settings(None, None, {})
     with pytest.raises(TelemetryError, match="none came for 300 s") as caught:
         follow(Path("no.csv"), loaded, clock=lambda: float(next(now)), sleep=sleeping(), live=Lines(io.StringIO()))
     assert caught.value.code == "JPO-E130"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.cli.planning import predict as command
+from jpo.cli.predict import predict as command
 from jpo.errors import JpoError
 
 

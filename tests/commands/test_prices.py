@@ -15,8 +15,9 @@ from jpo.cost import Instance, Prices
 from jpo.cost.aws import Offers
 from jpo.cost.catalogue import COLUMNS, as_csv, read_catalogue
 from jpo.errors import TelemetryError, UsageError
-from jpo.project.evidence import currency_in, prices_in, without_energy
+from jpo.project.collect import without_energy
 from jpo.project.load import load
+from jpo.project.prices import currency_of, prices_of
 from jpo.records import Outcome
 
 NOW = 1_795_300_000.0  # 2026-11-21
@@ -184,8 +185,8 @@ def test_a_refreshed_file_is_a_catalogue_that_jpo_toml_can_name(tmp_path: Path) 
     assert read_catalogue(file) == (OFFER,)
     (tmp_path / "jpo.toml").write_text('[prices]\ncatalogue = "aws.csv"\nspot = true\ncurrency = "EUR"\nper_usd = 0.9\n')
     loaded = load(tmp_path / "config.ini", tmp_path / "jpo.toml", {}, {})
-    assert prices_in(loaded).instances == (OFFER,)
-    assert currency_in(loaded).code == "EUR"
+    assert prices_of(loaded).instances == (OFFER,)
+    assert currency_of(loaded).code == "EUR"
 
 
 @pytest.mark.usefixtures("offered")

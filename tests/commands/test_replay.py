@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jpo.cli.experiments import POLICIES_HELP
+from jpo.cli.replay import POLICIES_HELP
 from jpo.commands.replay import ALL_POLICIES, named_objectives
 from jpo.replay import Execution, Trace, extras, play
 

@@ -8,14 +8,14 @@ import pytest
 
 from jpo.commands import suggest
 from jpo.history import open_store, verify
-from jpo.project import proposal
+from jpo.project import record
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from conftest import Project
 
-STEPS = [(suggest, "propose", "batch_size = 16"), (proposal, "write", "batch_size = 64")]
+STEPS = [(suggest, "propose", "batch_size = 16"), (record, "write", "batch_size = 64")]
 """Step of the story in front of which the session ends -> what config.ini says afterwards."""
 
 
@@ -26,9 +26,10 @@ def test_config_ini_is_untouched_or_its_new_values_are_on_record(
     url = postgres.new_database()
     monkeypatch.setenv("JPO_STORE__URL", url)
     go_on = getattr(place, step)
+    sessions = "FROM pg_stat_activity WHERE application_name = 'jpo' AND datname = current_database()"
 
     def after_the_end_of_the_session(*told: Any) -> Any:
-        postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'jpo'", "postgres")
+        postgres.sql(f"SELECT pg_terminate_backend(pid) {sessions}", url.partition("@/")[2].partition("?")[0])
         return go_on(*told)
 
     monkeypatch.setattr(place, step, after_the_end_of_the_session)

@@ -175,11 +175,11 @@ def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
     """An agent that learnt from other promises begins anew: a moment is another promise each time."""
     learnt_from = []
 
-    def learn(_store, _identity, known, request, _loaded, **_when):
+    def learn(_store, _identity, _runs, request, **_when):
         learnt_from.append(request.targets)
-        return known
+        return ()
 
-    monkeypatch.setattr("jpo.learning.continual.learn_if_possible", learn)
+    monkeypatch.setattr("jpo.learning.continual.keep_up", learn)
     for words in ((), ("--deadline", "2100-01-01T00:00Z", "--max-cost", "20")):
         assert promised.jpo("suggest", "config.ini", *words).code == 0
     lasting = {"time_max": 60, "gpu_util_min": 0.5, "val_loss_max": 0.2}
@@ -210,7 +210,7 @@ def test_a_deadline_that_no_configuration_meets_is_exit_3(project):
 def test_promises_that_contradict_each_other_are_exit_3_with_what_each_demands(project):
     answer = project.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "45s", "--max-cost", "0.0007")
     assert (answer.code, answer.err.count("\n")) == (3, 1)
-    assert "[sla]: time_max (45 s) and cost_max (0.00070 USD) contradict each other" in answer.err
+    assert "[sla]: time_max (45s) and cost_max (0.00070 USD) contradict each other" in answer.err
     assert "what keeps time_max costs at least 0.000" in answer.err
 
 

@@ -228,7 +228,7 @@ def test_set_changes_what_was_set_and_what_follows_it_and_nothing_else(project: 
 def test_a_value_that_cannot_be_written_in_the_files_form_is_refused(project: Project) -> None:
     answer = project.jpo("suggest", "config.ini", "--set", "cpus=1.5")
     assert answer.code == 2
-    assert "cpus = 1.5 cannot be written in the form that stands in config.ini" in answer.err
+    assert "cpus = 1.5 cannot be written in the form that config.ini uses" in answer.err
 
 
 def test_follow_without_its_leader_in_config_ini_is_named(project: Project) -> None:

@@ -181,7 +181,26 @@ def test_a_trial_on_part_of_the_data_says_so_and_tells_evaluation_apart(tmp_path
     assert trial.evaluation is not None
 
 
-@pytest.mark.parametrize("share", ["0", "1.5", "nan", "half"])
-def test_a_share_that_cannot_be_is_refused(tmp_path, share):
-    done = subprocess.run(command(tmp_path, "--fraction", share), capture_output=True, env=environment(), check=False)
-    assert done.returncode == 2
+REFUSED_SHARES = ["0", "1.5", "nan", "half"]
+TRAIN_ON_EACH_SHARE = f"""
+import os, sys, train
+for share in {REFUSED_SHARES}:
+    if os.fork() == 0:
+        sys.argv[-1] = share
+        sys.exit(train.main())
+    print(share, os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
+"""torch is imported once; each share is refused by a process of its own."""
+
+
+@pytest.fixture(scope="module")
+def exit_codes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    arguments = command(tmp_path_factory.mktemp("shares"), "--fraction", "1")[2:]
+    program = [sys.executable, "-c", TRAIN_ON_EACH_SHARE, *arguments]
+    done = subprocess.run(program, cwd=DIGITS, capture_output=True, text=True, env=environment(), check=True)
+    return dict(line.split() for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("share", REFUSED_SHARES)
+def test_a_share_that_cannot_be_is_refused(exit_codes: dict[str, str], share: str) -> None:
+    assert exit_codes[share] == "2"

@@ -1,4 +1,5 @@
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -9,16 +10,22 @@ from jpo.history import AuditEvent, open_store, verify
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A store with 200 audit records and a run: some pages long."""
-    path = tmp_path / "jpo.db"
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with 200 audit records and a run: some pages long. Each record is written to disk, so it is made once."""
+    path = tmp_path_factory.mktemp("closed") / "jpo.db"
     with open_store(f"sqlite:///{path}") as store:
         for number in range(200):
             store.audit(AuditEvent("observed", float(number), None, {"run_id": f"r{number}" * 20}))
         run = Run("r1", Identity("digits", "cnn", "pytorch"), {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
         store.record(Finished((run,)), now=2.0)
     return path
+
+
+@pytest.fixture
+def path(tmp_path: Path, closed: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copy(closed, tmp_path))
 
 
 def read_all(path: Path, **options: object) -> None:
@@ -43,8 +50,8 @@ def test_file_and_folder_are_made_for_their_owner_alone(tmp_path: Path) -> None:
     assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o700
 
 
-def test_only_the_database_is_left_when_it_is_closed(path: Path) -> None:
-    assert [file.name for file in path.parent.iterdir()] == ["jpo.db"]
+def test_only_the_database_is_left_when_it_is_closed(closed: Path) -> None:
+    assert [file.name for file in closed.parent.iterdir()] == ["jpo.db"]
 
 
 def test_a_file_of_zero_length_is_a_new_database(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from made import DIGITS, a_run, a_suggestion
 from jpo import config
 from jpo.history import AuditEvent, Store, open_store
 from jpo.history.undo import last_in_force, on_probation, on_record, pinned, pins, restored, told_of_pins, took_effect, undo
-from jpo.project.evidence import workload_of
 from jpo.project.load import load
 from jpo.project.proposal import edits_of, executed_with
+from jpo.project.workload import read_workload
 from jpo.records import Change, Edit, Identity, Suggestion, Undo, Workload
 
 FILE = b"""\xef\xbb\xbf; who touches this file pays a round\r
@@ -66,8 +66,8 @@ class Checkout:
     def read(self, content: bytes | None = None) -> Workload:
         if content is not None:
             (old := self.path.with_name("old.ini")).write_bytes(content)
-            return workload_of(old, load(old, None, {}, {}), now=0.0)
-        return workload_of(self.path, load(self.path, None, {}, {}), now=0.0)
+            return read_workload(old, load(old, None, {}, {}), now=0.0)
+        return read_workload(self.path, load(self.path, None, {}, {}), now=0.0)
 
     def suggest(self, values: dict[str, float]) -> None:
         workload = self.read()

@@ -6,7 +6,7 @@ from made import DIGITS, a_run, a_suggestion
 
 from jpo.agent.budget import reference_values
 from jpo.history import open_store
-from jpo.project.evidence import followed_up, untried
+from jpo.project.collect import followed_up, untried
 from jpo.records import Finished
 
 NOW = 1_700_000_000.0

@@ -30,17 +30,17 @@ def refused(folder: Path, toml: str = "", environ: Mapping[str, str] | None = No
 
 def test_everything_has_a_default_without_any_file(tmp_path: Path) -> None:
     found = load(tmp_path / "config.ini", None, {}, {})
-    assert (found.settings.agent.explore, found.toml, found.settings.prometheus.url) == ("safe", None, None)
+    assert (found.values.agent.explore, found.toml, found.values.prometheus.url) == ("safe", None, None)
     assert found.store_url == f"sqlite:///{tmp_path}/.jpo/jpo.db"
 
 
 def test_flag_beats_environment_beats_jpo_toml_beats_pyproject(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.jpo.agent]\nexplore = "off"\nconfidence = 0.6\nlearn_budget = "1s"\n')
     toml, environ = '[agent]\nexplore = "on"\nconfidence = 0.7\n', {"JPO_AGENT__EXPLORE": "off"}
-    agent = loaded(tmp_path, toml, environ, {"agent": {"explore": "safe"}}).settings.agent
+    agent = loaded(tmp_path, toml, environ, {"agent": {"explore": "safe"}}).values.agent
     assert (agent.explore, agent.confidence, agent.learn_budget) == ("safe", 0.7, 1.0)
-    assert loaded(tmp_path, toml, environ).settings.agent.explore == "off"
-    assert loaded(tmp_path, toml).settings.agent.explore == "on"
+    assert loaded(tmp_path, toml, environ).values.agent.explore == "off"
+    assert loaded(tmp_path, toml).values.agent.explore == "on"
 
 
 def test_origins_name_the_place_of_each_value(tmp_path: Path) -> None:
@@ -51,11 +51,11 @@ def test_origins_name_the_place_of_each_value(tmp_path: Path) -> None:
 
 def test_a_new_preference_replaces_the_old_weights_together(tmp_path: Path) -> None:
     found = loaded(tmp_path, "[preference]\ntime = 0.4\ncost = 0.6\n", flags={"preference": "time=0.9,cost=0.1"})
-    assert (found.settings.preference.time, found.settings.preference.cost) == (0.9, 0.1)
+    assert (found.values.preference.time, found.values.preference.cost) == (0.9, 0.1)
 
 
 def test_named_preferences_are_understood(tmp_path: Path) -> None:
-    assert loaded(tmp_path, flags={"preference": "cost"}).settings.preference.cost == 1.0
+    assert loaded(tmp_path, flags={"preference": "cost"}).values.preference.cost == 1.0
 
 
 NIGHT = "[preferences.night]\ncost = 0.9\ntime = 0.1\n"
@@ -63,14 +63,14 @@ NIGHT = "[preferences.night]\ncost = 0.9\ntime = 0.1\n"
 
 @pytest.mark.parametrize(("toml", "flags"), [(f'preference = "night"\n{NIGHT}', {}), (NIGHT, {"preference": "night"})])
 def test_a_preference_of_the_teams_own_is_used_by_its_name(tmp_path: Path, toml: str, flags: Mapping[str, object]) -> None:
-    found = loaded(tmp_path, toml, flags=flags).settings
+    found = loaded(tmp_path, toml, flags=flags).values
     assert (found.preference.cost, found.preference.time) == (0.9, 0.1)
     assert list(found.named_preferences) == ["time", "cost", "efficiency", "balanced", "night"]
 
 
 def test_a_preference_of_ones_own_is_replaced_as_a_whole(tmp_path: Path) -> None:
     found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCES__NIGHT": "{ efficiency = 1.0 }"})
-    assert found.settings.named_preferences["night"].efficiency == 1.0
+    assert found.values.named_preferences["night"].efficiency == 1.0
     assert found.origins["preferences.night"] == "environment JPO_PREFERENCES__NIGHT"
 
 
@@ -127,12 +127,12 @@ def test_a_wrong_value_beside_a_secret_does_not_show_the_secret(tmp_path: Path) 
 
 def test_no_secret_is_kept_in_the_tables_which_the_guard_reads(tmp_path: Path) -> None:
     found = loaded(tmp_path, environ={"JPO_PROMETHEUS__AUTH__TOKEN": "hunter2", "JPO_PROMETHEUS__AUTH__TYPE": "bearer"})
-    assert found.settings.prometheus.auth.token is not None
+    assert found.values.prometheus.auth.token is not None
     assert "hunter2" not in repr(found)
 
 
 def test_a_list_in_the_environment_is_a_toml_value(tmp_path: Path) -> None:
-    assert loaded(tmp_path, environ={"JPO_CSV__LOGS": '["a", "b"]'}).settings.csv.logs == ("a", "b")
+    assert loaded(tmp_path, environ={"JPO_CSV__LOGS": '["a", "b"]'}).values.csv.logs == ("a", "b")
     assert "is not a TOML value" in refused(tmp_path, environ={"JPO_CSV__LOGS": "[a"})
 
 
@@ -175,7 +175,7 @@ def test_a_token_file_that_would_not_be_used_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
-    headers = loaded(tmp_path, "", {"JPO_PROMETHEUS__HEADERS__X-API-KEY": "{x"}).settings.prometheus.headers
+    headers = loaded(tmp_path, "", {"JPO_PROMETHEUS__HEADERS__X-API-KEY": "{x"}).values.prometheus.headers
     assert headers["x-api-key"].get_secret_value() == "{x"
 
 
@@ -185,5 +185,5 @@ def test_auth_as_a_word_is_told_how_it_is_written(tmp_path: Path) -> None:
 
 def test_the_preference_alone_comes_from_the_environment_too(tmp_path: Path) -> None:
     found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCE": "cost"})
-    assert found.settings.preference.cost == 1.0
+    assert found.values.preference.cost == 1.0
     assert found.origins["preference"] == "environment JPO_PREFERENCE"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import subprocess
@@ -81,11 +82,16 @@ class History:
 
 
 @pytest.fixture(scope="session", params=["prometheus", "victoria"])
-def serve(request, tmp_path_factory) -> Callable[[str], str]:
+def serve(request, shared, tmp_path_factory) -> Callable[[str], str]:
     """`serve(text) -> url`: a server that holds these samples (OpenMetrics without its last line); tests run on both kinds."""
     start = request.getfixturevalue(f"start_{request.param}")
     filled = {"prometheus": _backfilled, "victoria": _imported}[request.param]
-    return lambda text: filled(start, tmp_path_factory.mktemp(request.param), text)
+
+    def serve(text: str) -> str:
+        name = f"{request.param}-{hashlib.sha256(text.encode()).hexdigest()}"
+        return str(shared(name, lambda: filled(start, tmp_path_factory.mktemp(request.param), text)))
+
+    return serve
 
 
 def _backfilled(start, folder: Path, text: str) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from jpo.errors import JpoError
 from jpo.inventory.machine import Machine, machine_here
-from jpo.project.evidence import workload_of
 from jpo.project.load import LoadedSettings
 from jpo.project.sources import prometheus_of
+from jpo.project.workload import read_workload
 from jpo.records import Identity, Workload
 from jpo.report.doctor_text import Line
 from jpo.telemetry import PrometheusSource
@@ -35,16 +35,16 @@ class Case:
     offline: bool
 
     @cached_property
-    def loaded(self) -> LoadedSettings:
+    def settings(self) -> LoadedSettings:
         return self.load()
 
     @property
     def config(self) -> Path:
-        return self.given or self.loaded.root / self.loaded.settings.workload.config
+        return self.given or self.settings.root / self.settings.values.workload.config
 
     @cached_property
     def workload(self) -> Workload:
-        return workload_of(self.config, self.loaded, now=self.now)
+        return read_workload(self.config, self.settings, now=self.now)
 
     @property
     def identity(self) -> Identity | None:
@@ -60,7 +60,7 @@ class Case:
 
     @cached_property
     def server(self) -> PrometheusSource | None:
-        return prometheus_of(self.loaded)
+        return prometheus_of(self.settings)
 
 
 Check = Callable[[Case], Iterator[Line]]

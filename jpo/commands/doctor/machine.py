@@ -21,7 +21,7 @@ def gpus(case: Case) -> Iterator[Line]:
         yield Line("GPUs", "ok", gpus_in_words(machine.gpus, machine.why_gpus))
     elif machine.gpus is not None:
         yield Line("GPUs", "ok", f"none: {machine.why_gpus}")
-    elif case.loaded.settings.quota.this_machine:
+    elif case.settings.values.quota.this_machine:
         finding = f"unknown ({machine.why_gpus}), so [quota] this_machine does not limit them"
         yield Line("GPUs", "warning", finding, f"write [quota] gpus, or {ELSEWHERE}", "JPO-W862")
     else:
@@ -57,11 +57,11 @@ def room(case: Case) -> Iterator[Line]:
     """Whether config.ini asks for more than there is; only [quota] this_machine makes that matter."""
     wanted, most = case.workload.current, case.machine.most
     more = ", ".join(f"{name} {plain(wanted[name])} > {plain(most[name])}" for name in most if wanted.get(name, 0.0) > most[name])
-    if case.loaded.settings.quota.this_machine and more:
+    if case.settings.values.quota.this_machine and more:
         where = author_of(case.environ)["where"]
         remedy = ELSEWHERE if where == "local" else f"{ELSEWHERE}; this is a CI runner ({where})"
         yield Line("room", "warning", f"config.ini asks for more than this machine has: {more}", remedy, "JPO-W861")
-    elif case.loaded.settings.quota.this_machine:
+    elif case.settings.values.quota.this_machine:
         yield Line("room", "ok", "what config.ini asks for is there; suggestions keep to it")
     else:
         finding = "limits nothing: jobs train elsewhere, unless [quota] this_machine says so"

@@ -7,29 +7,26 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import constraints
-from constraints import Facts
 from jpo.commands.doctor.case import Case
-from jpo.cost import usd_per_hour
-from jpo.errors import EditError, NothingAdmissible, UsageError
-from jpo.project.evidence import limits_in, limits_of, prices_in
+from jpo.errors import EditError, UsageError
 from jpo.project.load import LoadedSettings
-from jpo.records import Workload
+from jpo.project.prices import prices_of
+from jpo.project.workload import limits_of, rules_kept
 from jpo.report.doctor_text import Line
 from jpo.wording.numbers import plain
 
 
 def settings(case: Case) -> Iterator[Line]:
     """jpo.toml, and the limits which the guard reads from it by itself."""
-    limits_in(case.loaded)
-    changed = sorted(set(case.loaded.origins.values()) - {str(case.loaded.toml), "command line"})
+    limits_of(case.settings)
+    changed = sorted(set(case.settings.origins.values()) - {str(case.settings.toml), "command line"})
     also = f"; also {', '.join(changed)}" if changed else ""
-    yield Line("settings", "ok", f"{case.loaded.toml or 'built in, without a jpo.toml'}{also}")
+    yield Line("settings", "ok", f"{case.settings.toml or 'built in, without a jpo.toml'}{also}")
 
 
 def secrets(case: Case) -> Iterator[Line]:
     """The files that hold secrets: readable by JPO, and by nobody who has no business with them."""
-    for name, file in files_of_secrets(case.loaded).items():
+    for name, file in files_of_secrets(case.settings).items():
         try:  # not opened: it may be a pipe that gives its token once
             mode = file.stat().st_mode
             usable = os.access(file, os.R_OK) and not stat.S_ISDIR(mode)
@@ -45,15 +42,15 @@ def secrets(case: Case) -> Iterator[Line]:
             yield Line(name, "ok", f"{file} can be read, and not by everybody")
 
 
-def files_of_secrets(loaded: LoadedSettings) -> Mapping[str, Path]:
+def files_of_secrets(settings: LoadedSettings) -> Mapping[str, Path]:
     """By the setting that names it; a secret that the environment holds is not looked for in a file."""
-    table, auth = loaded.settings.prometheus, loaded.settings.prometheus.auth
+    table, auth = settings.values.prometheus, settings.values.prometheus.auth
     given = {
         "token_file": None if auth.token else auth.token_file,
         "password_file": None if auth.password else auth.password_file,
         "key_file": table.key_file or table.cert_file,  # certificate and key may lie in one file
     }
-    return {name: loaded.root / file for name, file in given.items() if file}
+    return {name: settings.root / file for name, file in given.items() if file}
 
 
 def config_ini(case: Case) -> Iterator[Line]:
@@ -66,22 +63,11 @@ def config_ini(case: Case) -> Iterator[Line]:
 
 def limits(case: Case) -> Iterator[Line]:
     """Whether today's values keep to them."""
-    yield Line("limits", "ok", f"today's values keep all {rules_kept(case.workload, case.loaded)} rules")
-
-
-def rules_kept(workload: Workload, loaded: LoadedSettings) -> int:
-    """How many rules of the guard there are, all of which today's values keep.
-
-    Raises:
-        NothingAdmissible: JPO-E403, one of them is broken.
-    """
-    today, limits = workload.current, limits_of(workload, loaded)
-    rate = usd_per_hour(today, prices_in(loaded)) if limits.prices.catalogue else None
-    verdict = constraints.check(today, today, limits, Facts(usd_per_hour_next=rate))
-    if broken := [violation.message for violation in (*verdict.violations, *verdict.notices)]:
-        remedy = "change the value, or the limit in jpo.toml"
-        raise NothingAdmissible(str(workload.path), "; ".join(broken), remedy, code="JPO-E403")
-    return verdict.rules
+    yield Line(
+        "limits",
+        "ok",
+        f"today's values keep all {rules_kept(case.workload, limits_of(case.settings), prices_of(case.settings))} rules",
+    )
 
 
 def writable(case: Case) -> Iterator[Line]:

@@ -17,13 +17,13 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 def access(case: Case) -> Iterator[Line]:
     """How Prometheus is asked, and whether others could listen or answer in its place."""
     if case.server is None:
-        if case.loaded.settings.csv.logs:
+        if case.settings.values.csv.logs:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
             finding = "neither [prometheus] url nor [csv] logs: JPO knows what `jpo observe` tells it by hand"
             yield Line("source", "warning", finding, "name one of them in jpo.toml", "JPO-W148")
         return
-    names_of(case.loaded)  # raises what is wrong with them, offline too
+    names_of(case.settings)  # raises what is wrong with them, offline too
     url, (shown, secret) = urlsplit(case.server.shown_url), credentials(case.server)
     if not case.server.verify:
         finding = f"{shown}; any certificate is trusted ([prometheus] insecure): whoever sits in between can forge runs"
@@ -55,8 +55,8 @@ def prometheus(case: Case) -> Iterator[Line]:
     if case.offline:
         yield Line("server", "unknown", "not asked: --offline")
         return
-    since = case.now - case.loaded.settings.prometheus.since
-    found = examine(case.server, case.identity, since=since, until=case.now, names=names_of(case.loaded))
+    since = case.now - case.settings.values.prometheus.since
+    found = examine(case.server, case.identity, since=since, until=case.now, names=names_of(case.settings))
     for name, one in found.items():
         code = one.error.exit_code if one.error and one.status == "problem" else 0
         yield Line(name, one.status, one.text, one.remedy, one.code, code)
@@ -64,9 +64,9 @@ def prometheus(case: Case) -> Iterator[Line]:
 
 def csv_logs(case: Case) -> Iterator[Line]:
     """Whether the patterns match, and what is in the files."""
-    loaded = case.loaded
-    for pattern in loaded.settings.csv.logs:
-        files = list(log_files([loaded.root / pattern]))
+    settings = case.settings
+    for pattern in settings.values.csv.logs:
+        files = list(log_files([settings.root / pattern]))
         if not any(map(exists, files)):
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue

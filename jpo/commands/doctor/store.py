@@ -12,7 +12,7 @@ from jpo.errors import StoreError
 from jpo.history import Store, verify
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
-from jpo.project.opening import store_of
+from jpo.project.project import open_history
 from jpo.report.doctor_text import Line
 from jpo.telemetry.diagnosis.similar_names import span
 
@@ -25,16 +25,16 @@ NEWEST = 5
 
 def place(case: Case) -> Iterator[Line]:
     """Where the store lies, whether it can be written there, and whether it outlives the job."""
-    file = case.loaded.store_file
+    file = case.settings.store_file
     if file is None:
-        yield Line("place", "ok", case.loaded.store_place)
+        yield Line("place", "ok", case.settings.store_place)
         return
     if blocked := not_writable(file):
         finding = "cannot be written" if blocked == file or blocked.is_dir() else "is not a folder"
         raise StoreError(str(blocked), finding, "check folder and owner", code="JPO-E504")
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
-    where = [case.loaded.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
+    where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
     in_workspace = any(file.resolve().is_relative_to(folder.resolve()) for folder in where)
     if author_of(case.environ)["where"] != "local" and in_workspace:
         finding = "lies in the pipeline's workspace, which is gone after the job"
@@ -52,10 +52,10 @@ def not_writable(file: Path) -> Path | None:
 
 def record(case: Case) -> Iterator[Line]:
     """Whether the store opens, and what is on record."""
-    file = case.loaded.store_file
+    file = case.settings.store_file
     if file and not exists(file):
         return
-    with store_of(case.loaded, read_only=True) as store:
+    with open_history(case.settings, read_only=True) as store:
         yield runs_in(store, case)
         found = verify(store)
     if found.ok:
@@ -67,10 +67,10 @@ def record(case: Case) -> Iterator[Line]:
 
 def gpus_at_work(case: Case) -> Iterator[Line]:
     """Whether the newest runs made use of the GPUs that they had; nothing where that was not measured."""
-    file = case.loaded.store_file
+    file = case.settings.store_file
     if case.identity is None or (file and not exists(file)):
         return
-    with store_of(case.loaded, read_only=True) as store:
+    with open_history(case.settings, read_only=True) as store:
         runs = store.runs_of(case.identity)
         newest = [run for run in runs if run.parameters.get("gpus") and run.outcome.gpu_utilisation is not None][-NEWEST:]
         found = [diagnose(run, store.series_of(run), runs) for run in newest]

@@ -68,7 +68,7 @@ def seen(scene: Scene) -> dict[str, float]:
         "expected cost against today": acquisition.expected[row] / acquisition.expected[now],
         "expected cost against the best known": acquisition.expected[row],
         "chance that it fails": belief.p_fail[row],
-        "chance of more than 10% worse than today": acquisition.p_worse_today[row],
+        "chance of more than 10 % worse than today": acquisition.p_worse_today[row],
         "chance of better than the best known": acquisition.p_better[row],
         "chance of being the best of all": acquisition.p_optimum[row],
         "expected improvement of one run": acquisition.improvement[row],

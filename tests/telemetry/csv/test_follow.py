@@ -92,7 +92,7 @@ def test_what_follows_the_status_still_belongs_to_the_run(path: Path) -> None:
     assert (run.outcome.converged, run.outcome.memory_gib) == (False, 1.0)
 
 
-@pytest.mark.parametrize("longer", ["", "".join(ROWS) * 3])
+@pytest.mark.parametrize("longer", ["", "".join(ROWS) * 3], ids=["shorter", "longer"])  # all workers find the same ids
 def test_a_log_written_anew_by_its_run_is_read_from_the_start(path: Path, longer: str) -> None:
     path.write_text(HEAD + "".join(ROWS[:2]))
     again = HEAD.replace(f"start={NOW - 30}", f"start={NOW - 5}") + longer

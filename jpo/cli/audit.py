@@ -1,0 +1,77 @@
+"""`jpo audit`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import load_settings
+from jpo.cli.options import colour_option, options, toml_option, verbose_option
+from jpo.cli.output import coloured, for_people, put, width
+
+
+@click.group()
+def audit() -> None:
+    """The append-only log of what JPO decided, wrote and learnt."""
+
+
+@audit.command()
+@click.option("-o", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--limit", type=click.IntRange(1), help="Newest N only.")
+@options(toml_option, colour_option, verbose_option)
+def show(form: str, limit: int | None, toml: Path | None, *, no_color: bool) -> None:
+    """Print the log, oldest first: what happened, to which workload, and who did it. `-o json` has all of it.
+
+    \b
+    Examples:
+      jpo audit show --limit 20
+      jpo audit show -o json | jq 'select(.kind == "refused")'
+    """
+    from jpo.commands.audit import show as command
+
+    columns = width() if for_people() else None
+    command(load_settings(None, toml, {}), form=form, limit=limit, width=columns, colour=coloured(no_color), tell=put)
+
+
+@audit.command()
+@click.option("--anchor", is_flag=True, help="Print the head alone, to be noted outside the store.")
+@click.option("--head", metavar="ANCHOR", help="An anchor noted earlier: it must still be in the log.")
+@options(toml_option, verbose_option)
+def verify(head: str | None, toml: Path | None, *, anchor: bool) -> None:
+    """Verify the hash chain; names the first bad record (exit 5).
+
+    The chain alone cannot tell that records are missing at its end, or that all of it was written anew. An anchor can:
+    note it where the store's owner cannot change it, and hold the log against it later.
+
+    \b
+    Examples:
+      jpo audit verify
+      git commit --trailer "$(jpo audit verify --anchor)" config.ini
+      git notes --ref=jpo append -m "$(jpo audit verify --anchor)"
+      jpo audit verify --head "$(git log -1 --format='%(trailers:key=JPO-Audit-Head)')"
+      jpo audit verify --head "$(git notes --ref=jpo show)"
+
+    In a pipeline, `jpo audit verify --anchor` as its last step leaves the anchor in the pipeline's output.
+    """
+    from jpo.commands.audit import verify_log as command
+
+    put(command(load_settings(None, toml, {}), head=head, anchor=anchor))
+
+
+@audit.command()
+@click.option("-o", "--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True)
+@click.option("--since", metavar="WHEN", help="Only what happened since, e.g. 2026-11-21, 2026-11-21T03:00Z or 90d.")
+@options(toml_option, verbose_option)
+def export(form: str, since: str | None, toml: Path | None) -> None:
+    """Print the log for other programs: JSON Lines of CloudEvents, or CSV.
+
+    \b
+    Examples:
+      jpo audit export > audit.jsonl
+      jpo audit export -o csv --since 90d > audit.csv
+    """
+    from jpo.commands.audit import export as command
+
+    command(load_settings(None, toml, {}), form=form, since=since, now=time.time(), tell=put)

@@ -1,0 +1,58 @@
+"""`jpo config`: its options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import load_settings
+from jpo.cli.options import options, toml_option, verbose_option
+from jpo.cli.output import put
+
+
+@click.group("config")
+def config() -> None:
+    """Effective settings and their JSON Schema."""
+
+
+@config.command("check")
+@options(toml_option, verbose_option)
+def check_settings(toml: Path | None) -> None:
+    """Are jpo.toml and the environment valid?
+
+    \b
+    Example:
+      jpo config check
+    """
+    from jpo.commands.config import check as command
+
+    put(command(load_settings(None, toml, {})))
+
+
+@config.command("show")
+@options(toml_option, verbose_option)
+def show_settings(toml: Path | None) -> None:
+    """Every effective setting and where it comes from; secrets are hidden.
+
+    \b
+    Example:
+      JPO_PROMETHEUS__TIMEOUT=30s jpo config show
+    """
+    from jpo.commands.config import show as command
+
+    put(command(load_settings(None, toml, {})))
+
+
+@config.command("schema")
+@click.option("--output", type=click.Choice(["settings", "suggestion"]), default="settings", show_default=True)
+def schema(output: str) -> None:
+    """JSON Schema of jpo.toml, or of `jpo suggest -o json`.
+
+    \b
+    Example:
+      jpo config schema > jpo.schema.json
+    """
+    from jpo.commands.config import schema as command
+
+    put(command(output))

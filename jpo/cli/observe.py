@@ -1,0 +1,62 @@
+"""`jpo observe`: its options and help."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import config_of, load_settings, pairs
+from jpo.cli.options import FILE, Network, network_options, options, toml_option, verbose_option
+from jpo.cli.output import put
+
+STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
+
+
+@click.command()
+@click.argument("run", required=False)
+@click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a finished run; may be repeated.")
+@click.option("--follow", is_flag=True, help="Wait until the run of the one --csv FILE is over, showing how it goes.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME=VALUE", help="Outcome of RUN, e.g. val_loss=0.4; may be repeated."
+)
+@click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
+@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file that the run used; default: config.ini.")
+@options(network_options, toml_option, verbose_option)
+def observe(
+    run: str | None,
+    logs: Sequence[Path],
+    metrics: Sequence[str],
+    status: str,
+    given: Path | None,
+    toml: Path | None,
+    *,
+    follow: bool,
+    network: Network,
+) -> None:
+    """Put the outcome of finished runs on record; without arguments, ask the configured sources.
+
+    \b
+    Examples:
+      jpo observe --csv runs/2026-11-21.csv
+      jpo observe --csv runs/2026-11-21.csv --follow   while it is still training
+      jpo observe run-17 --metric duration_seconds=5400 --metric val_loss=0.4
+      jpo observe --prometheus-url http://prometheus:9090
+    """
+    from jpo.commands import observe as command
+    from jpo.records import RunStatus
+    from jpo.report.progress import live
+
+    settings = load_settings(given, toml, {"prometheus": network.flags})
+    if follow:
+        log = command.log_to_follow(logs, alone=run is None and not metrics)
+        with live(sys.stderr, for_people=sys.stderr.isatty()) as shown:
+            told = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
+        put(told)
+        return
+    outcome, now = pairs("--metric", metrics), time.time()
+    config, ended = config_of(given, settings), RunStatus(status)
+    put(command.observe(config, settings, run_id=run, logs=logs, metrics=outcome, status=ended, now=now, offline=network.offline))

@@ -1,0 +1,79 @@
+"""`jpo predict`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import as_number, config_of, load_settings, pairs, seconds_until
+from jpo.cli.options import FILE, colour_option, config_ini, options, seed_option, toml_option, verbose_option
+from jpo.cli.output import coloured, put, save, width, writable
+from jpo.errors import UsageError
+
+
+@click.command()
+@config_ini
+@click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="What if this value were another; may be repeated.")
+@click.option("--vary", "varied", multiple=True, metavar="NAME=V,V,...", help="A row for each value, e.g. gpus=1,2,4,8.")
+@click.option("--spot", is_flag=True, help="On spot prices beside the others.")
+@click.option("--trials", type=FILE, multiple=True, metavar="LOG", help="CSV log of a small trial; may be repeated.")
+@click.option("--fraction", type=float, help="Share of the data in trials whose log has no `# data_fraction=`; default: all.")
+@click.option("--deadline", metavar="WHEN", help="The cheapest that is done by then: 6h, or 2026-11-22T06:00Z.")
+@click.option("--max-cost", metavar="AMOUNT", help="The fastest that costs no more, in USD, or e.g. 20EUR.")
+@click.option("-o", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json chooses its form.")
+@options(seed_option, toml_option, colour_option, verbose_option)
+def predict(
+    given: Path | None,
+    chosen: Sequence[str],
+    varied: Sequence[str],
+    trials: Sequence[Path],
+    fraction: float | None,
+    deadline: str | None,
+    max_cost: str | None,
+    form: str,
+    files: Sequence[Path],
+    seed: int,
+    toml: Path | None,
+    *,
+    spot: bool,
+    no_color: bool,
+) -> int:
+    """What configurations would take and cost, and what that rests on.
+
+    Time, cost, memory, utilisation and loss with 90% intervals. Nothing is put on record, and no server is asked.
+    Exit code 3: nothing keeps to --deadline and --max-cost.
+
+    \b
+    Examples:
+      jpo predict config.ini --vary gpus=1,2,4,8 --spot
+      jpo predict config.ini --set gpus=4 --deadline 6h
+      jpo predict config.ini --trials trial-1.csv --trials trial-2.csv --fraction 0.1
+    """
+    from jpo.commands.predict import predict as command
+    from jpo.commands.predict import rendered
+    from jpo.optimizer.question import Question
+
+    settings = load_settings(given, toml, {})
+    config = config_of(given, settings)
+    writable(files, config, settings)
+    if lost := {file.resolve() for file in files} & {log.resolve() for log in trials}:
+        raise UsageError(str(min(lost)), "is the log of a trial", "name another file", code="JPO-E307")
+    now = time.time()
+    asked = Question(
+        chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
+        varied=pairs("--vary", varied),
+        spot=spot,
+        trials=trials,
+        fraction=fraction,
+        deadline_seconds=None if deadline is None else seconds_until("--deadline", deadline, now),
+        max_cost=max_cost,
+    )
+    answer = command(config, settings, asked, seed=seed, now=now)
+    for file in files:
+        save(file, rendered(answer, "json" if file.suffix == ".json" else form, width=120, colour=False))
+    put(rendered(answer, form, width=width(), colour=coloured(no_color)))
+    return answer.exit_code

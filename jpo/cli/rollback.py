@@ -1,0 +1,66 @@
+"""`jpo rollback`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import config_of, load_settings, new_id
+from jpo.cli.options import FILE, colour_option, options, toml_option, verbose_option
+from jpo.cli.output import put, report_text
+from jpo.errors import UsageError
+
+
+@click.command()
+@click.argument("before", required=False, metavar="[ID]")
+@click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file to restore; default: config.ini.")
+@click.option("--pin", "pin_days", type=click.IntRange(1, 3650), metavar="DAYS", help="Leave the restored values alone so long.")
+@click.option("--unpin", is_flag=True, help="Restore nothing; what was pinned may be changed again.")
+@click.option("--force", is_flag=True, help="Also where a value was changed since by someone else.")
+@click.option("--dry-run", is_flag=True, help="Write nothing anywhere.")
+@click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
+@click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@options(toml_option, colour_option, verbose_option)
+def rollback(
+    before: str | None,
+    given: Path | None,
+    toml: Path | None,
+    form: str,
+    *,
+    pin_days: int | None,
+    unpin: bool,
+    force: bool,
+    dry_run: bool,
+    diff: bool,
+    no_color: bool,
+) -> None:
+    """Put back the values from before a suggestion.
+
+    That is suggestion ID, or the last change still in force.
+
+    \b
+    Examples:
+      jpo rollback --dry-run --diff                    look first
+      jpo rollback                                     called again: the change before that one
+      jpo rollback 20261121-060000-3fa9c1 --pin 14     all since then is undone, and stays so for two weeks
+    """
+    from jpo.commands.rollback import Options
+    from jpo.commands.rollback import rollback as command
+
+    if unpin and (before or pin_days or force):
+        raise UsageError("--unpin", "restores nothing", "leave out ID, --pin and --force", code="JPO-E845")
+    settings = load_settings(given, toml, {})
+    now = time.time()
+    wanted = Options(
+        suggestion_id=new_id(now),
+        now=now,
+        before=before,
+        pin_days=pin_days,
+        unpin=unpin,
+        force=force,
+        dry_run=dry_run,
+        diff=diff,
+    )
+    put(report_text(command(config_of(given, settings), settings, wanted), form, no_color))

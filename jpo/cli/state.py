@@ -1,0 +1,63 @@
+"""`jpo state`: its options and help."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from jpo.cli.arguments import load_settings
+from jpo.cli.options import FILE, options, toml_option, verbose_option
+from jpo.cli.output import put
+
+
+@click.group()
+def state() -> None:
+    """The store: copy it while it is in use, move it, forget what is too old."""
+
+
+@state.command("export")
+@click.argument("file", type=FILE, metavar="FILE|-")
+@options(toml_option, verbose_option)
+def export_state(file: Path, toml: Path | None) -> None:
+    """Write the whole store to FILE as JSON Lines, packed if it ends in .gz; a backup of one moment, while others go on.
+
+    \b
+    Examples:
+      jpo state export backup.jsonl.gz
+      jpo state export - | zstd > backup.jsonl.zst
+    """
+    from jpo.commands.state import export as command
+
+    command(load_settings(None, toml, {}), file, tell=put)
+
+
+@state.command("import")
+@click.argument("file", type=FILE)
+@options(toml_option, verbose_option)
+def import_state(file: Path, toml: Path | None) -> None:
+    """Fill an empty store with an export: after a loss, or to move from SQLite to PostgreSQL and back.
+
+    \b
+    Example:
+      JPO_STORE__URL=postgresql://jpo@db/jpo jpo state import backup.jsonl.gz
+    """
+    from jpo.commands.state import import_ as command
+
+    put(command(load_settings(None, toml, {}), file))
+
+
+@state.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
+@options(toml_option, verbose_option)
+def gc(toml: Path | None, *, dry_run: bool) -> None:
+    """Forget how CPU, memory and GPUs of runs went that ended longer than [store] keep_series ago. The runs stay.
+
+    \b
+    Example:
+      jpo state gc --dry-run
+    """
+    from jpo.commands.state import gc as command
+
+    put(command(load_settings(None, toml, {}), dry_run=dry_run, now=time.time()))

@@ -1,0 +1,147 @@
+"""The suggestion: everything about one answer in one record, from advice, proposal and what was known.
+
+No store, no file, no clock: the proposal has been formatted and checked already, and nothing is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from constraints import Facts, Limits, names
+from jpo.agent.policy import Policy
+from jpo.cost import check_sla
+from jpo.inventory.batch_per_gpu import thinned_out
+from jpo.optimizer.advise import Advice
+from jpo.optimizer.explain import account_of
+from jpo.optimizer.request import Request
+from jpo.records import Change, Edit, Guarded, Known, Parameter, Parameters, Run, Suggestion, Workload, same
+
+TELLING = 3
+"""Runs of each configuration that a suggestion names as its evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What would be in config.ini.
+
+    Attributes:
+        workload: the file as it is.
+        limits: by which the guard decided.
+        edits: the values to replace.
+        content: the whole file with them.
+        executed: the values that the job would read from it: texts may be rounded, and what is learnt from is what was run.
+        guard: the word of the guard and of the team's own checker.
+    """
+
+    workload: Workload
+    limits: Limits
+    edits: tuple[Edit, ...]
+    content: bytes
+    executed: Parameters
+    guard: Guarded
+
+
+def suggestion_of(
+    advice: Advice,
+    request: Request,
+    proposal: Proposal,
+    known: Known,
+    policy: Policy | None,
+    *,
+    suggestion_id: str,
+    now: float,
+) -> Suggestion:
+    """The suggestion that goes on record.
+
+    Args:
+        policy: the agent that was asked; None where the belief rule was.
+        now: when it was made, in unix seconds.
+    """
+    workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}
+    facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, known.runs))
+    explanation = account_of(advice, request, known, proposal.limits, facts=facts, policy=policy)
+    thin = thinned_out(advice.current, proposal.executed, known.runs)
+    changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
+    return Suggestion(
+        suggestion_id=suggestion_id,
+        identity=workload.identity,
+        status="changed" if edits else "kept",
+        keys={p.name: p.key for p in workload.parameters},
+        current=advice.current,
+        suggested=proposal.executed,
+        changes=tuple(replace(item, capped_by=explanation.capped_by.get(item.parameter)) for item in changes),
+        now=advice.now,
+        next=advice.next,
+        guard=proposal.guard,
+        evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
+        decided_by=decision.decided_by,
+        confidence=decision.confidence,
+        reasons=(*decision.reasons, *([thin] if thin else [])),
+        codes=(*decision.codes, *(["JPO-I863"] if thin else []), *known.codes),
+        created_at=now,
+        preference=request.preference,
+        seed=advice.seed,
+        sla=check_sla(request.targets, advice.next),
+        policy=decider(policy, decision.decided_by),
+        alternatives=explanation.alternatives,
+        seen=explanation.seen,
+        would_change=explanation.would_change,
+        undoes=advice.undo.suggestion_id if advice.undo else None,
+    )
+
+
+def decider(policy: Policy | None, decided_by: str) -> str | None:
+    """What decided, for the record: the digest of the policy's weights, or "belief rule"; None where neither was asked."""
+    if decided_by == "sac" and policy is not None:
+        return policy.digest
+    return "belief rule" if decided_by == "belief" else None
+
+
+def gpu_memory_gib_now(current: Parameters, runs: Sequence[Run]) -> float | None:
+    """The most GPU memory that a run with today's batch size, GPUs and layers was seen to need; what else differs costs none."""
+    today = {name: value for name, value in current.items() if name in ("batch_size", "gpus", "num_layers")}
+    like_today = [run for run in runs if run.parameters and same(run.parameters, today)]
+    return max((run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None), default=None)
+
+
+def number_in(parameter: Parameter, text: str) -> float:
+    """The number that a new text means, read as the guard reads it."""
+    value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
+    assert value is not None, "the old text was a number in the same unit"
+    return value
+
+
+def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str, ...]:
+    """Ids of the newest TELLING runs with each of these configurations, oldest first."""
+    alike = [[run for run in runs if run.parameters and same(run.parameters, values)][-TELLING:] for values in configurations]
+    ids = {run.run_id for some in alike for run in some}
+    return tuple(dict.fromkeys(run.run_id for run in runs if run.run_id in ids))
+
+
+def change(parameter: Parameter, edit: Edit, advice: Advice, runs: Sequence[Run]) -> Change:
+    """One line of the suggestion."""
+    name, new = parameter.name, number_in(parameter, edit.new_text)
+    reason = "set by hand" if name in advice.by_hand else why(name, new, advice.current, runs)
+    return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
+
+
+def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> str:
+    """What the runs say about one value: how many there were, how many did not end well, and what it changes alone."""
+    there = [run for run in runs if name in run.parameters and same({name: run.parameters[name]}, {name: value})]
+    if not there:
+        return f"not run yet at {value:g}"
+    failed = sum(not run.ended_well for run in there)
+    told = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
+    alone, today = (median_seconds(runs, {**current, name: v}) for v in (value, current[name]))
+    if alone is None or today is None:
+        return told
+    return f"{told}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
+
+
+def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:
+    """Median duration of the runs that ended well with these values; None without any."""
+    alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
+    measured = [seconds for seconds in alike if seconds is not None]
+    return median(measured) if measured else None

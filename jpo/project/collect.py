@@ -1,0 +1,188 @@
+"""Collecting: every source of finished runs is asked, what it reports goes on record, and what is known then comes back.
+
+The sources themselves are in sources.py. A source that cannot be read is no error unless `strict`; the report says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from jpo.cost import Prices, lacks_energy, run_cost_usd
+from jpo.errors import TelemetryError
+from jpo.forecast.track_record import track_record
+from jpo.history import RecordedRun, Store, latest_start
+from jpo.history.undo import on_probation, told_of_pins
+from jpo.inventory.idle_gpus import diagnose
+from jpo.project.project import Project
+from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
+from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
+from jpo.telemetry import PrometheusSource
+
+CLOCKS_DIFFER_SECONDS = 3600.0
+"""Two machines that JPO runs on; waiting so long for a run to start is harmless."""
+LEDGER_RUNS = 1000
+"""Newest runs of a workload in which `jpo history` and `jpo explain` look for what its last forecasts came to."""
+OTHER_RUNS = 1000
+"""Newest runs on record among which those of other workloads are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking every source.
+
+    Attributes:
+        fresh: runs that are new on record.
+        notes: what the report must say, sentence -> reason code.
+        silent: Prometheus answered, and told of nothing at all.
+    """
+
+    fresh: tuple[Run, ...]
+    skipped: tuple[Skipped, ...]
+    notes: Mapping[str, str]
+    requests: int
+    seconds: float
+    silent: bool
+
+
+def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Known:
+    """Ask every source for finished runs, put them on record, and say what is known of the workload now.
+
+    Where Prometheus answers and there is no run at all, the report says why.
+
+    Args:
+        offline: ask no server; the store and CSV logs alone.
+        strict: a source that cannot be read completely is an error.
+
+    Raises:
+        TelemetryError: JPO-E110, JPO-E117 or what the source raised, if `strict`.
+    """
+    store, identity = job.store, job.workload.identity
+    server = None if offline else prometheus_of(job.settings)
+    asked = ask(server, job, strict=strict)
+    recorded = store.recorded_runs(identity)
+    runs = tuple(entry.run for entry in recorded)
+    others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
+    notes = dict(asked.notes)
+    if server and asked.silent and not runs:
+        notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
+    if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
+        notes[str(idle)] = idle.code
+    notes |= without_energy(runs, job.prices)
+    return Known(
+        runs=runs,
+        others=others,
+        fresh=asked.fresh,
+        followed_up=followed_up(store, recorded),
+        untried=untried(store, identity, runs, now=job.now),
+        last=on_probation(store, job.workload, runs),
+        track=past_forecasts(store, recorded, job.prices),
+        evidence=Evidence(len(runs), asked.skipped, asked.requests, asked.seconds, tuple(notes)),
+        codes=tuple(dict.fromkeys(notes.values())),
+    )
+
+
+def with_pins_noted(known: Known, job: Project) -> Known:
+    """What is known, with a note for each value that a rollback pins."""
+    pins = told_of_pins(job.workload)
+    evidence = replace(known.evidence, notes=(*known.evidence.notes, *pins))
+    return replace(known, evidence=evidence, codes=(*known.codes, *(["JPO-I846"] if pins else [])))
+
+
+def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
+    """That costs are too low where a kWh has a price and runs did not measure their energy: sentence -> reason code."""
+    if prices.usd_per_kwh is None:
+        return {}
+    if all(run.outcome.energy_joules is None for run in runs):
+        return {"Cost is without energy, which has a price: no run has measured it": "JPO-W802"}
+    lacking = sum(lacks_energy(run, prices) for run in runs)
+    told = f"Energy has a price: {lacking} of {len(runs)} runs have not measured theirs and cost what they did without it"
+    return {f"{told}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
+
+
+def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked:
+    """Ask each source once; what it reports goes on record before the next one is asked."""
+    store, identity, now = job.store, job.workload.identity, job.now
+    fresh: list[Run] = []
+    skipped: list[Skipped] = []
+    notes = dict(caveats(server))
+    requests, seconds, silent = 0, 0.0, False
+    for source in (CSV, PROMETHEUS):
+        try:
+            finished = finished_of(source, server, store, identity, job.settings, now=now)
+            if strict and not finished.complete:
+                unreadable = "; ".join(log.reason for log in finished.skipped)
+                raise TelemetryError(source, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
+        except TelemetryError as error:
+            if strict:
+                raise
+            notes[f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]"] = "JPO-W113"
+            continue
+        fresh += store.record(finished, now=now, identity=identity, source=source)
+        skipped += finished.skipped
+        if finished.unread:
+            notes |= cut_short(source, finished.unread, strict=strict)
+        silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)
+        requests, seconds = requests + finished.requests, seconds + finished.seconds
+    return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent)
+
+
+def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
+    """What the report says of a look that did not come to its end: sentence -> reason code.
+
+    Raises:
+        TelemetryError: JPO-E117, if `strict`; what was read is on record, and the next look goes on from there.
+    """
+    if strict:
+        raise TelemetryError(source, unread, "run again, or raise --timeout", code="JPO-E117")
+    return {f"{source.capitalize()} was {unread}": "JPO-W117"}
+
+
+def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
+    """The last runs that followed a change which the agent suggested, with the values before it, oldest first.
+
+    What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
+    """
+    followers = [one for one in recorded if one.suggestion_id][-last:]
+    pairs = [(one.run, store.suggestion(one.suggestion_id)) for one in followers if one.suggestion_id]
+    return tuple(
+        (run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by not in ("user", "rollback")
+    )
+
+
+def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: float) -> Suggestion | None:
+    """The newest suggestion that changed something, if no run has started and ended since.
+
+    One that a clock far ahead of ours has dated is left aside: no run would start after it before that date.
+    """
+    newest = store.newest_change(identity)
+    if newest is None or newest.created_at > now + CLOCKS_DIFFER_SECONDS:
+        return None
+    return None if any(latest_start(run) >= newest.created_at for run in runs) else newest
+
+
+def age(store: Store, identity: Identity, now: float) -> str:
+    """How old the newest run on record is, in words."""
+    runs = store.runs_of(identity)
+    return f"newest run on record: {(now - runs[-1].ended_at) / 86400:.1f} days old" if runs else "no run on record"
+
+
+def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices, *, last: int = 10) -> tuple[TrackRecord, ...]:
+    """How the last forecasts turned out: each held against the first run that followed its suggestion and ended well.
+
+    Forecasts are of runs that end well: what failed is no miss of theirs. A cost that was not measured is the run's time at the
+    prices of today; what the run does not report of its parameters was as suggested.
+    """
+    first: dict[str, Run] = {}
+    for one in recorded:
+        if one.suggestion_id and one.run.ended_well:
+            first.setdefault(one.suggestion_id, one.run)
+    newest = [
+        (made.next, replace(run.outcome, cost_usd=run_cost_usd(run.completed(made.suggested), prices)))
+        for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])
+    ]
+    records = []
+    for quantity in (f.name for f in fields(Forecast)):
+        pairs = [(getattr(forecast, quantity), getattr(outcome, quantity)) for forecast, outcome in newest]
+        records.append(track_record(quantity, [(forecast, measured) for forecast, measured in pairs if forecast and measured]))
+    return tuple(record for record in records if record)

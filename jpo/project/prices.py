@@ -1,0 +1,47 @@
+"""Prices of the project: what [prices] of jpo.toml says an hour of each resource costs, and the currency of its reports."""
+
+from __future__ import annotations
+
+from jpo.cost import Instance, Prices, read_catalogue
+from jpo.cost.catalogue import SHIPPED, select
+from jpo.cost.price import price_of_type
+from jpo.project.load import LoadedSettings
+from jpo.records import Currency
+
+
+def prices_of(settings: LoadedSettings) -> Prices:
+    """The prices that [prices] names.
+
+    Raises:
+        UsageError: JPO-E801 or JPO-E802, a GPU type, region or catalogue that does not exist.
+    """
+    table, place = settings.values.prices, f"{settings.place} [prices]"
+    per_gpu = table.usd_per_gpu_hour
+    if table.usd_per_gpu_hour_of and table.gpu_type is not None:
+        per_gpu = price_of_type(table.usd_per_gpu_hour_of, table.gpu_type, place=place)
+    instances = (
+        select(catalogue_of(settings), region=table.region, gpu_type=table.gpu_type, place=place)
+        if table.catalogue is not None
+        else ()
+    )
+    return Prices(
+        usd_per_gpu_hour=per_gpu,
+        usd_per_cpu_hour=table.usd_per_cpu_hour,
+        usd_per_gib_hour=table.usd_per_gib_hour,
+        usd_per_kwh=table.usd_per_kwh,
+        instances=instances,
+        spot=table.spot,
+        spot_share=table.spot_share,
+    )
+
+
+def catalogue_of(settings: LoadedSettings) -> tuple[Instance, ...]:
+    """All instances of the catalogue that [prices] names: one that came with JPO, else a file next to jpo.toml."""
+    name = settings.values.prices.catalogue
+    return () if name is None else read_catalogue(SHIPPED.get(name) or settings.root / name)
+
+
+def currency_of(settings: LoadedSettings) -> Currency:
+    """The currency in which reports show amounts."""
+    table = settings.values.prices
+    return Currency(table.currency, table.per_usd or 1.0)

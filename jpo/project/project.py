@@ -1,0 +1,93 @@
+"""Project: one repository that JPO works for, opened once. Commands hold this record; nothing below it knows settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from constraints import Limits
+from jpo.cost import Prices
+from jpo.history import Store, open_store
+from jpo.history.undo import pinned
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import currency_of, prices_of
+from jpo.project.workload import limits_of, read_workload, with_pins
+from jpo.records import Currency, Preference, Workload
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Project:
+    """One opened repository: its config.ini, its store, and what its settings say, each read once.
+
+    Attributes:
+        workload: config.ini as it was read, with what rollbacks pin.
+        limits: the guard's, with every pinned value held.
+        targets: the SLA targets by their names in [sla].
+        preferences: those of JPO and of [preferences.NAME], by name.
+        learn_budget_seconds: how long the agent may learn inside `jpo suggest`; 0: not at all.
+        now: unix seconds at which the command began.
+        settings: for this package alone; commands and parts take values from the fields above.
+    """
+
+    workload: Workload
+    limits: Limits
+    prices: Prices
+    currency: Currency
+    preference: Preference
+    preferences: Mapping[str, Preference]
+    targets: Mapping[str, float]
+    store: Store
+    learn_budget_seconds: float
+    now: float
+    settings: LoadedSettings
+
+
+@contextmanager
+def open_project(
+    path: Path, settings: LoadedSettings, *, now: float, read_only: bool = False, pins: bool = True
+) -> Iterator[Project]:
+    """Open the repository of a config.ini. The file and jpo.toml are read first: an invalid one leaves no store behind.
+
+    Args:
+        path: config.ini.
+        read_only: work on a copy of the store, of which nothing is kept.
+        pins: hold the values that rollbacks have pinned.
+
+    Raises:
+        UsageError: config.ini or jpo.toml is invalid, or the URL names no store.
+        StoreError: the store cannot be created, opened or read.
+    """
+    workload, limits, prices, values = (
+        read_workload(path, settings, now=now),
+        limits_of(settings),
+        prices_of(settings),
+        settings.values,
+    )
+    with open_history(settings, read_only=read_only) as store:
+        workload = pinned(workload, store, now=now) if pins else workload
+        yield Project(
+            workload,
+            with_pins(limits, workload),
+            prices,
+            currency_of(settings),
+            values.preference.record(),
+            values.named_preferences,
+            values.sla.targets,
+            store,
+            values.agent.learn_budget,
+            now,
+            settings,
+        )
+
+
+def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
+    """The store that settings name, a context manager; what it records says who asked, and where.
+
+    Raises:
+        UsageError: the URL names no store.
+        StoreError: it cannot be created, opened or read.
+    """
+    timeout = settings.values.store.timeout
+    return open_store(settings.store_url, read_only=read_only, timeout_seconds=timeout, author=settings.author)

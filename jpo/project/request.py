@@ -1,0 +1,89 @@
+"""The request of a project: what jpo.toml, config.ini and the command line want and allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import constraints
+from constraints import Facts
+from jpo.cost import usd_per_hour
+from jpo.errors import UsageError
+from jpo.optimizer.request import Request
+from jpo.optimizer.suggestion import gpu_memory_gib_now
+from jpo.project.project import Project
+from jpo.project.proposal import guarded
+from jpo.project.record import refuse
+from jpo.records import WHOLE, Parameters, Run
+
+
+def request_of(
+    job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None, targets: Mapping[str, float] | None = None
+) -> Request:
+    """The request that belief, agent and explanation work on.
+
+    Args:
+        runs: finished runs of the workload.
+        chosen: values that the user sets by hand.
+        targets: SLA targets that count instead of the project's, for this once.
+    """
+    settings, tables = job.settings.values, job.settings.values.parameters
+    facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(job.workload.current, runs))
+
+    def admissible(today: Parameters, proposed: Parameters) -> bool:
+        known = facts if today == job.workload.current else Facts()
+        if job.limits.prices.catalogue:
+            known = replace(known, usd_per_hour_next=usd_per_hour(proposed, job.prices))
+        return constraints.approves(today, proposed, job.limits, known)
+
+    return Request(
+        job.workload.current,
+        free=[p.name for p in job.workload.parameters if not p.held],
+        admissible=admissible,
+        preference=job.preference,
+        prices=job.prices,
+        choices={name: table.choices for name, table in tables.items() if table.choices},
+        scales={name: table.scale for name, table in tables.items() if table.scale},
+        follow=followed_parameters(job),
+        targets=job.targets if targets is None else targets,
+        currency=job.currency,
+        explore=settings.agent.explore,
+        confidence=settings.agent.confidence,
+        chosen=chosen or {},
+    )
+
+
+def followed_parameters(job: Project) -> dict[str, str]:
+    """Which parameter follows which, both of them in config.ini.
+
+    Raises:
+        UsageError: JPO-E302, one of them is not there.
+    """
+    rules: dict[str, str] = {name: table.follow for name, table in job.settings.values.parameters.items() if table.follow}
+    for name, rule in rules.items():
+        for needed in (name, rule.partition(":")[0]):
+            if needed not in job.workload.current:
+                finding = f"[parameters] {name}: follow needs {needed}, which {job.workload.path} does not have"
+                raise UsageError(job.settings.place, finding, "take follow out, or add the option", code="JPO-E302")
+    return rules
+
+
+def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
+    """The values of --set, refused before anything is computed with them where the guard would refuse them anyway.
+
+    Raises:
+        UsageError: JPO-E305, this config.ini has no such parameter, or the value must be whole.
+        NothingAdmissible: JPO-E401, the guard refuses; that is on record.
+    """
+    workload = job.workload
+    for name, value in chosen.items():
+        if name not in workload.current:
+            has = ", ".join(workload.current)
+            raise UsageError("--set", f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
+        if name in WHOLE and not value.is_integer():
+            raise UsageError("--set", f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
+    wanted = {**workload.current, **chosen}
+    guard = guarded(job, wanted, Facts())
+    if not guard.approved:
+        refuse(job, wanted, guard, now=job.now, about={"decided_by": "user"})
+    return chosen

@@ -1,0 +1,77 @@
+"""The workload of config.ini and the limits of its guard, both as jpo.toml names them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import constraints
+from constraints import Facts, Limits, names
+from jpo import config
+from jpo.cost import Prices, usd_per_hour
+from jpo.errors import NothingAdmissible, UsageError
+from jpo.inventory.machine import machine_here
+from jpo.project.load import LoadedSettings
+from jpo.records import Workload
+
+MODEL = ("num_layers", "epochs")
+NOT_FREED = "not freed in jpo.toml"
+"""What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
+
+
+def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Workload:
+    """The workload of a config.ini, read with the names that guard and jpo.toml know."""
+    tables = settings.values.parameters
+    return config.read(
+        path,
+        identity={str(part): key for part, key in settings.values.workload.identity.items()},
+        keys={name: table.key for name, table in tables.items() if table.key},
+        names=names.WELL_KNOWN,
+        identity_names=names.IDENTITY,
+        parse_value=names.parse_value,
+        frozen={name: "frozen in jpo.toml" for name, table in tables.items() if table.freeze}
+        | {name: NOT_FREED for name in MODEL if name not in tables},
+        today=datetime.fromtimestamp(now, UTC).date(),
+    )
+
+
+def limits_of(settings: LoadedSettings) -> Limits:
+    """The guard's limits, which it reads from the same tables by rules of its own.
+
+    With [quota] this_machine they include what this machine has.
+
+    Raises:
+        UsageError: JPO-E302, a limit that cannot be.
+    """
+    try:
+        limits = constraints.limits_from(settings.tables)
+    except ValueError as error:
+        raise UsageError(settings.place, str(error), code="JPO-E302") from error
+    if not settings.values.quota.this_machine:
+        return limits
+    return replace(limits, quota=limits.quota.within(machine_here(os.environ).most))
+
+
+def with_pins(limits: Limits, workload: Workload) -> Limits:
+    """The limits with the workload's pinned values held; what is only not freed may be set by hand."""
+    for p in workload.parameters:
+        if p.held and p.held != NOT_FREED:
+            limits = limits.holding([p.name], p.held)
+    return limits
+
+
+def rules_kept(workload: Workload, limits: Limits, prices: Prices) -> int:
+    """The number of the guard's rules, all of which today's values keep.
+
+    Raises:
+        NothingAdmissible: JPO-E403, one of them is broken.
+    """
+    today = workload.current
+    rate = usd_per_hour(today, prices) if limits.prices.catalogue else None
+    verdict = constraints.check(today, today, with_pins(limits, workload), Facts(usd_per_hour_next=rate))
+    if broken := [violation.message for violation in (*verdict.violations, *verdict.notices)]:
+        remedy = "change the value, or the limit in jpo.toml"
+        raise NothingAdmissible(str(workload.path), "; ".join(broken), remedy, code="JPO-E403")
+    return verdict.rules
