@@ -183,7 +183,7 @@ def _regret(problem: Problem) -> Floats:
     Each particle has an optimum of its own; one that fails there is none.
     """
     belief, candidates = problem.belief, problem.candidates
-    objective = log_objective(belief, problem.preference)
+    objective = log_objective(belief, problem.preference, problem.reference)
     log_ratio = np.clip(objective - objective[:, [problem.acquisition.incumbent]], -CLIP, CLIP)  # (J, K)
     usable = candidates.admissible & ~(belief.fails & (belief.runs == 0))
     best = np.minimum(np.where(usable, log_ratio, CLIP).min(axis=1), 0.0)  # (J,); the incumbent can always be run

@@ -16,6 +16,7 @@ from jpo.agent.policy import Policy, load_policy, save_policy, shipped_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Json, Store
+from jpo.history.followed import followers
 from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.practice import Track, practise_with, release_test, released_for
 from jpo.learning.release import Release
@@ -129,7 +130,8 @@ def catch_up(
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     saved = store.load_agent(f"agent {identity}")
     agent = _agent(saved[0] if saved and not rebuild else None, runs, request, seed)
-    new = transitions(runs, request, seed=seed, first=agent.runs_learnt)
+    after_suggestions = followers(store, store.recorded_runs(identity))
+    new = transitions(runs, request, seed=seed, first=agent.runs_learnt, followers=after_suggestions)
     taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
     agent.history = fingerprint(runs, request, agent.runs_learnt)
     left = max(0, len(learnable(runs)) - 1 - agent.runs_learnt)

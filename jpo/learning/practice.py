@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues, acquisition_values
+from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues
 from jpo.agent.budget import budget_left
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.context import Context, watched
@@ -120,9 +120,10 @@ def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]
         moved = belief.log_cost + (script.log_rate[script.later] - candidates.log_rate)
         preference, share = script.preferences[run], max(0.0, 1 - (script.later - run - 1) / HORIZON_RUNS)
         priced = replace(candidates, log_rate=script.log_rate[script.later])
-        return acquisition_values(replace(belief, log_cost=moved), priced, preference), share
+        moment = replace(problem, candidates=priced, belief=replace(belief, log_cost=moved), preference=preference)
+        return moment.weighed, share
     other = next((one for one in script.preferences if one != script.preferences[run]), script.preferences[run])
-    return acquisition_values(belief, candidates, other), 0.5
+    return replace(problem, preference=other).weighed, 0.5
 
 
 def by_belief_rule(point: DecisionPoint) -> int:

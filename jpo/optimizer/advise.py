@@ -107,6 +107,14 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
     return problem_of(candidates, surrogate.belief, request, known, interval_factor=surrogate.interval_factor)
 
 
+def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
+    """The same; among all candidates where each is expected to break the SLA, for what was done all the same."""
+    try:
+        return problem_within_sla(surrogate, request, known)
+    except NothingAdmissible:
+        return problem_of(surrogate.candidates, surrogate.belief, request, known, interval_factor=surrogate.interval_factor)
+
+
 def choose(problem: Problem, request: Request, policy: Policy | None, runs_finished: int) -> Decision:
     """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known.
 

@@ -12,6 +12,7 @@ from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
+from jpo.history.followed import followed_up
 from jpo.history.undo import on_probation, told_of_pins
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.project import Project
@@ -136,18 +137,6 @@ def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
     if strict:
         raise TelemetryError(source, unread, "run again, or raise --timeout", code="JPO-E117")
     return {f"{source.capitalize()} was {unread}": "JPO-W117"}
-
-
-def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
-    """The last runs that followed a change which the agent suggested, with the values before it, oldest first.
-
-    What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
-    """
-    followers = [one for one in recorded if one.suggestion_id][-last:]
-    pairs = [(one.run, store.suggestion(one.suggestion_id)) for one in followers if one.suggestion_id]
-    return tuple(
-        (run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by not in ("user", "rollback")
-    )
 
 
 def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: float) -> Suggestion | None:

@@ -6,7 +6,8 @@ from made import DIGITS, a_run, a_suggestion
 
 from jpo.agent.budget import reference_values
 from jpo.history import open_store
-from jpo.project.collect import followed_up, untried
+from jpo.history.followed import followed_up
+from jpo.project.collect import untried
 from jpo.records import Finished
 
 NOW = 1_700_000_000.0

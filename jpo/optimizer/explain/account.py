@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from constraints import Facts, Limits
 from jpo.agent.policy import Policy
-from jpo.optimizer.advise import Advice
+from jpo.optimizer.advise import Advice, problem_despite_sla
 from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
-from jpo.optimizer.explain.scene import Scene, weighed
+from jpo.optimizer.explain.scene import Scene
 from jpo.optimizer.request import Request
 from jpo.records import Alternative, Known
 
@@ -52,7 +52,7 @@ def account_of(
     surrogate = advice.surrogate
     if surrogate is None or surrogate.belief.duration_seconds is None:
         return Account()
-    problem = weighed(advice, surrogate, request, known)
+    problem = advice.problem or problem_despite_sla(surrogate, request, known)  # None: set by hand, or undone
     scene = Scene(advice, surrogate, request, known, limits, facts or Facts(), policy, problem)
     capped = capped_by(scene)
     lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())

@@ -10,10 +10,8 @@ from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.cost import usd_per_hour
-from jpo.errors import NothingAdmissible
-from jpo.optimizer.advise import Advice, problem_within_sla
+from jpo.optimizer.advise import Advice
 from jpo.optimizer.candidates import with_followers
-from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Belief, Candidates, Known, Parameters, same
@@ -56,16 +54,6 @@ class Scene:
     def choice(self) -> int:
         """Row of what is suggested."""
         return self.advice.decision.choice
-
-
-def weighed(advice: Advice, surrogate: Surrogate, request: Request, known: Known) -> Problem:
-    """The problem that was decided, or would have been, had the user not set values or undone a change."""
-    if advice.problem is not None:
-        return advice.problem
-    try:
-        return problem_within_sla(surrogate, request, known)
-    except NothingAdmissible:
-        return problem_of(surrogate.candidates, surrogate.belief, request, known, interval_factor=surrogate.interval_factor)
 
 
 def neighbours(scene: Scene, name: str) -> dict[str, int]:
