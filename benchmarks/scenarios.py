@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from jpo.agent.policy import SHIPPED, Policy, load_policy  # noqa: E402
 from jpo.agent.sac.mc_dropout import uncertainty  # noqa: E402
-from jpo.learning.job import SITUATIONS  # noqa: E402
+from jpo.learning.job import DOMAINS  # noqa: E402
 from jpo.learning.practice import Choose, DecisionPoint, by_belief_rule, by_policy, mean_cost, practise_with  # noqa: E402
 from jpo.learning.release import Release, compare  # noqa: E402
 from jpo.records import NAMED_PREFERENCES  # noqa: E402
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
     policy = load_policy(options.policy)
     chosen = contestants(policy)
     chosen |= alternatives(policy, practice) if options.compare else {}
-    results = {context: measure(context, chosen, jobs) for context in SITUATIONS}
+    results = {context: measure(context, chosen, jobs) for context in DOMAINS}
     if options.json:
         print(json.dumps({name: {who: asdict(one) for who, one in row.items()} for name, row in results.items()}))
     else:

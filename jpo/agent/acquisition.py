@@ -1,7 +1,7 @@
 """Acquisition values of each candidate under a preference, and the belief rule, which weighs cost now against gain later.
 
 Everything is relative to the incumbent: the best configuration that has been measured and may be used. State and decision both
-read these numbers, so that what the agent sees and what the reader is told are the same.
+read these numbers, so that agent and reader see the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HORIZON_RUNS = 6
 
 WORTH = 0.1
 """A trial must promise so many runs of the incumbent over the horizon, or it is not worth the trouble. Against 0: equal cost up
-to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% dearer after 40, and
+to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% more cost after 40, and
 LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model at any price gives up too early."""
 
 WORSE = math.log(1.1)

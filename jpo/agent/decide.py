@@ -10,7 +10,7 @@ best; "halve" it, if that may cost too much and a smaller step towards it may no
 
 A smaller step is taken where the decider likes it best among what may be tried. To prefer it to a better candidate elsewhere was
 measured on 300 simulated jobs and the recorded ones to cost up to 0.5% and to prevent no harm. Nothing is drawn: the same
-arguments give the same answer, and what a draw tries beside the favourite was measured to cost more than it teaches.
+arguments give the same answer, and what a draw tries next to the favourite was measured to cost more than it teaches.
 
 Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only what keeps the total near that of always keeping).
 """

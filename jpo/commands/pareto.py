@@ -104,13 +104,13 @@ def chosen(request: Request, known: Known, policy: Policy | None, preferences: M
     return Choices(surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
 
 
-def preferred(ahead: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
+def preferred(surrogate: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
     """The row that is chosen under a preference; None where nothing may be used, or nothing is known of what it prefers."""
-    belief = ahead.belief
+    belief = surrogate.belief
     if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
-        return choose(problem_within_sla(ahead, request, known), request, policy, len(known.runs)).choice
+        return choose(problem_within_sla(surrogate, request, known), request, policy, len(known.runs)).choice
     except NothingAdmissible:
         return None
 

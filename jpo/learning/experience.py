@@ -106,7 +106,7 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:
     """What each run was worth against the reference; one that failed counts like the best before it, charged.
 
-    A run that broke promises of the SLA carries by how much, whatever it was worth otherwise.
+    A run that broke SLA targets carries by how much, whatever it was worth otherwise.
     """
     vectors: list[Floats] = []
     best, least, today = None, np.inf, candidates.parameters(candidates.current)

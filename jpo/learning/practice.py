@@ -1,4 +1,4 @@
-"""The agent's school: simulated jobs on which it practises, and the release test that it must pass before it may decide.
+"""Practice: simulated jobs on which the agent learns, and which it is tested on.
 
 Simulator, forecast and agent meet here as in `advise`, only that the runs are simulated too: the agent sees what telemetry
 would bring, through the same belief, state and safety screen, and the simulator knows what the best choice would have cost.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +22,7 @@ from jpo.agent.problem import Problem
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
 from jpo.forecast import posterior
-from jpo.learning.job import SITUATIONS, Job, execute, new_job
-from jpo.learning.release import Release, compare
+from jpo.learning.job import Job, execute, new_job
 from jpo.records import Preference
 
 if TYPE_CHECKING:
@@ -35,8 +33,6 @@ Track = Callable[[Sequence[int], str], Iterable[int]]
 
 ANYTHING = 0.1
 """Share of practice runs in which any allowed candidate is run."""
-TESTED = ("safe", "on", *SITUATIONS)
-"""The jobs of a release test go round these: what most users have is tested twice as often."""
 
 
 def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
@@ -60,7 +56,7 @@ def play(job: Job, choose: Choose) -> list[Transition]:
     """Play a job to its script's end: today's configuration first, then what `choose` says, which becomes today's.
 
     Returns:
-        The transitions after the reference run; what happened stands in the job.
+        The transitions after the reference run; what happened is in the job.
     """
     execute(job, job.candidates.current, job.candidates.current)
     point = decision_point(job)
@@ -138,7 +134,7 @@ def by_policy(policy: Policy, point: DecisionPoint, rng: np.random.Generator | N
 
 
 def practise_with(policy: Policy, rng: np.random.Generator, *, preference: Preference | None = None) -> list[Transition]:
-    """Play one fresh simulated job with a policy that draws its choices: what learning feeds on beside real runs.
+    """Play one fresh simulated job with a policy that draws its choices: what learning feeds on next to real runs.
 
     Now and then any allowed candidate is run, so that the critics learn what bad choices cost and need not extrapolate.
     """
@@ -151,25 +147,8 @@ def practise_with(policy: Policy, rng: np.random.Generator, *, preference: Prefe
     return play(new_job(rng, preference=preference), choose)
 
 
-def mean_cost(seed: int, situation: str, choose: Choose) -> float:
+def mean_cost(seed: int, domain: str, choose: Choose) -> float:
     """Play the job of this seed; its mean cost per run in multiples of the optimum's."""
-    job = new_job(np.random.default_rng(seed), situation)
+    job = new_job(np.random.default_rng(seed), domain)
     play(job, choose)
     return float(np.mean(job.costs))
-
-
-def release_test(policy: Policy, seeds: Iterable[int]) -> dict[str, Release]:
-    """Play the same fresh jobs, one per seed, with the policy and with the belief rule; one result for each of
-    SITUATIONS that had two jobs or more."""
-    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in SITUATIONS}
-    for seed in seeds:
-        name = TESTED[seed % len(TESTED)]
-        costs[name].append((mean_cost(seed, name, partial(by_policy, policy)), mean_cost(seed, name, by_belief_rule)))
-    return {name: compare(*zip(*pairs, strict=True)) for name, pairs in costs.items() if len(pairs) > 1}
-
-
-def released_for(results: dict[str, Release]) -> list[str]:
-    """Names of the situations in which the policy may decide: nobody knows beforehand whether a job drifts, so a policy that is
-    worse when it does, or was not tested there, decides nowhere."""
-    drifts = "drift" in results and results["drift"].passed
-    return [name for name, result in results.items() if result.passed and drifts]

@@ -133,11 +133,11 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
     if not there:
         return f"not run yet at {value:g}"
     failed = sum(not run.ended_well for run in there)
-    told = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
+    reason = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
     alone, today = (median_seconds(runs, {**current, name: v}) for v in (value, current[name]))
     if alone is None or today is None:
-        return told
-    return f"{told}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
+        return reason
+    return f"{reason}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
 
 
 def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:
