@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jpo.advisor.space import Choices
-from jpo.agent.action import propose_candidates
+from jpo.agent.action import CandidateRules, propose_candidates
 from jpo.cost import Prices, log_rate
 from jpo.records import Candidates, Run
 
@@ -27,10 +27,9 @@ def candidates_among(choices: Choices, current: Mapping[str, float], runs: Seque
         return propose_candidates(
             current,
             _newest_and_fastest(runs),
-            free=choices.names,
+            CandidateRules(choices.names, choices.ladders),
             admissible=lambda values: all(values[name] in choices.ladders[name] for name in choices.names),
             log_rate=lambda values: log_rate(values, Prices()),
-            choices=choices.ladders,
         )
     rows = {tuple(one.values()): True for one in listed}
     now = tuple(current.values())

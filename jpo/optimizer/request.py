@@ -21,7 +21,7 @@ class Request:
         current: today's values by parameter name.
         free: parameters that may change.
         admissible: the guard's word on (today's, proposed) values.
-        choices, scales, follow: see `propose_candidates`.
+        choices, scales, follow: see `CandidateRules`.
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.
