@@ -187,7 +187,7 @@ def _as_bool(name: str, value: object) -> bool:
 
 
 MEASURED = tuple(f.name for f in fields(Outcome) if f.name != "stopped")
-"""What a source can report of a run beside its status, in the order of the store's columns."""
+"""What a source can report of a run next to its status, in the order of the store's columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class Skipped:
     reason: str
 
 
-COURSES = ("cpu_cores", "memory_gib", "gpu_utilisation")
+SERIES_QUANTITIES = ("cpu_cores", "memory_gib", "gpu_utilisation")
 """What is kept of a run as it went: busy cores, memory of the trainer, mean utilisation (0..1) of its GPUs."""
 
 
@@ -245,7 +245,7 @@ class Series:
     """How one quantity went during one run, as it was sampled: for phases and percentiles.
 
     Attributes:
-        quantity: with its unit, one of COURSES.
+        quantity: with its unit, one of SERIES_QUANTITIES.
         times: unix seconds, rising.
         values: one for each time, finite.
     """
@@ -256,8 +256,8 @@ class Series:
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if self.quantity not in COURSES:
-            raise ValueError(f"{self.quantity!r} is not a quantity; known are {', '.join(COURSES)}")
+        if self.quantity not in SERIES_QUANTITIES:
+            raise ValueError(f"{self.quantity!r} is not a quantity; known are {', '.join(SERIES_QUANTITIES)}")
         if len(self.times) != len(self.values):
             raise ValueError(f"{len(self.times)} times and {len(self.values)} values of {self.quantity}")
         if not all(map(math.isfinite, (*self.times, *self.values))):
@@ -415,7 +415,7 @@ NO_EVIDENCE = Evidence(0)
 
 @dataclass(frozen=True, slots=True)
 class SlaCheck:
-    """One promise of [sla] held against a forecast or an outcome; "at risk": only the far end of an interval breaks it."""
+    """One target of [sla] held against a forecast or an outcome; "at risk": only the far end of an interval breaks it."""
 
     name: str
     limit: float
@@ -523,12 +523,12 @@ class Undo:
     @property
     def first(self) -> dict[str, Change]:
         """By parameter the first change, whose old value comes back."""
-        return {change.parameter: change for one in reversed(self.undone) for change in one.changes}
+        return {change.parameter: change for suggestion in reversed(self.undone) for change in suggestion.changes}
 
     @property
     def last(self) -> dict[str, Change]:
         """By parameter the last change, whose new value must stand in the file."""
-        return {change.parameter: change for one in self.undone for change in one.changes}
+        return {change.parameter: change for suggestion in self.undone for change in suggestion.changes}
 
     @property
     def values(self) -> dict[str, float]:

@@ -16,13 +16,13 @@ def preference_of(given: object) -> Preference:
         return given
     if isinstance(given, str) and given in NAMED_PREFERENCES:
         return NAMED_PREFERENCES[given]
-    known = ", ".join(NAMED_PREFERENCES)
+    names = ", ".join(NAMED_PREFERENCES)
     if not isinstance(given, Mapping):
-        raise UsageError("preference", f"{given!r:.80} is unknown", f"write {known}, or give weights", code="JPO-E720")
+        raise UsageError("preference", f"{given!r:.80} is unknown", f"write {names}, or give weights", code="JPO-E720")
     unknown = set(given) - {"time", "cost", "efficiency", "loss"}
     if unknown:
-        names = ", ".join(sorted(map(str, unknown)))
-        raise UsageError("preference", f"weighs {names}", "weigh time, cost, efficiency and loss", code="JPO-E720")
+        others = ", ".join(sorted(map(str, unknown)))
+        raise UsageError("preference", f"weighs {others}", "weigh time, cost, efficiency and loss", code="JPO-E720")
     if any(isinstance(weight, str) or not isinstance(weight, SupportsFloat) for weight in given.values()):
         raise UsageError("preference", f"weighs with {dict(given)!r:.80}", "give numbers in 0..1", code="JPO-E720")
     return Preference(**{"time": 0.0, "cost": 0.0, **given})

@@ -2,7 +2,7 @@
 
     column   0 time   1 cost   2 utilisation   3 validation loss   4 failed (1.0) or not (0.0)
              5 what breaks an SLA, in multiples of the reference run (no log; 0.0 = nothing): what was spent beyond the budget,
-               and for each promise that a run broke the natural log of what it had over what was promised, at most 1
+               and for each SLA target that a run missed the natural log of what it had over the target, at most 1
 
 Columns that were not measured are NaN. A failed run counts as twice the incumbent's time and cost at half its utilisation, so
 that under every preference it costs FAILURE_CHARGE runs of the incumbent.
@@ -24,8 +24,8 @@ WORST = 3.0
 """Regret is cut at three optimal runs: beyond, worse is equally to be avoided, and outliers would drown the critics."""
 
 OVERSPENT = 3.0
-"""What breaks an SLA counts so much once more: a tenth above the promised time is as bad as a third of the reference run more,
-and e times the promised time could not be worse."""
+"""What breaks an SLA counts so much once more: a tenth above the target time is as bad as a third of the reference run more,
+and e times the target time could not be worse."""
 
 
 def failed_like(incumbent: Floats) -> Floats:

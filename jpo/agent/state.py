@@ -215,7 +215,7 @@ class Observation:
     allowed: Bools
 
     def index(self, row: int) -> int:
-        """Where a row of the candidate set stands in this observation."""
+        """Where a row of the candidate set is in this observation."""
         return int(np.flatnonzero(self.rows == row)[0])
 
 

@@ -118,7 +118,9 @@ def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]
         priced = replace(candidates, log_rate=script.log_rate[script.later])
         moment = replace(problem, candidates=priced, belief=replace(belief, log_cost=moved), preference=preference)
         return moment.weighed, share
-    other = next((one for one in script.preferences if one != script.preferences[run]), script.preferences[run])
+    other = next(
+        (preference for preference in script.preferences if preference != script.preferences[run]), script.preferences[run]
+    )
     return replace(problem, preference=other).weighed, 0.5
 
 

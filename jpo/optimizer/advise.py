@@ -24,7 +24,7 @@ from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import promised, within_sla
+from jpo.optimizer.sla import target_forecasts, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Undo
 
@@ -123,10 +123,8 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
     """
     decision = decide(problem, policy, runs_finished)
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
-        finding = (
-            "no configuration that was measured is expected to keep what is promised, and only measured ones may be used now"
-        )
-        remedy = "relax a promise, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
+        finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
+        remedy = "relax a target, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
         raise NothingAdmissible(f"[sla] {', '.join(request.targets)}", finding, remedy, code="JPO-E402")
     return decision
 
@@ -141,7 +139,7 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     if not (rows.size and movable and request.admissible(today, before)):
         return None
     row = int(rows[0])
-    targets = list(promised(surrogate, request))
+    targets = list(target_forecasts(surrogate, request))
     if not all(target.kept[row] for target in targets):
         return None
     missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]

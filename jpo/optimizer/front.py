@@ -34,7 +34,7 @@ class Point:
         on_expected_front: no point is, predicted ones included.
         marks: "today", "suggested", "prefer cost" ...
         p_fail: probability that a run fails; None for a measured one.
-        breaks: promises of [sla] which it breaks, or is expected to.
+        breaks: targets of [sla] which it breaks, or is expected to.
     """
 
     parameters: Mapping[str, float]

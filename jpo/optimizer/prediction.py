@@ -37,7 +37,7 @@ class Row:
         expected: what counts; `beside`: what else there is to rest on, and says something different.
         runs: how many finished runs with exactly these values ended well.
         why_not: what the limits say against it; empty: it is admissible.
-        sla: promises held against the forecast.
+        sla: targets held against the forecast.
     """
 
     parameters: Mapping[str, float]
@@ -51,7 +51,7 @@ class Row:
 
     @property
     def allowed(self) -> bool:
-        """Admissible, and not expected to break a promise."""
+        """Admissible, and not expected to break an SLA target."""
         return not self.why_not and all(check.verdict != "broken" for check in self.sla)
 
 

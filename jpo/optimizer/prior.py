@@ -53,8 +53,8 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
         for name, column in zip(candidates.names, candidates.values.T, strict=True)
         if name in PARAMETERS and np.ptp(column) > 0
     ]
-    known = [*fit_surfaces(others, varying), *([shipped_surfaces()] if shipped else [])]
-    return Prior(draws, transfer_surfaces(known, candidates, seed))
+    surfaces = [*fit_surfaces(others, varying), *([shipped_surfaces()] if shipped else [])]
+    return Prior(draws, transfer_surfaces(surfaces, candidates, seed))
 
 
 def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:

@@ -62,17 +62,17 @@ class Surrogate:
         """What is expected of one run of a candidate, with 90% intervals."""
         demands = {name: _at(band, row) for name, band in self.demands.items()}
         rate = self.usd_per_hour(row)
-        known = predict(
+        forecast = predict(
             self.belief,
             row,
             usd_per_hour=rate,
             interval_factor=self.interval_factor,
             loss_interval_factor=self.loss_interval_factor,
         )
-        time = known.duration_seconds
+        time = forecast.duration_seconds
         if self.samples and time:  # one forecast of speed, not two that contradict each other
             demands[THROUGHPUT] = Interval(self.samples / time.mean, self.samples / time.high, self.samples / time.low)
-        return replace(known, **demands)
+        return replace(forecast, **demands)
 
     def expected(self, quantity: str) -> Floats | None:
         """The mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
@@ -104,8 +104,8 @@ class Surrogate:
         return median(done) if done and not varied and max(done) <= ALIKE * min(done) else None
 
     def _cost(self, seconds: Floats) -> Floats | None:
-        known = [self.usd_per_hour(row) for row in range(len(self.candidates.values))]
-        rates = np.array(known, dtype=np.float64)  # NaN: no price
+        rows = range(len(self.candidates.values))
+        rates = np.array([self.usd_per_hour(row) for row in rows], dtype=np.float64)  # NaN: no price
         return None if np.isnan(rates).all() else seconds / 3600 * rates
 
     def usd_per_hour(self, row: int, prices: Prices | None = None) -> float | None:
@@ -178,5 +178,5 @@ def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tu
     1.0 = not at all.
     """
     few = thinned(prior, FEW)  # one belief per run that is looked back upon
-    past = one_step_forecasts(lambda known: believe(few, candidates, known), candidates, runs)
+    past = one_step_forecasts(lambda earlier: believe(few, candidates, earlier), candidates, runs)
     return interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"])

@@ -35,7 +35,7 @@ MOST_PREDICTED = 12
 
 Points = Mapping[int, Point]
 """Row of the candidates -> its point."""
-Promises = Mapping[str, float]
+Targets = Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,7 +51,7 @@ class Tradeoff:
 
     surrogate: Surrogate
     axes: Mapping[str, str]
-    targets: Promises
+    targets: Targets
     facts: Points
     guesses: Points
     left_out: Mapping[str, int]
@@ -69,13 +69,15 @@ def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str
     well = [run for run in surrogate.runs if run.ended_well]
     of_gpus = any(run.outcome.gpu_utilisation is not None for run in well)
     quantities = {**OBJECTIVES, "efficiency": "gpu_utilisation" if of_gpus else "cpu_utilisation"}
-    known = {name for name, quantity in quantities.items() if any(value_of(run, quantity, surrogate) is not None for run in well)}
-    if not well or "cost" in known or (asked and "cost" not in asked):
+    measurable = {
+        name for name, quantity in quantities.items() if any(value_of(run, quantity, surrogate) is not None for run in well)
+    }
+    if not well or "cost" in measurable or (asked and "cost" not in asked):
         return {name: quantities[name] for name in asked or ("time", "cost")}, None
     if asked:
         remedy = "name prices in [prices], or leave cost out, e.g. --objectives time,loss"
         raise UsageError("--objectives", "what the runs cost is not known", remedy, code="JPO-E833")
-    instead = ("time", "efficiency" if "efficiency" in known else "loss")
+    instead = ("time", "efficiency" if "efficiency" in measurable else "loss")
     note = f"the cost is unknown, so this is a front of {' and '.join(instead)}; one of time and cost needs [prices]"
     return {name: quantities[name] for name in instead}, note
 
@@ -86,34 +88,34 @@ def value_of(run: Run, quantity: str, surrogate: Surrogate) -> float | None:
     return outcome_of(run.completed(today), quantity, surrogate.prices)
 
 
-def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises) -> Tradeoff:
-    """Facts and guesses on these axes. `promises`: those of [sla]."""
+def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets) -> Tradeoff:
+    """Facts and guesses on these axes. `targets`: those of [sla]."""
     left_out = Counter[str]()
     facts = measured(surrogate, axes, targets, left_out)
     return Tradeoff(surrogate, axes, targets, facts, predicted(surrogate, axes, targets, facts, left_out), left_out)
 
 
-def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, left_out: Counter[str]) -> Points:
+def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, left_out: Counter[str]) -> Points:
     """The medians of the runs that ended well and measured everything, per configuration."""
-    found: dict[int, list[dict[str, float]]] = {}
-    for one in runs_at_candidates(surrogate.candidates, surrogate.runs):
-        measures = {quantity: value_of(one.run, quantity, surrogate) for quantity in axes.values()}
+    values_by_row: dict[int, list[dict[str, float]]] = {}
+    for at in runs_at_candidates(surrogate.candidates, surrogate.runs):
+        measures = {quantity: value_of(at.run, quantity, surrogate) for quantity in axes.values()}
         values = {quantity: value for quantity, value in measures.items() if value is not None}
-        if not one.run.ended_well:
+        if not at.run.ended_well:
             left_out["runs that did not end well"] += 1
         elif len(values) < len(axes):
             left_out[f"runs without {' and '.join(LABELS[quantity] for quantity in measures if quantity not in values)}"] += 1
         else:
-            found.setdefault(one.row, []).append(values)
+            values_by_row.setdefault(at.row, []).append(values)
     points = {}
-    for row, runs in found.items():
+    for row, runs in values_by_row.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
         certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
         points[row] = Point(surrogate.candidates.parameters(row), len(runs), medians, breaks=broken(certain, targets))
     return points
 
 
-def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, facts: Points, left_out: Counter[str]) -> Points:
+def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, facts: Points, left_out: Counter[str]) -> Points:
     """Forecasts of what could be run and was not measured."""
     points: dict[int, Point] = {}
     if surrogate.belief.duration_seconds is None:
@@ -131,7 +133,7 @@ def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, 
     return points
 
 
-def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Promises) -> Point:
+def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Targets) -> Point:
     """What is expected of a configuration; without a value where nothing supports one."""
     expected = surrogate.forecast(row)
     bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
@@ -140,8 +142,8 @@ def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: P
     return Point(surrogate.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, targets))
 
 
-def broken(expected: Forecast, targets: Promises) -> tuple[str, ...]:
-    """Promises that are not kept in expectation."""
+def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:
+    """SLA targets that are not kept in expectation."""
     return tuple(check.name for check in check_sla(targets, expected) if check.verdict == "broken")
 
 
@@ -152,7 +154,7 @@ def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Poi
         marks: row -> what is to be found there.
     """
     every = {**of.facts, **of.guesses}
-    known = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of.axes)), strict=True))
+    non_dominated_rows = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of.axes)), strict=True))
     expected = dict(zip(every, non_dominated(coordinates(every.values(), of.axes)), strict=True))
     best = [row for row in of.guesses if expected[row]]
     listed = [best[at] for at in spread(coordinates((of.guesses[row] for row in best), of.axes), MOST_PREDICTED)]
@@ -160,7 +162,7 @@ def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Poi
     points = [
         replace(
             every.get(row) or forecast(of.surrogate, row, of.axes, of.targets),
-            on_front=bool(known.get(row, False)),
+            on_front=bool(non_dominated_rows.get(row, False)),
             on_expected_front=bool(expected.get(row, False)),
             marks=tuple(marks.get(row, ())),
         )
@@ -183,16 +185,16 @@ def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
     if len(end) < len(quantities):
         return None
     reference = [float(end[quantity]) for quantity in quantities]
-    known = hypervolume(facts, reference)
-    guesses = (coordinates(of.guesses.values(), of.axes, unlucky=one) for one in (False, True))
-    expected, unlucky = (beyond(known, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
+    measured_volume = hypervolume(facts, reference)
+    guesses = (coordinates(of.guesses.values(), of.axes, unlucky=unlucky) for unlucky in (False, True))
+    expected, unlucky = (beyond(measured_volume, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
     shown = {quantity: sign(quantity) * value for quantity, value in zip(quantities, reference, strict=True)}
-    return Volumes(shown, known, expected, unlucky)
+    return Volumes(shown, measured_volume, expected, unlucky)
 
 
-def beyond(known: float, volume: float) -> float:
-    """The volume with further points, which is the known one where they only change its rounding."""
-    return known if math.isclose(known, volume, rel_tol=1e-9) else volume
+def beyond(measured_volume: float, volume: float) -> float:
+    """The volume with further points, which is that of the measured ones where they only change its rounding."""
+    return measured_volume if math.isclose(measured_volume, volume, rel_tol=1e-9) else volume
 
 
 def coordinates(points: Iterable[Point], axes: Mapping[str, str], *, unlucky: bool = False) -> Floats:

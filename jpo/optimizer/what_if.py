@@ -47,9 +47,11 @@ class Bounds:
         asked = " and ".join(f"{_VERBS[name]} {numbers.written(name, most, self.currency)}" for name, most in self._asked())
         if self.miss(row) == math.inf:
             return f"Whether anything would {asked} is unknown: no run, trial or similar workload supports a number."
-        known = {name: getattr(row.expected.forecast, name) for name in ("duration_seconds", "cost_usd")}
+        intervals = {name: getattr(row.expected.forecast, name) for name in ("duration_seconds", "cost_usd")}
         parts = ", ".join(
-            numbers.expected(name, interval, bounds=True, currency=self.currency) for name, interval in known.items() if interval
+            numbers.expected(name, interval, bounds=True, currency=self.currency)
+            for name, interval in intervals.items()
+            if interval
         )
         if not met:
             return f"Nothing admissible is expected to {asked}; nearest is {label(row)}: {parts}."

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jpo import Advisor, Outcome, Preference, Range
 from jpo.advisor.candidates import MOST_OUTSIDE, candidates_among
-from jpo.advisor.space import choices_of
+from jpo.advisor.space import numbered_space
 from jpo.errors import UsageError
 from jpo.records import Identity, Run, RunStatus
 
@@ -361,7 +361,7 @@ def test_of_ten_thousand_configurations_in_a_large_space_the_newest_and_the_fast
         Run(str(i), Identity("d", "m", "f"), {**dict.fromkeys(space, 0.5), **p}, RunStatus.SUCCEEDED, None, i, o, "")
         for i, (p, o) in enumerate(history)
     ]
-    weighed = set(candidates_among(choices_of(space), dict.fromkeys(space, 0.5), runs).values[:, 0])
+    weighed = set(candidates_among(numbered_space(space), dict.fromkeys(space, 0.5), runs).values[:, 0])
     assert {7 / 10_000, 0.9999, 1 - MOST_OUTSIDE / 10_000} <= weighed
     assert 0.9 not in weighed
 
@@ -371,7 +371,7 @@ def test_of_configurations_outside_the_newest_are_weighed() -> None:
         Run(str(i), Identity("d", "m", "f"), {"batch_size": 1000.0 + i}, RunStatus.SUCCEEDED, None, i, took(9), "")
         for i in range(300)
     ]
-    candidates = candidates_among(choices_of({"batch_size": [32, 64]}), {"batch_size": 32.0}, runs)
+    candidates = candidates_among(numbered_space({"batch_size": [32, 64]}), {"batch_size": 32.0}, runs)
     assert len(candidates.values) == 2 + MOST_OUTSIDE
     assert {32, 64, 1299, 1300 - MOST_OUTSIDE} <= set(candidates.values[:, 0])
     assert list(candidates.admissible[:3]) == [True, True, False]

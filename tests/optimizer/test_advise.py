@@ -104,7 +104,7 @@ def test_when_no_measured_values_keep_the_sla_the_remedy_is_one_that_is_left() -
     """Since exploring has spent its budget, "use explore = safe" would change nothing."""
     dear = a_run(5, 400.0, cpus=4.0)
     asked = request(targets={"time_max": 30.0})
-    with pytest.raises(NothingAdmissible, match=r"^\[sla\] time_max: no .* relax a promise, or try other values by --set"):
+    with pytest.raises(NothingAdmissible, match=r"^\[sla\] time_max: no .* relax a target, or try other values by --set"):
         advised(asked, [*FASTER, dear], followed_up=((dear, NOW),))
 
 

@@ -75,8 +75,8 @@ def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     rng.bit_generator.state = header["rng"]
     real, simulated = (_replay(kind, tensors, header["replays"][kind]) for kind in ("real", "simulated"))
     above, below = map(float, header["chart"])
-    told = int(header["runs_learnt"]), str(header["history"]), Chart(above, below), int(header["resets"])
-    return AgentState(learner, real, simulated, rng, *told)
+    progress = int(header["runs_learnt"]), str(header["history"]), Chart(above, below), int(header["resets"])
+    return AgentState(learner, real, simulated, rng, *progress)
 
 
 def _moments(optimiser: torch.optim.Adam, parameters: Tensors) -> Arrays:

@@ -32,7 +32,7 @@ def uncertainty(
         rng: draws which hidden units are left out, one draw per pass for all candidates.
         rate: share of hidden units left out, 0 <= rate < 1.
     """
-    answers = np.array([[_smaller(one, features, rng, rate) for one in policy.members] for _ in range(passes)])
+    answers = np.array([[_smaller(member, features, rng, rate) for member in policy.members] for _ in range(passes)])
     values = answers.mean(axis=1)  # (passes, members, K) -> (passes, K)
     return values.mean(axis=0), values.std(axis=0)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import choose, set_back
-from jpo.optimizer.explain.scene import Scene, guarded, moved, named, neighbours
+from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
@@ -41,7 +41,7 @@ OVERRULED = ("user", "waiting", "rollback")
 """Who decides without weighing the candidates."""
 
 
-def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
+def capped_by(scene: DecisionScene) -> dict[str, tuple[str, float]]:
     """Changed parameter -> (the limits at which it stands, the next value, which the guard refuses for those and nothing else).
 
     Only where the last rung up to the choice was expected to pay off: nothing is said of a step that nobody wanted.
@@ -59,7 +59,7 @@ def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
     return capped
 
 
-def _limits_against(scene: Scene, values: Mapping[str, float], name: str) -> str:
+def _limits_against(scene: DecisionScene, values: Mapping[str, float], name: str) -> str:
     """What the user wrote that keeps a parameter from this value, others following; "" where something else does, or nothing."""
     violations = guarded(scene, moved(scene, values)).violations
     if not all(violation.rule in HELD_BY for violation in violations):
@@ -77,7 +77,7 @@ def _beyond(name: str, before: float, here: float, request: Request) -> float:
     return float(round(next_one)) if name in WHOLE else next_one
 
 
-def counterfactuals(scene: Scene) -> Iterator[str]:
+def counterfactuals(scene: DecisionScene) -> Iterator[str]:
     """What another preference or boldness would have chosen, where it differs: the same decider is asked again."""
     decided_by, request = scene.advice.decision.decided_by, scene.request
     if decided_by == "sac" and scene.policy is None:
@@ -100,7 +100,7 @@ def counterfactuals(scene: Scene) -> Iterator[str]:
             yield f"with {condition} the choice would be {named(scene, row)}"
 
 
-def chosen_with(scene: Scene, request: Request) -> int | None:
+def chosen_with(scene: DecisionScene, request: Request) -> int | None:
     """The row that `advise` chooses on this request, without a word of the user; None where nothing may be used."""
     known, surrogate = scene.known, scene.surrogate
     try:
@@ -126,7 +126,7 @@ def without_the_unlikely(belief: Belief) -> Belief:
     return replace(belief, weights=weights, **{name: getattr(belief, name)[kept] for name in per_job})
 
 
-def break_even(scene: Scene) -> Iterator[str]:
+def break_even(scene: DecisionScene) -> Iterator[str]:
     """How long a run may take before the comparison with today's values turns: of the choice, or of what comes second to keeping.
 
     Time, and with it cost, are what is compared; loss and utilisation stay as they are expected.

@@ -18,7 +18,7 @@ from jpo.records import Belief, Candidates, Known, Parameters, same
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Scene:
+class DecisionScene:
     """The moment of the decision.
 
     Attributes:
@@ -56,7 +56,7 @@ class Scene:
         return self.advice.decision.choice
 
 
-def neighbours(scene: Scene, name: str) -> dict[str, int]:
+def neighbours(scene: DecisionScene, name: str) -> dict[str, int]:
     """The rows that differ from the choice in one parameter alone, and in what follows it: at its next "larger" and "smaller"
     value, where they are."""
     if name not in scene.request.free:
@@ -69,19 +69,19 @@ def neighbours(scene: Scene, name: str) -> dict[str, int]:
     return {side: min(rows, key=lambda row: abs(column[row] - here[name])) for side, rows in beyond.items() if rows}
 
 
-def moved(scene: Scene, values: Parameters) -> dict[str, float]:
+def moved(scene: DecisionScene, values: Parameters) -> dict[str, float]:
     """A configuration, what follows others set as they demand."""
     steered = {name: value for name, value in values.items() if name not in scene.request.follow}
     return with_followers(scene.request, steered)
 
 
-def guarded(scene: Scene, values: Parameters) -> Verdict:
+def guarded(scene: DecisionScene, values: Parameters) -> Verdict:
     """The guard's word on a configuration, without forecasts: those are weighed by the preference and by [sla]."""
     facts = replace(scene.facts, usd_per_hour_next=usd_per_hour(values, scene.request.prices))
     return constraints.check(scene.advice.current, values, scene.limits, facts)
 
 
-def named(scene: Scene, row: int) -> str:
+def named(scene: DecisionScene, row: int) -> str:
     """What differs from today: "batch_size 128, gpus 2"."""
-    now, there = (scene.candidates.parameters(one) for one in (scene.candidates.current, row))
+    now, there = (scene.candidates.parameters(at) for at in (scene.candidates.current, row))
     return ", ".join(f"{name} {value:g}" for name, value in there.items() if value != now[name]) or "today's configuration"
