@@ -111,8 +111,9 @@ def test_the_list_of_untested_modules_is_no_longer_than_it_must_be() -> None:
 def mirrored(path: Path) -> Path:
     """The place of a module's test file under tests/. A command line is tested where its command is."""
     inside = path.relative_to(ROOT)
-    if inside.parts[:2] == ("jpo", "cli") and (ROOT / "jpo/commands" / inside.stem).with_suffix(".py").exists():
-        return Path("commands") / f"test_{path.name}"
+    command = ROOT / "jpo/commands" / inside.stem
+    if inside.parts[:2] == ("jpo", "cli") and (command.is_dir() or command.with_suffix(".py").exists()):
+        return Path("commands", *([inside.stem] if command.is_dir() else []), f"test_{path.name}")
     folder = inside.parent if inside.parts[0] == "constraints" else inside.parent.relative_to("jpo")
     return folder / f"test_{path.name}"
 
