@@ -1,6 +1,6 @@
 """The SLA: what runs promise, held against what is expected of them and against what came of them.
 
-PROMISES is the one table that says what each promise of [sla] means. What is not known neither keeps nor breaks a promise.
+SLA_TARGETS is the one table that says what each promise of [sla] means. What is not known neither keeps nor breaks a promise.
 """
 
 from __future__ import annotations
@@ -104,19 +104,23 @@ class Compliance:
         runs: those that broke nothing, of those about which at least one promise is known.
         pairs: promises kept, of all promises of all runs that are known. Those of one run go together: its interval is too narrow
             to be shown.
-        promises: the runs that kept each promise, by name.
+        targets: the runs that kept each promise, by name.
     """
 
     runs: Kept
     pairs: Kept
     targets: Mapping[str, Kept]
 
+    def of(self, name: str) -> Kept:
+        """How often a target was kept; never, of none, where no run was held against it."""
+        return self.targets.get(name, Kept(0, 0))
+
 
 def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
     """The SLA's account over runs, each given by its checks."""
-    told = [list(checks) for checks in checked]
-    promised = {check.name for checks in told for check in checks}
-    verdicts = [{check.name: check.verdict != "broken" for check in checks if check.verdict != "unknown"} for checks in told]
+    runs = [list(checks) for checks in checked]
+    promised = {check.name for checks in runs for check in checks}
+    verdicts = [{check.name: check.verdict != "broken" for check in checks if check.verdict != "unknown"} for checks in runs]
     return Compliance(
         runs=_kept(all(known.values()) for known in verdicts if known),
         pairs=_kept(kept for known in verdicts for kept in known.values()),
@@ -125,8 +129,8 @@ def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
 
 
 def _kept(answers: Iterable[bool]) -> Kept:
-    told = list(answers)
-    return Kept(sum(told), len(told))
+    kept = list(answers)
+    return Kept(sum(kept), len(kept))
 
 
 def _wilson(kept: int, known: int) -> Interval:

@@ -15,7 +15,7 @@ from jpo.cost.sla import SLA_TARGETS, measured
 from jpo.records import Run
 
 FEWEST = 3
-"""Runs from which a threshold can be told: with two the bound lies at six times their spread."""
+"""Runs from which a threshold can be told: with two the bound is six times their spread away."""
 MOST_BEYOND = 10.0
 """A limit at ten times the worst run promises nothing."""
 NICE_SECONDS = (10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
@@ -45,6 +45,14 @@ class Threshold:
     least: float | None = None
     most: float | None = None
     why_not: str = ""
+
+    @property
+    def toml(self) -> str | None:
+        """The limit as [sla] has it, durations in the largest unit that divides them; None where there is none."""
+        if self.limit is None or self.name != "time_max":
+            return None if self.limit is None else f"{self.limit:.10g}"
+        unit, size = next((pair for pair in (("h", 3600.0), ("m", 60.0)) if self.limit % pair[1] == 0), ("s", 1.0))
+        return f'"{f"{self.limit / size:.6f}".rstrip("0").rstrip(".")}{unit}"'
 
 
 def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator[Threshold]:
@@ -125,7 +133,7 @@ def rounded(name: str, bound: float) -> float:
 
 
 def _step(name: str, size: float) -> float:
-    """The largest step that people count in and that is small beside a number."""
+    """The largest step that people count in and that is small next to a number."""
     most = size * (FINE if name == "val_loss_max" else COARSE)
     if name == "time_max" and most >= NICE_SECONDS[0]:
         return float(max(step for step in NICE_SECONDS if step <= most))
