@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.report.audit_words import in_words, maker
+from jpo.history import AuditRecord
+from jpo.records import Identity
+from jpo.report import audit
+from jpo.report.audit import AuditPage, in_words, maker
+from jpo.report.forms import html, markdown
 
 DECIDED = {"decided_by": "sac", "confidence": 0.93, "suggestion_id": "s1"}
 FORECAST = {"now": {"duration_seconds": {"mean": 13920.0}}, "next": {"duration_seconds": {"mean": 10680.0}}}
@@ -61,7 +65,7 @@ FORECAST = {"now": {"duration_seconds": {"mean": 13920.0}}, "next": {"duration_s
         (
             "observed",
             {"run_id": "r1", "status": "failed", "source": "csv", "outcome": {"duration_seconds": 40.0}, "suggestion_id": "s1"},
-            "run r1 failed, 40 s (csv), with the values of s1",
+            "run r1 failed, 40s (csv), with the values of s1",
         ),
         ("observed", {"run_id": "r", "status": "succeeded", "source": "csv", "outcome": {}}, "run r succeeded (csv)"),
         ("learnt", {"runs": 3, "updates": 400, "rebuilt": True}, "3 runs taken in, 400 updates altogether, begun anew"),
@@ -95,3 +99,37 @@ def test_what_an_older_newer_or_forged_record_says_is_shown_as_it_stands(kind: s
 )
 def test_the_maker_is_named_with_where_to_look_further(by: object, told: str) -> None:
     assert maker({"by": by}) == told
+
+
+RECORD = AuditRecord(
+    3,
+    1.7e9,
+    "observed",
+    Identity("<d>", "m", "f"),
+    {"run_id": "r|1", "status": "failed", "source": "csv", "outcome": {}},
+    "a" * 64,
+    "b" * 64,
+)
+
+
+def test_a_record_is_a_line() -> None:
+    assert audit.text_line(RECORD, None, colour=False) == (
+        "     3  2023-11-14 22:13:20Z  observed     <d>/m/f  run r|1 failed (csv)\n"
+    )
+    assert "\x1b[2mobserved" in audit.text_line(RECORD, None, colour=True)
+
+
+def test_a_page_is_a_table_with_its_texts_escaped() -> None:
+    document = audit.document(AuditPage([RECORD], newest=1))
+    row = "| 3 | 2023-11-14 22:13:20Z | observed | `<d>/m/f` | run r\\|1 failed (csv) |  |"
+    assert row in markdown.render(document)
+    assert "> **Note:** newest 1 only, older ones are left out" in markdown.render(document)
+    assert "<code>&lt;d&gt;/m/f</code>" in html.render(document)
+
+
+def test_json_csv_and_events_are_lines() -> None:
+    assert audit.json_line(RECORD).startswith('{"at": 1700000000.0, "data": {')
+    (event,) = audit.events([RECORD], "sqlite:///x")
+    assert '"source": "sqlite:///x"' in event
+    header, row = audit.csv_lines([RECORD])
+    assert (header.split(",")[:2], row.split(",")[0]) == (["number", "time"], "3")
