@@ -53,8 +53,8 @@ def show(output: Output, limit: int | None, toml: Path | None) -> None:
 def verify(head: str | None, toml: Path | None, *, anchor: bool) -> None:
     """Verify the hash chain; a bad record: exit 5.
 
-    The first bad record is named. The chain alone cannot show that records are missing at its end, or that all of it was written anew. An anchor can:
-    note it where the store's owner cannot change it, and hold the log against it later.
+    The first bad record is named. The chain alone cannot show that records are missing at its end, or that all of it was
+    written anew. An anchor can: note it where the store's owner cannot change it, and hold the log against it later.
 
     \b
     Examples:

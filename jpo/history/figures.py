@@ -80,19 +80,19 @@ def figures(runs: Sequence[Run], cost_usd: Measure) -> tuple[Figures, ...]:
 
 def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure) -> Figures:
     """The runs of one workload."""
-    known = configurations(runs, cost_usd)
+    tried = configurations(runs, cost_usd)
     return Figures(
         identity=identity,
         runs=len(runs),
         by_status=dict(Counter(ending(run) for run in runs).most_common()),
         spreads={name: spread(values_of(runs, name, cost_usd)) for name in QUANTITIES},
-        best={goal: best_of(known, quantity) for goal, quantity in GOALS.items()},
-        varied=tuple(name for name in PARAMETERS if len({one.parameters.get(name) for one in known}) > 1),
+        best={goal: best_of(tried, quantity) for goal, quantity in GOALS.items()},
+        varied=tuple(name for name in PARAMETERS if len({configuration.parameters.get(name) for configuration in tried}) > 1),
     )
 
 
 def ending(run: Run) -> str:
-    """How a run ended; one that ended without reaching its own target is told apart."""
+    """How a run ended; "target missed" where it ended well without reaching its own target."""
     return "target missed" if run.outcome.converged is False and run.status == "succeeded" else run.status.value
 
 
@@ -127,7 +127,8 @@ def configuration(runs: Sequence[Run], cost_usd: Measure) -> Configuration:
     return Configuration(runs[0].parameters, good, len(runs) - good, medians)
 
 
-def best_of(known: Iterable[Configuration], quantity: str) -> Configuration | None:
+def best_of(tried: Iterable[Configuration], quantity: str) -> Configuration | None:
     """The configuration with the least median, of equal ones that with most runs."""
-    ranked = [(value, -one.runs, number, one) for number, one in enumerate(known) if (value := one.medians[quantity]) is not None]
+    medians = [(tested.medians[quantity], tested) for tested in tried]
+    ranked = [(value, -tested.runs, number, tested) for number, (value, tested) in enumerate(medians) if value is not None]
     return min(ranked)[-1] if ranked else None
