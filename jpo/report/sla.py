@@ -12,7 +12,7 @@ from jpo.wording import names, numbers
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
-    from jpo.cost.sla import Compliance, Kept
+    from jpo.cost.sla import Compliance, ComplianceRate
     from jpo.cost.thresholds import Threshold
 
 WORDS: Mapping[str, tuple[str, Emphasis]] = {
@@ -127,7 +127,7 @@ def _compliance(result: SlaReport) -> Table:
     return Table(columns, tuple(rows), name="compliance")
 
 
-def _kept(what: str, kept: Kept, *, interval: bool = True) -> Row:
+def _kept(what: str, kept: ComplianceRate, *, interval: bool = True) -> Row:
     share = kept.share
     if share is None:
         return what, kept.kept, kept.known, None
@@ -198,5 +198,5 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
     }
 
 
-def _counted(kept: Kept) -> dict[str, object]:
+def _counted(kept: ComplianceRate) -> dict[str, object]:
     return {**asdict(kept), "share": kept.share and asdict(kept.share)}

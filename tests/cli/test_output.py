@@ -1,50 +1,59 @@
-"""What a subject of jpo/report becomes in each form, and streams of lines."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from jpo.cli import output
-from jpo.cli.output import rendered, stream
+from jpo.cli.output import Output, can_be_kept, rendered, save, stream, width
+from jpo.errors import UsageError
 from jpo.report.document import Column, Document, Table
 
-
-class Counts:
-    """A subject whose CSV is the tables of its document."""
-
-    def document(self, count: int, /) -> Document:
-        return Document("Counts", (Table((Column("count", "figure"),), ((count,),)),))
-
-    def as_json(self, count: int, /) -> Mapping[str, object]:
-        return {"count": count}
-
-
-class CountsAsRows(Counts):
-    def as_csv(self, count: int, /) -> str:
-        return f"{count}\n"
+SUBJECT = SimpleNamespace(document=lambda result: Document(f"Result {result}"), as_json=lambda result: {"result": result})
 
 
 @pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ("json", '{\n  "count": 3\n}\n'),
-        ("text", "Counts\n\ncount\n    3\n"),
-        ("table", "Counts\n\ncount\n    3\n"),
-        ("markdown", "### Counts\n\n| count |\n| ---: |\n| 3 |\n"),
-        ("csv", "count\n3\n"),
-    ],
+    ("form", "text"), [("text", "Result 3"), ("json", '"result": 3'), ("markdown", "Result 3"), ("html", "<title>Result 3")]
 )
-def test_a_result_has_every_form(form: str, text: str) -> None:
-    assert rendered(Counts(), 3, form) == text
+def test_a_result_has_every_form(form: str, text: str):
+    assert text in rendered(SUBJECT, 3, form)
 
 
-def test_a_published_csv_goes_before_the_tables_of_the_document() -> None:
-    assert rendered(CountsAsRows(), 3, "csv") == "3\n"
+def test_a_file_gets_the_form_of_its_suffix_and_stdout_the_one_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    files = (tmp_path / "a.json", tmp_path / "b.html", tmp_path / "c.txt")
+    Output("text", files).show(SUBJECT, 3)
+    assert capsys.readouterr().out.strip() == "Result 3"
+    assert (files[0].read_text(), files[2].read_text().strip()) == ('{\n  "result": 3\n}\n', "Result 3")
+    assert files[1].read_text().startswith("<!DOCTYPE html>")
 
 
-def test_a_stream_is_written_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_done(tmp_path: Path):
+    with pytest.raises(UsageError, match="cannot be written"):
+        can_be_kept([tmp_path])
+    with pytest.raises(UsageError, match="name another one"):
+        save(tmp_path / "no" / "such.json", "")
+
+
+@pytest.mark.parametrize(("columns", "expected"), [("72", 72), ("", 120), ("many", 120), ("0", 120)])
+def test_piped_output_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch, columns: str, expected: int):
+    monkeypatch.setattr("jpo.cli.output.for_people", lambda: False)
+    monkeypatch.setenv("COLUMNS", columns)
+    assert width() == expected
+
+
+def test_a_published_csv_goes_before_the_tables_of_the_document():
+    def document(count: int) -> Document:
+        return Document("Counts", (Table((Column("count", "figure"),), ((count,),)),))
+
+    counts = SimpleNamespace(document=document, as_json=lambda count: {"count": count})
+    assert rendered(counts, 3, "csv") == "count\n3\n"
+    rows = SimpleNamespace(document=document, as_json=counts.as_json, as_csv=lambda count: f"{count}\n")
+    assert rendered(rows, 3, "csv") == "3\n"
+
+
+def test_a_stream_is_written_as_it_comes(monkeypatch: pytest.MonkeyPatch):
     written: list[str] = []
     monkeypatch.setattr(output, "put", written.append)
     monkeypatch.setattr(output, "AT_ONCE", 2)

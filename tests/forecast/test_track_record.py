@@ -18,8 +18,8 @@ def test_what_has_no_ratio_is_not_compared() -> None:
 
 def test_the_interval_of_a_share_is_wilsons() -> None:
     """8 of 10 at 95%: 0.490 to 0.943, as in Newcombe 1998, table I's method 3."""
-    found = share_interval(8, 10, level=0.95)
-    assert (found.mean, found.low, found.high) == pytest.approx((0.8, 0.490, 0.943), abs=5e-4)
+    record = share_interval(8, 10, level=0.95)
+    assert (record.mean, record.low, record.high) == pytest.approx((0.8, 0.490, 0.943), abs=5e-4)
 
 
 def test_all_of_few_proves_little() -> None:

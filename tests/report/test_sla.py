@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from made import a_run
 
-from jpo.cost.sla import Compliance, Kept
+from jpo.cost.sla import Compliance, ComplianceRate
 from jpo.cost.thresholds import Threshold
 from jpo.records import Currency, Identity, SlaCheck
 from jpo.report import sla
@@ -12,7 +12,9 @@ from jpo.report.forms import html, json, markdown, text
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport, verdict
 
 IDENTITY = Identity("d", "m", "f")
-COMPLIANCE = Compliance(Kept(6, 7), Kept(6, 7), {"time_max": Kept(6, 7), "gpu_util_min": Kept(0, 0)})
+COMPLIANCE = Compliance(
+    ComplianceRate(6, 7), ComplianceRate(6, 7), {"time_max": ComplianceRate(6, 7), "gpu_util_min": ComplianceRate(0, 0)}
+)
 
 
 def a_check(name: str = "time_max", limit: float = 3600.0, word: str = "ok") -> SlaCheck:
