@@ -5,7 +5,6 @@ Records are rendered one by one: a log of any length needs little memory.
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,9 +14,8 @@ from typing import Any
 from rich.style import Style
 
 from jpo.history import AuditRecord
-from jpo.history.audit_export import COLUMNS, cells, cloud_event, moment
 from jpo.report.document import Column, Document, Note, Table
-from jpo.report.forms import json as forms
+from jpo.report.forms import json
 from jpo.report.spreadsheet import csv_line
 from jpo.wording import numbers
 from jpo.wording.names import DECIDERS
@@ -25,6 +23,8 @@ from jpo.wording.printable import printable
 
 Data = Mapping[str, Any]
 """What a record says; history/events.py writes it."""
+COLUMNS = ("number", "time", "at", "kind", "dataset", "model", "framework", "what", "by", "data", "previous", "hash")
+"""Of the exported CSV."""
 COLOURS = {
     "suggested": "bold",
     "rolled back": "bold",
@@ -34,6 +34,10 @@ COLOURS = {
     "not written": "red",
     "observed": "dim",
 }
+
+
+NARROWEST = 20
+"""Columns of the words of a line, in a narrower terminal too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +74,9 @@ def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:
     sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}  [{maker(record.data)}]".removesuffix("  []")
     head, kind, words = f"{record.number:>6}  {clock(record.at):<20}  ", f"{printable(record.kind):<11}", printable(sentence)
     if width:
-        below = " " * (len(head) + len(kind) + 2)
-        words = textwrap.fill(words, max(width - len(below), 20), break_on_hyphens=False).replace("\n", f"\n{below}")
+        blank = f"{'':{len(head) + len(kind) + 2}}"
+        room = max(width, len(blank) + NARROWEST)
+        words = textwrap.fill(words, room, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False)[len(blank) :]
     style = COLOURS.get(record.kind) if colour else None
     return f"{head}{Style.parse(style).render(kind) if style else kind}  {words}\n"
 
@@ -86,12 +91,12 @@ def json_line(record: AuditRecord) -> str:
     """A record of `jpo audit show -o json`."""
     identity = asdict(record.identity) if record.identity else None
     names = {"number": record.number, "at": record.at, "kind": record.kind, "workload": identity, "hash": record.hash}
-    return forms.line({**names, "previous": record.previous, "data": dict(record.data)})
+    return json.line({**names, "previous": record.previous, "data": dict(record.data)})
 
 
 def events(records: Iterable[AuditRecord], source: str) -> Iterator[str]:
     """JSON Lines of CloudEvents; `source` is the URI of the store."""
-    return (forms.line(cloud_event(record, source)) for record in records)
+    return (json.line(cloud_event(record, source)) for record in records)
 
 
 def csv_lines(records: Iterable[AuditRecord]) -> Iterator[str]:
@@ -99,6 +104,53 @@ def csv_lines(records: Iterable[AuditRecord]) -> Iterator[str]:
     yield csv_line(COLUMNS)
     for record in records:
         yield csv_line(cells(record, in_words(record.kind, record.data), maker(record.data)))
+
+
+def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
+    """A record as a CloudEvent 1.0; everything that its hash covers is in it, unrounded.
+
+    Extension attributes are texts: `at` (unix seconds as they were hashed), `dataset`, `model`, `framework`, `previous` and
+    `hash`. `time` is absent outside the years 1 to 9999, `subject` where no workload in particular is concerned.
+
+    Args:
+        source: URI of the store.
+    """
+    at, identity = moment(record.at), record.identity
+    return {
+        "specversion": "1.0",
+        "id": str(record.number),
+        "source": source,
+        "type": f"io.jpo.{record.kind.replace(' ', '-')}",
+        **({"subject": str(identity), **asdict(identity)} if identity else {}),
+        **({"time": rfc3339(at)} if at else {}),
+        "at": repr(record.at),
+        "datacontenttype": "application/json",
+        "data": dict(record.data),
+        "previous": record.previous,
+        "hash": record.hash,
+    }
+
+
+def cells(record: AuditRecord, what: str, by: str) -> tuple[str | float, ...]:
+    """A record in the order of COLUMNS, with what happened and who did it in words; empty where nothing is known."""
+    at, identity = moment(record.at), record.identity
+    names = (identity.dataset, identity.model, identity.framework) if identity else ("", "", "")
+    when = rfc3339(at) if at else ""
+    data = json.line(dict(record.data)).rstrip("\n")
+    return (record.number, when, record.at, record.kind, *names, what, by, data, record.previous, record.hash)
+
+
+def moment(at: float) -> datetime | None:
+    """Unix seconds as a time; None outside the years 1 to 9999."""
+    try:
+        return datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def rfc3339(at: datetime) -> str:
+    """A time in UTC, e.g. 2026-11-21T03:00:00.250000Z."""
+    return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 # --- a record in words
@@ -109,7 +161,7 @@ def in_words(kind: str, data: Data) -> str:
     try:
         return _SENTENCES[kind](data)
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, OSError):
-        return json.dumps({name: value for name, value in data.items() if name != "by"}, sort_keys=True, ensure_ascii=False)
+        return json.line({name: value for name, value in data.items() if name != "by"}).rstrip("\n")
 
 
 def maker(data: Data) -> str:
