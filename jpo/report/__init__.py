@@ -8,14 +8,14 @@
     explanation.py   the same retold in full; explanation_json.py
     prediction.py    what configurations would take; what_if.py: the answer to a question; prediction_text.py, prediction_json.py
     front.py         the trade-off front; front_text.py, front_json.py, front_plot.py
-    before_after.py  before JPO and after; before_after_plot.py
+    history.py       runs, suggestions and the ledger; before_after.py: before JPO and after; plots/before_after.py
     fleet.py         a simulated fleet; fleet_text.py, fleet_json.py, fleet_plot.py
-    log_figures.py   what many runs say; log_tables.py, extended.py (as CSV, with rewards)
-    sla.py, price_text.py, doctor_text.py, audit_words.py    promises, prices, surroundings, the audit log
+    logs.py          what many runs say; the extended CSV, with rewards
+    sla.py, audit.py, price_text.py, doctor_text.py    SLA targets and thresholds, the audit log, prices, surroundings
     live.py          a long wait on stderr
 
     numbers.py       numbers as people read them: 3h 52m, 21%, 0.0316
-    printable.py     names from elsewhere; spreadsheet.py, run_rows.py: rows of CSV files
+    spreadsheet.py   rows of CSV files, harmless in spreadsheets
     page.py          what text is printed on
 
 All of it is told what to write: nothing here decides or stores anything.
