@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 from jpo.agent.policy import load_policy, save_policy
-from jpo.errors import StoreError
+from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
 from jpo.learning.continual import Learnt, catch_up, keep_up, policy_for, untested, waiting
 from jpo.records import Identity, RunStatus
@@ -65,10 +65,20 @@ def test_a_rebuilt_agent_is_the_same_agent(store: Store) -> None:
     assert (rebuilt[0], rebuilt[1]) == (saved[0], saved[1] + 1)
 
 
-def test_without_time_nothing_is_learnt_and_torch_is_not_needed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
+def test_without_time_nothing_is_learnt_and_the_saved_agent_is_not_even_read(store: Store) -> None:
     assert keep_up(store, JOB, RUNS, REQUEST, seconds=0, now=1.0, seed=0) == ()
     assert store.load_agent(AGENT) is None
+    store.save_agent(AGENT, b"no agent", expected_version=0)
+    assert keep_up(store, JOB, RUNS, REQUEST, seconds=0, now=1.0, seed=0) == ()
+
+
+def test_without_torch_a_suggestion_learns_nothing_and_learning_names_the_remedy(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert keep_up(store, JOB, RUNS, REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
+        catch_up(store, JOB, RUNS, REQUEST, seed=0, now=1.0, budget_seconds=60.0)
 
 
 def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:
