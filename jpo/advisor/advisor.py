@@ -38,7 +38,7 @@ Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration
 
 @dataclass(frozen=True, slots=True)
 class NextConfiguration:
-    """What to run next.
+    """Configuration to run next, with its forecast and the reasons.
 
     Attributes:
         parameters: in the caller's own values.
@@ -58,12 +58,12 @@ class NextConfiguration:
 
 
 class Advisor:
-    """Suggests the next configuration of one recurring job.
+    """Optimizer of one recurring job: it is asked for the next configuration and told what came of it.
 
     Args:
         space: parameter -> choices or `Range`, or a list of all feasible configurations. Any name may be a parameter; those of
             `jpo.records.PARAMETERS` have a meaning to JPO (batch_size is global, memory in GiB).
-        current: today's configuration, the reference of everything. It may lie outside the space: then it is suggested only until
+        current: today's configuration, the reference of everything. It may be outside the space: then it is suggested only until
             it has ended well once, and with explore = "off" until a configuration of the space has.
         preference: "time", "cost", "efficiency", "balanced", or weights of time, cost, efficiency and loss that sum to 1.
         workload: a name ("dataset/model/framework" where it has three parts) or an Identity, by which runs of this job are told

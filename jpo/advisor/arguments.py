@@ -1,4 +1,4 @@
-"""What callers of the library may give for a preference, a workload, a seed and an outcome -> JPO's own records."""
+"""Arguments of the library's callers, read into JPO's own records: preference, workload, seed and outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunSta
 
 
 def preference_of(given: object) -> Preference:
-    """Raises UsageError for an unknown name or what is no weights, ValueError for weights that do not sum to 1."""
+    """Preference by its name or from weights.
+
+    Raises:
+        UsageError: JPO-E720, an unknown name, or what is no weights.
+        ValueError: weights that do not sum to 1.
+    """
     if isinstance(given, Preference):
         return given
     if isinstance(given, str) and given in NAMED_PREFERENCES:
@@ -29,7 +34,10 @@ def preference_of(given: object) -> Preference:
 
 
 def identity_of(workload: object) -> Identity:
-    """A name of three parts is dataset/model/framework; any other stands for all three. None: this one, which needs no name."""
+    """Identity of a workload: a name of three parts is dataset/model/framework; any other stands for all three.
+
+    None: this workload, which needs no name.
+    """
     if isinstance(workload, Identity):
         return workload
     name = "this workload" if workload is None else workload
@@ -40,7 +48,7 @@ def identity_of(workload: object) -> Identity:
 
 
 def seed_of(given: object) -> int:
-    """A whole number of at least 0; anything else would not give the same answer twice."""
+    """Seed of the simulated jobs, a whole number of at least 0; anything else would not give the same answer twice."""
     try:
         seed = index(given)  # type: ignore[arg-type]
     except TypeError:
@@ -51,7 +59,7 @@ def seed_of(given: object) -> int:
 
 
 def status_of(outcome: Outcome) -> RunStatus:
-    """How a told run ended: only what the outcome says."""
+    """Status of a run, as far as its outcome says how it ended."""
     if outcome.stopped:
         return RunStatus.STOPPED
     return RunStatus.FAILED if outcome.converged is False else RunStatus.SUCCEEDED

@@ -1,4 +1,4 @@
-"""What may be chosen, in the caller's words: choices and ranges per parameter, or a list of configurations -> numbers and back.
+"""Search space in the caller's words (choices and ranges per parameter, or a list of configurations), in numbers and back.
 
 JPO computes with numbers; a parameter with a choice that is none (a GPU type, an optimizer) has them numbered in the order given.
 """
@@ -21,7 +21,7 @@ STEPS_PER_DECADE, MOST_STEPS = 4, 13
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from `low` to `high`, both included.
+    """Range of a parameter: numbers from `low` to `high`, both included.
 
     Attributes:
         log: steps are ratios, not differences; needs low > 0.
@@ -82,7 +82,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class NumberedSpace:
-    """A space in numbers: the values of each parameter, or all configurations, and what the numbers mean to the caller.
+    """Search space in numbers: the values of each parameter, or all configurations, and what the numbers mean to the caller.
 
     Attributes:
         names: parameters, JPO's own first.
@@ -99,7 +99,7 @@ class NumberedSpace:
     worded: frozenset[str] = frozenset()
 
     def knowing(self, configuration: object) -> NumberedSpace:
-        """These, with a number for each word of a configuration that is no choice: outside of the space is a place as well."""
+        """The space with a number for each word of a configuration that is no choice: outside is a place as well."""
         words = {name: dict(words) for name, words in self.words.items()}
         for name, value in _mapping("configuration", configuration).items():
             if name in self.worded and value not in words[name].values():
@@ -107,14 +107,14 @@ class NumberedSpace:
         return replace(self, words=words) if words != self.words else self
 
     def numbers(self, configuration: Configuration) -> dict[str, float]:
-        """Raises UsageError for a parameter that the space does not know, or a value that is no number and no known word."""
+        """A configuration in numbers. Raises UsageError for an unknown parameter, or what is neither number nor known word."""
         unknown = [name for name in _mapping("configuration", configuration) if name not in self.names]
         if unknown:
             raise _wrong(f"has no parameter {unknown[0]}", f"it has {', '.join(self.names)}")
         return {name: self._number(name, configuration[name]) for name in self.names if name in configuration}
 
     def meaning(self, numbers: Mapping[str, float]) -> dict[str, object]:
-        """The caller's own values; what was told and is no choice stays a number."""
+        """The caller's own values; what ran and is no choice stays a number."""
         return {name: self.words[name].get(value, value) for name, value in numbers.items()}
 
     def _number(self, name: str, value: object) -> float:

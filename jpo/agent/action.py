@@ -59,7 +59,7 @@ class CandidateRules:
 
     @property
     def followers(self) -> dict[str, str]:
-        """The rule of each free parameter that follows another one."""
+        """Rule of each free parameter that follows another one."""
         return {name: rule for name, rule in self.follow.items() if name in self.free}
 
     def ladders(self, current: Parameters) -> dict[str, tuple[float, ...]]:

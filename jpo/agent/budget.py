@@ -17,7 +17,7 @@ BUDGET = 1.0
 
 
 def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:
-    """What would stand in config.ini, had the agent never changed it: the present values, unless they are its own work.
+    """Values of config.ini, had the agent never changed it: the present values, unless they are its own work.
 
     So going back to what was left counts as no saving, and values which somebody else has set since are the reference.
 

@@ -1,4 +1,4 @@
-"""Actor and critics in numpy: all that a suggestion needs. Imports no torch; gives what the networks of networks.py give.
+"""Policy in numpy, actor and critics: all that a suggestion needs. Imports no torch; gives what the networks of networks.py give.
 
 A policy says of itself whether it passed the release test; one that did not may be read and compared, but does not decide.
 """

@@ -1,4 +1,4 @@
-"""What a run was worth, as a vector of log ratios to the workload's reference run; a scalar only when sampled, with a preference.
+"""Reward of a run, as a vector of log ratios to the workload's reference run; a scalar only when sampled, with a preference.
 
     column   0 time   1 cost   2 utilisation   3 validation loss   4 failed (1.0) or not (0.0)
              5 what breaks an SLA, in multiples of the reference run (no log; 0.0 = nothing): what was spent beyond the budget,
@@ -29,13 +29,13 @@ and e times the target time could not be worse."""
 
 
 def failed_like(incumbent: Floats) -> Floats:
-    """The reward vector of a failed run, (6,) -> (6,), given that of the incumbent at that time."""
+    """Reward vector of a failed run, (6,) -> (6,), given that of the incumbent at that time."""
     charge = math.log(FAILURE_CHARGE)
     return incumbent * (1, 1, 1, 1, 0, 0) + (charge, charge, -charge, 0, 1, 0)
 
 
 def reward_vector(run: Run, reference: Run, log_rate: float) -> Floats:
-    """Compare a run that ended well with the reference run.
+    """Reward vector of a run that ended well, compared with the reference run.
 
     Args:
         log_rate: natural log of the run's price per hour relative to the reference's; used where a cost is not measured. Where an
@@ -54,13 +54,13 @@ def reward_vector(run: Run, reference: Run, log_rate: float) -> Floats:
 
 
 def objective(vectors: Floats, preference: Preference) -> Floats:
-    """The log objective of reward vectors, (..., 6) -> (...), smaller is better; 0 = as the reference run."""
+    """Log objective of reward vectors, (..., 6) -> (...), smaller is better; 0 = as the reference run."""
     time, cost, utilisation, loss, *_ = np.moveaxis(vectors, -1, 0)
     return scalarise(time, cost, utilisation, loss, preference)
 
 
 def regret_reward(vectors: Floats, preference: Preference, best: Floats | float) -> Floats:
-    """The scalar reward: minus the regret against the best known configuration and what breaks an SLA, in runs of it.
+    """Scalar reward: minus the regret against the best known configuration and what breaks an SLA, in runs of it.
 
     Args:
         vectors: shape (..., 6).

@@ -1,4 +1,4 @@
-"""One simulated job from its reference run on: what there is to choose from, what is true, what has happened, and what it cost.
+"""Simulated job from its reference run on: what there is to choose from, what is true, what has happened, and what it cost.
 
 The agent never sees the truth: practice.py shows it what telemetry would bring.
 """
@@ -34,7 +34,7 @@ DOMAINS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """One simulated job from its reference run on: what there is to choose from, what is true, and what has happened.
+    """Simulated job from its reference run on: what there is to choose from, what is true, and what has happened.
 
     Attributes:
         costs: in multiples of the optimum's under the conditions of that run, what broke the budget counted OVERSPENT times more.

@@ -31,7 +31,7 @@ from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameter
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The decision, what it means in parameters, and what is expected today and then."""
+    """Advice: the decision, what it means in parameters, and what is expected today and then."""
 
     decision: Decision
     current: Parameters
@@ -51,7 +51,7 @@ class Advice:
 
 
 def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, interval_factor: float | None = None) -> Advice:
-    """Choose the next configuration.
+    """Advice on the next configuration.
 
     Args:
         known: the workload's runs, those of other workloads, what followed suggestions, and what is untried or may be undone.
@@ -89,7 +89,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
 def advise_among(
     candidates: Candidates, belief: Belief, request: Request, known: Known, policy: Policy | None, *, interval_factor: float = 1.0
 ) -> Advice:
-    """The advice where candidates, belief and the calibration watch's factor are given."""
+    """Advice where candidates, belief and the calibration watch's factor are given."""
     problem = problem_of(candidates, belief, request, known, interval_factor=interval_factor)
     decision = choose(problem, request, policy, len(known.runs))
     now, then = (_forecast(problem, row, request) for row in (candidates.current, decision.choice))
@@ -98,7 +98,7 @@ def advise_among(
 
 
 def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
-    """The decision problem among the candidates that are not expected to break the SLA.
+    """Decision problem among the candidates that are not expected to break the SLA.
 
     Raises:
         NothingAdmissible: JPO-E402, nothing is left.
@@ -108,7 +108,7 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
-    """The same; among all candidates where each is expected to break the SLA, for what was done all the same."""
+    """Decision problem within the SLA; among all candidates where each is expected to break it, for what was done all the same."""
     try:
         return problem_within_sla(surrogate, request, known)
     except NothingAdmissible:
@@ -116,7 +116,7 @@ def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) ->
 
 
 def choose(problem: Problem, request: Request, policy: Policy | None, runs_finished: int) -> Decision:
-    """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known.
+    """Decision of the agent among the admissible candidates; a row that is not admissible only while nothing is known.
 
     Raises:
         NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
@@ -130,7 +130,7 @@ def choose(problem: Problem, request: Request, policy: Policy | None, runs_finis
 
 
 def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Undo) -> Decision | None:
-    """Undo the last change if it did harm, and the values before it may stand there and are expected to keep the SLA."""
+    """Decision to undo the last change, if it did harm and the values before it may be used and are expected to keep the SLA."""
     candidates, now = surrogate.candidates, surrogate.candidates.current
     today = candidates.parameters(now)
     before = {**today, **last.values}

@@ -34,7 +34,7 @@ NOTHING = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Basis:
-    """What expectations can rest on.
+    """Basis of expectations: what they can rest on.
 
     Attributes:
         surrogate: from this workload's finished runs where there are any.
@@ -52,12 +52,12 @@ class Basis:
     extended: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
     def surrogate_of(self, values: Parameters) -> Surrogate:
-        """The one in which a configuration is a candidate."""
+        """Surrogate in which a configuration is a candidate."""
         return self.extended.get(tuple(values.values()), self.surrogate)
 
 
 def expectations(asked: Sequence[Parameters], basis: Basis) -> list[list[Expected]]:
-    """For each configuration what is expected of it, what counts first; at least one, which may be "unknown"."""
+    """Expectations of each configuration, the one that counts first; at least one, which may be "unknown"."""
     candidates = basis.surrogate.candidates
     rows = [candidates.parameters(candidates.current), *asked]
     history = [_history(values, basis) for values in rows]

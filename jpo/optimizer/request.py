@@ -15,7 +15,7 @@ from jpo.records import USD, Currency, Parameters, Preference
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user wants and allows.
+    """Request of the user: what is wanted and allowed.
 
     Attributes:
         current: today's values by parameter name.

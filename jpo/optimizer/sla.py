@@ -66,7 +66,7 @@ def target_forecasts(surrogate: Surrogate, request: Request) -> Iterator[TargetF
 
 
 def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
-    """The candidates without those that are expected to break the SLA.
+    """Candidates without those that are expected to break the SLA.
 
     Raises:
         NothingAdmissible: JPO-E402, nothing is left; names the target and what comes nearest, or the targets that exclude each

@@ -40,7 +40,7 @@ FEW = 250
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """What is known and believed of a workload's candidates.
+    """Surrogate: what is known and believed of a workload's candidates.
 
     Attributes:
         runs: the workload's finished runs, oldest first.
@@ -59,7 +59,7 @@ class Surrogate:
     loss_interval_factor: float = 1.0
 
     def forecast(self, row: int) -> Forecast:
-        """What is expected of one run of a candidate, with 90% intervals."""
+        """Forecast of one run of a candidate, with 90% intervals."""
         demands = {name: _at(band, row) for name, band in self.demands.items()}
         rate = self.usd_per_hour(row)
         forecast = predict(
@@ -75,7 +75,7 @@ class Surrogate:
         return replace(forecast, **demands)
 
     def expected(self, quantity: str) -> Floats | None:
-        """The mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
+        """Mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
 
         A cost is NaN where a row has no price, and None where none has; a demand is NaN as in `Band`.
         """
@@ -93,7 +93,7 @@ class Surrogate:
 
     @cached_property
     def samples(self) -> float | None:
-        """What a run's time and throughput multiply to, where it is the same in all runs: only time then says how fast one is."""
+        """Samples of a run, its time multiplied by its throughput, where all runs have the same: only time then says how fast one is."""
         done = [
             run.outcome.duration_seconds * run.outcome.throughput_samples_per_second
             for run in self.runs
@@ -173,7 +173,7 @@ def with_configuration(surrogate: Surrogate, values: Parameters, *, seed: int, o
 
 
 def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tuple[float, float]:
-    """By how much forecasts of duration and of loss must be widened, as the last runs say, each forecast from those before it.
+    """Calibration factors of duration and of loss, by which forecasts must be widened, each forecast from the runs before it.
 
     1.0 = not at all.
     """

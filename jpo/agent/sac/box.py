@@ -22,7 +22,7 @@ from jpo.agent.sac.squashed_gaussian import draw, mode, slope
 
 @dataclass(eq=False, slots=True)
 class BoxLearner:
-    """Everything that an update changes, and how.
+    """Learner on a box: everything that an update changes, and how.
 
     Attributes:
         actor: S -> 2 A: means and logs of the standard deviations before squashing.

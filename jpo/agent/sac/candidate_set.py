@@ -30,7 +30,7 @@ HUBER = 1.0
 
 @dataclass(eq=False, slots=True)
 class Learner:
-    """Everything that an update changes."""
+    """Learner over candidates: everything that an update changes."""
 
     actor: Perceptron
     critics: Perceptron
@@ -109,7 +109,7 @@ def fit(critics: Perceptron, optimiser: torch.optim.Adam, x: Tensor, y: Tensor, 
 
 
 def follow(targets: Perceptron, critics: Perceptron, tau: float) -> None:
-    """Q'_i <- (1 - tau) Q'_i + tau Q_i."""
+    """Target networks follow the critics: Q'_i <- (1 - tau) Q'_i + tau Q_i."""
     targets.flat.lerp_(critics.flat, tau)
 
 

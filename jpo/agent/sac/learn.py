@@ -41,7 +41,7 @@ Step = Callable[[Learner, Batch], object]
 
 @dataclass(eq=False, slots=True)
 class AgentState:
-    """The agent while it learns.
+    """State of the agent while it learns.
 
     Attributes:
         learner: networks, targets, optimisers and the number of updates.

@@ -1,4 +1,4 @@
-"""How sure the critics are, judged by dropout while they answer: for comparison with the belief, whose intervals decide.
+"""Uncertainty of the critics, judged by dropout while they answer: for comparison with the belief, whose intervals decide.
 
 Hidden units are left out at random in many passes; where the answers scatter, the critics know little. The shipped critics learn
 without dropout, and intervals made in this way were measured to cover far less than they say, so nothing is decided by them.

@@ -1,4 +1,4 @@
-"""The replay: a ring of transitions in numpy. Old ones are overwritten when it is full."""
+"""Replay: a ring of transitions in numpy. Old ones are overwritten when it is full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Transition:
-    """One run as the agent sees it.
+    """Transition: one run as the agent sees it.
 
     Attributes:
         seen: the candidates before the run.
@@ -45,7 +45,7 @@ class Transition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Batch:
-    """B transitions as arrays; the reward is a scalar now."""
+    """Batch of B transitions as arrays; the reward is a scalar now."""
 
     features: NDArray[np.float32]
     """(B, K, WIDTH); rows that do not exist are 0 and not allowed."""
@@ -58,7 +58,7 @@ class Batch:
 
 
 class ReplayBuffer:
-    """Fixed capacity; features are held as float16, which halves them at a loss far below their noise.
+    """Replay of fixed capacity; features are held as float16, which halves them at a loss far below their noise.
 
     The reward becomes a scalar on entry: features belong to one preference too, so another one means transitions built anew from
     the history, where the vectors are.

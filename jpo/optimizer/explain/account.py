@@ -18,7 +18,7 @@ from jpo.records import Alternative, Known
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What is put on record with a suggestion; all of it empty before the first run that ended well.
+    """Account of a suggestion that is put on record with it; all of it empty before the first run that ended well.
 
     Attributes:
         alternatives: see `alternatives`.
@@ -61,7 +61,7 @@ def account_of(
 
 
 def seen(scene: DecisionScene) -> dict[str, float]:
-    """What the agent saw of its choice and of the workload: the numbers behind its features, as they are before scaling."""
+    """Numbers that the agent saw of its choice and of the workload, as they are before they are scaled to features."""
     belief, acquisition, row, now = scene.belief, scene.acquisition, scene.choice, scene.candidates.current
     allowed = scene.candidates.admissible
     numbers = {

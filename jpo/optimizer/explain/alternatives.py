@@ -29,7 +29,7 @@ DECIDED_OTHERWISE = {
 
 
 def alternatives(scene: DecisionScene) -> tuple[Alternative, ...]:
-    """Three to five configurations that were not chosen, each with its forecast and why not; fewer where there are no more.
+    """Three to five alternatives to the choice, each with its forecast and why not; fewer where there are no more.
 
     What the belief rule would try were nothing too risky, one GPU step more and less, the best that was measured, the fastest and
     the cheapest; then those that the rule likes next. Not today's: its forecast is shown anyway.
@@ -57,7 +57,7 @@ def _contenders(scene: DecisionScene) -> Iterator[int]:
 
 
 def why_not(scene: DecisionScene, row: int) -> str:
-    """How it differs from the choice, and what stands most against it."""
+    """Reason against a configuration: how it differs from the choice, and what speaks most against it."""
     return f"{trade(scene, row)}: {next(_objections(scene, row))}"
 
 
@@ -110,7 +110,7 @@ def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
 
 
 def trade(scene: DecisionScene, row: int) -> str:
-    """A configuration against the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
+    """Comparison of a configuration with the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
     belief = scene.belief
     logs = (belief.log_time, belief.log_cost, belief.log_loss)
     time, cost, loss = (float(belief.weights @ (log[:, row] - log[:, scene.choice])) for log in logs)
