@@ -1,4 +1,4 @@
-"""Decision of the agent: a candidate, or keep. Never without a reference run, never beyond what `explore` allows; always with reasons.
+"""Decision: one candidate, or keep. Never without a reference run, never beyond what `explore` allows; always with reasons.
 
     off     only what was measured and is better than today by more than the noise, or confirmed by a second run
     safe    also what, with the stated confidence, costs no more than what is left of the budget: exploring may cost one run of

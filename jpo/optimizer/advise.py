@@ -108,7 +108,7 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
-    """Decision problem within the SLA; among all candidates where each is expected to break it, for what was done all the same."""
+    """Decision problem within the SLA; among all rows where each is expected to break it, for what was done all the same."""
     try:
         return problem_within_sla(surrogate, request, known)
     except NothingAdmissible:

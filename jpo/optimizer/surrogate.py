@@ -93,7 +93,7 @@ class Surrogate:
 
     @cached_property
     def samples(self) -> float | None:
-        """Samples of a run, its time multiplied by its throughput, where all runs have the same: only time then says how fast one is."""
+        """Samples of a run (time multiplied by throughput), where all runs have the same: only time then says how fast it is."""
         done = [
             run.outcome.duration_seconds * run.outcome.throughput_samples_per_second
             for run in self.runs

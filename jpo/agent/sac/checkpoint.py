@@ -1,4 +1,4 @@
-"""Checkpoint of the learning agent, as bytes and back, so that it goes on exactly where it stopped. Numbers and JSON, no pickle."""
+"""Checkpoint of the learning agent: bytes and back, so that it goes on exactly where it stopped. Numbers and JSON, no pickle."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from jpo.agent.sac.replay_buffer import Batch
 
 
 def update(learner: Learner, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Make one gradient step with the actor, instead of `candidate_set.update`. Returns 0 and the actor's loss, each of shape ()."""
+    """Make one gradient step with the actor, as `candidate_set.update` does. Returns 0 and its loss, each of shape ()."""
     allowed, executed = torch.from_numpy(batch.allowed), torch.from_numpy(batch.executed)[:, None]  # (B, K), (B, 1)
     reward = torch.from_numpy(batch.reward)[:, None]
     advantage = (reward - reward.mean()) * allowed.gather(1, executed)  # what is not allowed cannot be made likelier
