@@ -10,17 +10,16 @@ import click
 
 from jpo.cli.arguments import as_number, config_of, load_settings, new_id, pairs, promised
 from jpo.cli.options import (
-    FILE,
     Network,
-    colour_option,
     config_ini,
     network_options,
     options,
+    output_options,
     seed_option,
     toml_option,
     verbose_option,
 )
-from jpo.cli.output import FORMS, put, report_text, save, writable
+from jpo.cli.output import READABLE, Output, writable
 
 WOULD_CHANGE = 10
 
@@ -46,15 +45,12 @@ WOULD_CHANGE = 10
 @click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
 @seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
-@click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
-@click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json and .md choose their form.")
-@options(network_options, toml_option, colour_option, verbose_option)
+@output_options(*READABLE, files=True)
+@options(network_options, toml_option, verbose_option)
 def suggest(
     given: Path | None,
     toml: Path | None,
     chosen: Sequence[str],
-    form: str,
-    files: Sequence[Path],
     *,
     dry_run: bool,
     check: bool,
@@ -67,7 +63,7 @@ def suggest(
     seed: int,
     strict: bool,
     network: Network,
-    no_color: bool,
+    output: Output,
 ) -> int:
     """Write better values into CONFIG.INI, from evidence, checked and on record.
 
@@ -81,16 +77,16 @@ def suggest(
     """
     from jpo.commands.suggest import Options
     from jpo.commands.suggest import suggest as command
+    from jpo.report import suggestion
 
     now = time.time()
-    prometheus = network.flags
-    flags = {"prometheus": prometheus, "agent": {"explore": explore}, "preference": prefer}
+    flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
     settings = load_settings(given, toml, flags)
     once = None
     if deadline is not None or max_cost is not None:
         once = load_settings(given, toml, {**flags, "sla": promised(deadline, max_cost, settings, now)}).values.sla.targets
     config = config_of(given, settings)
-    writable(files, config, settings)
+    writable(output.files, config, settings)
     wanted = Options(
         suggestion_id=new_id(now),
         now=now,
@@ -104,8 +100,5 @@ def suggest(
         targets=once,
     )
     report = command(config, settings, wanted)
-    for file in files:
-        text = report_text(report, FORMS.get(file.suffix, form), no_color=True)
-        save(file, text, remedy="what was done is on record: see `jpo explain`")
-    put(report_text(report, form, no_color))
+    output.show(suggestion, report)
     return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0

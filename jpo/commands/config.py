@@ -9,7 +9,7 @@ from typing import Any
 from jpo.project.load import LoadedSettings, without_credentials
 from jpo.project.settings import Settings
 from jpo.project.workload import limits_of
-from jpo.report import as_json
+from jpo.report import suggestion
 
 
 def check(settings: LoadedSettings) -> str:
@@ -46,4 +46,4 @@ def ancestors(key: str) -> Iterator[str]:
 
 def schema(output: str) -> str:
     """JSON Schema of jpo.toml ("settings") or of `jpo suggest -o json` ("suggestion")."""
-    return as_json.schema() if output == "suggestion" else json.dumps(Settings.model_json_schema(), indent=2) + "\n"
+    return json.dumps(suggestion.schema() if output == "suggestion" else Settings.model_json_schema(), indent=2) + "\n"

@@ -17,26 +17,24 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history
 from jpo.records import Run, Suggestion
-from jpo.report import Report, explanation, explanation_json
 from jpo.report.explanation import Explanation
+from jpo.report.suggestion import Report
+from jpo.wording import numbers
 
 
-def explain(suggestion_id: str | None, settings: LoadedSettings, *, form: str, width: int, colour: bool) -> str:
-    """The suggestion with this id, or the newest one, retold from the store; `form` is text, json or markdown.
+def explain(suggestion_id: str | None, settings: LoadedSettings) -> Explanation:
+    """The suggestion with this id, or the newest one, retold from the store.
 
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_history(settings, read_only=True) as store:
-        told = explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, settings), settings)
-    if form == "json":
-        return explanation_json.render(told)
-    return explanation.as_markdown(told) if form == "markdown" else explanation.as_text(told, width=width, colour=colour)
+        return explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, settings), settings)
 
 
 def explained(store: Store, suggestion: Suggestion, settings: LoadedSettings) -> Explanation:
     """All that the store knows of a suggestion."""
-    prices, events = prices_of(settings), told_of(store, suggestion.suggestion_id)
+    prices, events = prices_of(settings), events_of(store, suggestion.suggestion_id)
     identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
     recorded = store.recorded_runs(identity, limit=LEDGER_RUNS)
     named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
@@ -60,7 +58,7 @@ def newest(store: Store, settings: LoadedSettings) -> Suggestion:
     return found[0]
 
 
-def told_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
+def events_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
     """What the audit log says of a suggestion. Of a long log few records are taken apart."""
     found = [read_row(row) for row in store.audit_rows() if suggestion_id in row.data]
     return [record for record in found if record.data.get("suggestion_id") == suggestion_id]
@@ -88,7 +86,7 @@ def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]
     if stopped:
         return [f"not written: {stopped.data.get('reason')}"]
     if "written" in kinds:
-        return [f"written into {kinds['written'].data.get('config')} on {explanation.time_of(kinds['written'].at)} UTC"]
+        return [f"written into {kinds['written'].data.get('config')} on {numbers.moment(kinds['written'].at)} UTC"]
     kept = suggestion.status == "kept"
     return ["nothing was to be written: today's values were kept" if kept else "that it was written is not on record"]
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jpo.cost import Prices
-from jpo.forecast.track_record import share_interval
+from jpo.forecast.track_record import inside, share_interval
 from jpo.history import RecordedRun, Store
 from jpo.history.audit_export import moment
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
@@ -20,10 +20,10 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.project.project import open_history
 from jpo.records import PARAMETERS, Forecast, Identity, Interval, Run, Suggestion, TrackRecord
-from jpo.report import terminal
-from jpo.report.explanation_json import inside, run_document
+from jpo.report.explanation import run_json
 from jpo.report.run_rows import HEAD, row_of
 from jpo.report.spreadsheet import csv_line
+from jpo.report.suggestion import track_record
 from jpo.wording import numbers
 from jpo.wording.names import SHORT
 from jpo.wording.printable import printable
@@ -130,7 +130,7 @@ def as_json(seen: Seen) -> str:
     document: dict[str, Any] = {
         "schema_version": 1,
         "runs": [
-            {**run_document(known.run), "workload": asdict(known.run.identity), "suggestion_id": known.suggestion_id}
+            {**run_json(known.run), "workload": asdict(known.run.identity), "suggestion_id": known.suggestion_id}
             for known in seen.runs
         ],
         "suggestions": [
@@ -144,7 +144,7 @@ def as_json(seen: Seen) -> str:
                 "forecast": asdict(one.next),
                 "decided_by": one.decided_by,
                 "outcome": [
-                    {"run_id": run.run_id, "status": run.status.value, "inside": inside(one.next, run)}
+                    {"run_id": run.run_id, "status": run.status.value, "inside": inside(one.next, run.outcome)}
                     for run in seen.followers.get(one.suggestion_id, ())
                 ],
             }
@@ -197,7 +197,7 @@ def lines_of(ledger: Ledger) -> list[str]:
         return []
     failed = f"{ledger.failed} of {ledger.followed} runs that followed a suggestion did not end well." if ledger.failed else ""
     said = f"The newest suggestion says: {printable(ledger.widened)}." if ledger.widened else ""
-    return [" ".join(filter(None, (terminal.ledger(ledger.track, ledger.coverage), failed, said)))]
+    return [" ".join(filter(None, (track_record(ledger.track, ledger.coverage), failed, said)))]
 
 
 def _same(runs: Sequence[RecordedRun], differing: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from jpo.project.proposal import checked, diff_of, edits_of
 from jpo.project.record import carry_out
 from jpo.project.request import request_of
 from jpo.records import Decision, Known, Parameter, Run, Suggestion, Undo, Workload
-from jpo.report import Report
+from jpo.report.suggestion import Report
 from jpo.wording import numbers
 
 DAY_SECONDS = 86400.0

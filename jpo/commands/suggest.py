@@ -21,7 +21,7 @@ from jpo.project.proposal import diff_of, propose
 from jpo.project.record import carry_out, refusals_on_record
 from jpo.project.request import approved_by_hand, request_of
 from jpo.records import Known, Parameters
-from jpo.report import Report
+from jpo.report.suggestion import Report
 
 
 @dataclass(frozen=True, slots=True)

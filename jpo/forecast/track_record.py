@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import fields
 from statistics import NormalDist, median
 
-from jpo.records import Interval, TrackRecord
+from jpo.records import Forecast, Interval, Outcome, TrackRecord
 
 
 def track_record(quantity: str, pairs: Iterable[tuple[Interval, float]]) -> TrackRecord | None:
@@ -17,6 +18,12 @@ def track_record(quantity: str, pairs: Iterable[tuple[Interval, float]]) -> Trac
     errors = [abs(actual / forecast.mean - 1) for forecast, actual in known]
     inside = sum(forecast.low <= actual <= forecast.high for forecast, actual in known)
     return TrackRecord(quantity, len(known), median(errors), inside)
+
+
+def inside(expected: Forecast, outcome: Outcome) -> dict[str, bool]:
+    """By quantity whether what came is within the forecast's interval, where both are known."""
+    pairs = {f.name: (getattr(expected, f.name), getattr(outcome, f.name)) for f in fields(Forecast)}
+    return {name: bool(one.low <= actual <= one.high) for name, (one, actual) in pairs.items() if one and actual is not None}
 
 
 def share_interval(hits: int, of: int, *, level: float = 0.9) -> Interval:

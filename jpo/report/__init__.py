@@ -3,24 +3,19 @@
     document.py      what every report for people is made of: Document, Section, Table, Cell
     forms/           text, Markdown, HTML, CSV of any document; JSON. Names and numbers: jpo/wording
 
-    report.py        Report: a suggestion and what became of it
-                     terminal.py, markdown.py (for a job summary or a merge request), as_json.py (the published document)
-    explanation.py   the same retold in full; explanation_json.py
+    suggestion.py    a suggestion and what became of it; the published document with its schema
+    explanation.py   the same retold in full
+    doctor.py, check.py    JPO's surroundings; a config.ini as JPO understands it
     prediction.py    what configurations would take; what_if.py: the answer to a question; prediction_text.py, prediction_json.py
     front.py         the trade-off front; front_text.py, front_json.py, front_plot.py
     before_after.py  before JPO and after; before_after_plot.py
     fleet.py         a simulated fleet; fleet_text.py, fleet_json.py, fleet_plot.py
     log_figures.py   what many runs say; log_tables.py, extended.py (as CSV, with rewards)
-    sla.py, price_text.py, doctor_text.py, audit_words.py    promises, prices, surroundings, the audit log
-    live.py          a long wait on stderr
+    sla.py, price_text.py, audit_words.py    promises, prices, the audit log
+    progress.py      a long wait on stderr
 
-    numbers.py       numbers as people read them: 3h 52m, 21%, 0.0316
-    printable.py     names from elsewhere; spreadsheet.py, run_rows.py: rows of CSV files
+    spreadsheet.py, run_rows.py    rows of CSV files
     page.py          what text is printed on
 
-All of it is told what to write: nothing here decides or stores anything.
+All of it is given what to write: nothing here computes, decides or stores anything.
 """
-
-from jpo.report.report import Report
-
-__all__ = ["Report"]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from jpo.report.terminal import DECIDERS
 from jpo.wording import numbers
+from jpo.wording.names import DECIDERS
 
 Data = Mapping[str, Any]
 """What the record says; history/events.py writes it."""

@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from jpo.records import Currency, Identity, Interval
-from jpo.report.explanation import time_of
 from jpo.report.page import blank_page, text_of
 from jpo.report.spreadsheet import csv_line
 from jpo.wording import numbers
@@ -97,10 +96,10 @@ def heading(one: Comparison) -> str:
     """What is compared."""
     if one.first_change is None or one.last_change is None:
         return f"no change by JPO is on record yet: {_runs(one.before)}, nothing to compare"
-    last = f", last on {time_of(one.last_change)}" if one.last_change != one.first_change else ""
+    last = f", last on {numbers.moment(one.last_change)}" if one.last_change != one.first_change else ""
     left = f"; left out, since they followed no suggestion: {one.left_out}" if one.left_out else ""
     counted = f"{_runs(one.before)} before, {_runs(one.after)} after it{left}"
-    return f"first changed on {time_of(one.first_change)}{last} (UTC): {counted}"
+    return f"first changed on {numbers.moment(one.first_change)}{last} (UTC): {counted}"
 
 
 def _runs(number: int) -> str:

@@ -110,5 +110,18 @@ def target_of(outcome: str) -> str | None:
     return next((name for name, target in TARGETS.items() if target.quantity == outcome), None)
 
 
+OBJECTIVES: Mapping[str, str] = {"duration_seconds": "time", "cost_usd": "cost", "val_loss": "loss"}
+"""What nearly every report shows, by the name that a preference has for it: time -22%  cost +51%  loss ±0%."""
+
+DECIDERS: Mapping[str, str] = {
+    "sac": "the SAC agent",
+    "belief": "the belief rule",
+    "user": "you",
+    "rollback": "a rollback",
+    "waiting": "the last suggestion, which is untried",
+    "no evidence": "the lack of evidence",
+}
+"""Who decided, by the name in Suggestion.decided_by."""
+
 SHORT: Mapping[str, str] = {name: quantity.short for name, quantity in PARAMETERS.items()}
 """Column headings of parameters; the full names would not leave room for the values."""

@@ -103,7 +103,7 @@ def test_a_widened_interval_is_told(empty: Project) -> None:
         store.append(suggestion, config="config.ini", source_digest="ab" * 32)
         store.record(Finished((a_run("r1", 200.0),)), now=300.0)
     out = " ".join(empty.jpo("history").out.split())
-    assert "1 of 1 inside the interval (27 to 100% in the long run)" in out
+    assert "1 of 1 inside the interval (27% to 100% in the long run)" in out
     assert f"The newest suggestion says: {told}." in out
 
 

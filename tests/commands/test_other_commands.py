@@ -67,7 +67,7 @@ def test_explain_retells_the_newest_suggestion_and_what_came_of_it(project: Proj
     out = project.jpo("explain").out
     assert "guard: approved" in out
     assert "followed by 1 run" in out
-    assert any(line.split()[:3] == ["run-now:", "succeeded", "duration"] and "41 s" in line for line in out.splitlines())
+    assert any(line.split()[:3] == ["run-now:", "succeeded", "duration"] and "41s" in line for line in out.splitlines())
 
 
 def test_explain_of_nothing_says_what_to_do(empty: Project) -> None:

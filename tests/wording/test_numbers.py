@@ -15,6 +15,9 @@ EUR = Currency("EUR", 0.5)
         (0.0, "0s"),
         (59.9, "59.9s"),
         (59.96, "1m 00s"),
+        (0.8412, "0.841s"),
+        (65, "1m 05s"),
+        (3599.9, "1h 00m"),
         (725.0, "12m 05s"),
         (3578.0, "59m 38s"),
         (3599.6, "1h 00m"),
@@ -79,3 +82,16 @@ def test_a_forecast_says_a_shared_unit_once() -> None:
 )
 def test_a_confidence_is_a_word_and_a_number(probability: float | None, text: str) -> None:
     assert numbers.confidence(probability) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (1e16, "1e+16")])
+def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None:
+    assert numbers.plain(value) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(7.1, "7.10 USD"), (0.25, "0.25 USD"), (0.014, "0.014 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")],
+)
+def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
+    assert numbers.money(amount) == text
