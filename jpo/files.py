@@ -28,13 +28,13 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True) -> Iterator
         over: whether it may replace one.
 
     Raises:
-        FileExistsError: without `over`, something stands there.
+        FileExistsError: without `over`, something is there.
         UsageError: JPO-E307, it cannot be written.
     """
     target = Path(os.path.realpath(file))
     try:
         handle, name = tempfile.mkstemp(prefix=BESIDE, dir=target.parent)
-        beside = Path(name)
+        draft = Path(name)
         try:
             with open(handle, "wb") as new:  # noqa: PTH123 - it is a descriptor
                 yield new
@@ -42,12 +42,12 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True) -> Iterator
                 os.fchmod(handle, _usual_mode(target) if mode is None else mode)
                 os.fsync(handle)
             if over:
-                beside.replace(target)
+                draft.replace(target)
             else:
-                os.link(beside, target)  # fails where a rename would replace what somebody made meanwhile
+                os.link(draft, target)  # fails where a rename would replace a file made meanwhile
         finally:
             with suppress(FileNotFoundError):
-                beside.unlink()
+                draft.unlink()
     except FileExistsError:
         raise
     except OSError as error:

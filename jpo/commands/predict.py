@@ -13,7 +13,7 @@ from pathlib import Path
 
 import constraints
 from constraints import Facts, Limits
-from jpo.cost import Comparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
+from jpo.cost import CostComparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
 from jpo.errors import UsageError
 from jpo.forecast.trials import Trial
 from jpo.history.undo import told_of_pins
@@ -181,9 +181,9 @@ def further(rows: Sequence[Row], scene: Scene, *, spot: bool) -> list[Row]:
     return table([values for values in allowed if values not in known], scene, spot=spot)
 
 
-def dearer(best: Row, keeping: Sequence[Row], prices: Prices) -> list[tuple[Row, Comparison]]:
+def dearer(best: Row, keeping: Sequence[Row], prices: Prices) -> list[tuple[Row, CostComparison]]:
     """What is faster than the answer and dearer, and faster than all that costs less."""
-    found: list[tuple[Row, Comparison]] = []
+    found: list[tuple[Row, CostComparison]] = []
     fastest = mean_of(best, "duration_seconds")
     for row in sorted(keeping, key=lambda row: mean_of(row, "cost_usd")):
         if mean_of(row, "duration_seconds") < fastest:
@@ -192,7 +192,7 @@ def dearer(best: Row, keeping: Sequence[Row], prices: Prices) -> list[tuple[Row,
     return found[:MOST_OPTIONS]
 
 
-def side_by_side(best: Row, row: Row, prices: Prices) -> Comparison:
+def side_by_side(best: Row, row: Row, prices: Prices) -> CostComparison:
     """Two rows, each at the cost that its own prices (spot or not) make."""
     some, other = best.expected.forecast, row.expected.forecast
     times = {"before_duration": some.duration_seconds, "after_duration": other.duration_seconds}
@@ -200,7 +200,7 @@ def side_by_side(best: Row, row: Row, prices: Prices) -> Comparison:
     return replace(comparison, cost_usd_before=some.cost_usd, cost_usd_after=other.cost_usd)
 
 
-def option_of(index: int, comparison: Comparison) -> Option:
+def option_of(index: int, comparison: CostComparison) -> Option:
     """An alternative for the table."""
     saved = comparison.seconds_saved
     assert saved is not None, "its time is known: it is faster"

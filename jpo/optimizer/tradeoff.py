@@ -17,12 +17,11 @@ import numpy as np
 
 from jpo.cost import check_sla, outcome_of
 from jpo.errors import UsageError
-from jpo.forecast.measurements import place
+from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
 from jpo.optimizer.front import LABELS, Point, Volumes, maximised
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Forecast, Interval, Run
-from jpo.wording.numbers import percent
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -97,7 +96,7 @@ def trade_off(ahead: Surrogate, axes: Mapping[str, str], targets: Promises) -> T
 def measured(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, left_out: Counter[str]) -> Points:
     """The medians of the runs that ended well and measured everything, per configuration."""
     found: dict[int, list[dict[str, float]]] = {}
-    for one in place(ahead.candidates, ahead.runs):
+    for one in runs_at_candidates(ahead.candidates, ahead.runs):
         told = {quantity: value_of(one.run, quantity, ahead) for quantity in axes.values()}
         values = {quantity: value for quantity, value in told.items() if value is not None}
         if not one.run.ended_well:
@@ -126,7 +125,7 @@ def predicted(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, fact
         if len(point.values) < len(axes):
             left_out["configurations of which a forecast is missing"] += 1
         elif ahead.belief.p_fail[row] > RISKY:
-            left_out[f"configurations of which more than {percent(RISKY)} would fail"] += 1
+            left_out[f"configurations of which more than {100 * RISKY:.0f} % would fail"] += 1
         else:
             points[row] = point
     return points

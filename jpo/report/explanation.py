@@ -12,6 +12,7 @@ from jpo.forecast.track_record import inside
 from jpo.records import PARAMETERS, Interval, Run, RunStatus
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
+from jpo.report.history import run_document
 from jpo.report.suggestion import Report
 from jpo.wording import names, numbers
 
@@ -169,19 +170,7 @@ def as_json(explained: Explanation) -> dict[str, object]:
         "schema_version": 1,
         "suggestion": report.as_json(explained.report),
         "standing": list(explained.standing),
-        "evidence_runs": [run_json(run) for run in explained.evidence],
-        "followed_by": [{**run_json(run), "inside": inside(expected, run.outcome)} for run in explained.followers],
+        "evidence_runs": [run_document(run) for run in explained.evidence],
+        "followed_by": [{**run_document(run), "inside": inside(expected, run.outcome)} for run in explained.followers],
         "coverage": {quantity: asdict(interval) for quantity, interval in explained.coverage.items()},
-    }
-
-
-def run_json(run: Run) -> dict[str, object]:
-    """A run as `jpo history -o json` shows it."""
-    return {
-        "run_id": run.run_id,
-        "status": run.status.value,
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
-        "parameters": dict(run.parameters),
-        "outcome": asdict(run.outcome),
     }

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from jpo.records import PARAMETERS, USD, Change, Currency, Forecast, Interval, SlaCheck, Suggestion, TrackRecord, same
+from jpo.records import PARAMETERS, USD, Change, Currency, Forecast, SlaCheck, Suggestion, TrackRecord, same
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Span, Table, Verbatim, estimate
 from jpo.wording import names, numbers
 
@@ -153,19 +153,14 @@ def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
     )
 
 
-def track_record(track: Sequence[TrackRecord], coverage: Mapping[str, Interval] | None = None) -> str:
-    """How the last forecasts turned out, one sentence; empty before the first one could be compared.
-
-    Args:
-        coverage: by quantity the interval of the share inside.
-    """
+def track_record(track: Sequence[TrackRecord]) -> str:
+    """How the last forecasts turned out, one sentence; empty before the first one could be compared."""
     compared = [past for past in track if past.quantity in names.OBJECTIVES]
-    parts = []
-    for past in compared:
-        true = (coverage or {}).get(past.quantity)
-        share = f" ({numbers.between('share', true.low, true.high)} in the long run)" if true else ""
-        off = f"{names.quantity(past.quantity).short} off by {numbers.percent(past.median_error)} (median)"
-        parts.append(f"{off}, {past.inside} of {past.forecasts} inside the interval{share}")
+    parts = [
+        f"{names.quantity(past.quantity).short} off by {numbers.percent(past.median_error)} (median), "
+        f"{past.inside} of {past.forecasts} inside the interval"
+        for past in compared
+    ]
     many = max((past.forecasts for past in compared), default=0)
     return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""
 

@@ -5,4 +5,4 @@ from __future__ import annotations
 
 def printable(text: str) -> str:
     """The text in one line that steers no terminal: a blank for each character that does not print."""
-    return "".join(one if one.isprintable() else " " for one in text)
+    return "".join(character if character.isprintable() else " " for character in text)

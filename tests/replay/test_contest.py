@@ -14,7 +14,7 @@ import pytest
 from jpo.errors import UsageError
 from jpo.replay import POLICIES, Contest, Execution, Result, Trace, hold, play
 from jpo.replay.contest import Backend
-from jpo.replay.extras import is_installed, need
+from jpo.replay.extras import is_installed
 from jpo.report import replay_json, replay_text
 from jpo.report.plots import replay
 
@@ -32,8 +32,8 @@ def noisy(name: str, *seconds: float) -> Trace:
 
 @pytest.fixture
 def contest() -> Contest:
-    makes = {name: POLICIES[name] for name in ("random", "hillclimb")}
-    return Contest((noisy("one", 9.0, 6.0, 3.0), noisy("two", 4.0, 5.0)), makes, ("time", "balanced"), (2, 4), seeds=7)
+    factories = {name: POLICIES[name] for name in ("random", "hillclimb")}
+    return Contest((noisy("one", 9.0, 6.0, 3.0), noisy("two", 4.0, 5.0)), factories, ("time", "balanced"), (2, 4), seeds=7)
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def test_a_seed_is_a_replay_of_its_own_wherever_the_count_begins(contest: Contes
 def test_the_score_is_that_of_each_seed_once(contest: Contest, result: Result) -> None:
     trace = contest.traces[0]
     charges = np.stack([play(trace, POLICIES["random"], "time", runs=4, seed=seed).charges for seed in range(7)])
-    told = result["time"]["random"].by_workload["one"].curve
-    assert [point.mean for point in told] == pytest.approx(charges.cumsum(axis=1).mean(axis=0) / [1, 2, 3, 4])
-    assert told[0].error == pytest.approx(charges[:, 0].std(ddof=1) / 7**0.5)
+    figures = result["time"]["random"].by_workload["one"].curve
+    assert [point.mean for point in figures] == pytest.approx(charges.cumsum(axis=1).mean(axis=0) / [1, 2, 3, 4])
+    assert figures[0].error == pytest.approx(charges[:, 0].std(ddof=1) / 7**0.5)
 
 
 def test_progress_is_told_once_per_batch(contest: Contest) -> None:
@@ -89,7 +89,7 @@ def test_the_table_shows_policies_and_horizons_with_errors_and_marks_the_best(co
     assert "N = 2" in text
     assert "2 recorded workloads, 7 replays of 4 runs for each policy" in text
     assert "Note: a note" in text
-    best = min(result["time"].values(), key=lambda one: one.overall.curve[3].mean).overall.curve[3]
+    best = min(result["time"].values(), key=lambda point: point.overall.curve[3].mean).overall.curve[3]
     assert f"\x1b[1m{best.mean:.2f} ± {best.error:.2f}\x1b[0m" in text
     assert "time, one" not in text
     assert "time, one" in replay_text.render(contest, result, [], width=120, colour=False, workloads=True)
@@ -104,17 +104,17 @@ def test_a_narrow_terminal_cuts_nothing_off(contest: Contest, result: Result) ->
 
 def test_the_json_has_every_figure_also_per_workload(contest: Contest, result: Result) -> None:
     document = json.loads(replay_json.render(contest, result, []))
-    told = document["objectives"]["time"]["hillclimb"]
-    assert told["normalised_cumulative_cost"]["4"]["mean"] == result["time"]["hillclimb"].overall.curve[3].mean
-    assert set(told["workloads"]) == {"one", "two"}
+    figures = document["objectives"]["time"]["hillclimb"]
+    assert figures["normalised_cumulative_cost"]["4"]["mean"] == result["time"]["hillclimb"].overall.curve[3].mean
+    assert set(figures["workloads"]) == {"one", "two"}
     assert document["workloads"][0]["oracle"]["time"] == {"batch_size": 4.0}
 
 
 def test_what_cannot_be_told_is_null_and_none(ladder: Ladder) -> None:
     contest = Contest((ladder(-1.0, 5.0),), {"default": POLICIES["default"]}, ("time",), (1,), seeds=1)
     result = hold(contest, jobs=1, backend="loky", track=silently)
-    told = json.loads(replay_json.render(contest, result, []))["objectives"]["time"]["default"]["cost_per_delivered_model"]
-    assert told == {"mean": None, "standard_error": None}
+    figures = json.loads(replay_json.render(contest, result, []))["objectives"]["time"]["default"]["cost_per_delivered_model"]
+    assert figures == {"mean": None, "standard_error": None}
     assert " none " in replay_text.render(contest, result, [], width=100, colour=False)
 
 
@@ -133,17 +133,3 @@ def test_the_picture_is_drawn_and_the_same_figures_give_the_same_bytes(
 def test_a_picture_that_cannot_be_written_is_an_error(tmp_path: Path, contest: Contest, result: Result) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         replay.plot(tmp_path / "none" / "out.png", contest, result)
-
-
-def test_a_missing_package_is_named_with_its_remedy() -> None:
-    with pytest.raises(
-        UsageError, match=r'optuna-tpe needs no_such_package, which is not installed; pip install "jpo\[replay\]"'
-    ):
-        need("optuna-tpe", "json", "no_such_package")
-
-
-def test_a_folder_that_is_named_like_a_package_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "no_such_package").mkdir()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert not is_installed("no_such_package")
-    assert is_installed("json")

@@ -139,9 +139,6 @@ def test_a_track_record_of_other_quantities_alone_says_nothing() -> None:
     assert "Last" not in shown(replace(REPORT, track=(TrackRecord("memory_gib", 3, 0.1, 3),)))
     one = replace(REPORT, track=(TrackRecord("cost_usd", 1, 0.1, 1),))
     assert "Last forecast: cost off by 10% (median), 1 of 1 inside the interval." in lines(one)
-    assert suggestion.track_record(one.track, {"cost_usd": Interval(1, 0.27, 1)}) == (
-        "Last forecast: cost off by 10% (median), 1 of 1 inside the interval (27% to 100% in the long run)."
-    )
 
 
 def test_the_terminal_colours_only_when_asked() -> None:

@@ -28,10 +28,10 @@ def fleet(*lanes: Lane, last: int = 2) -> Fleet:
 
 
 def test_medians_are_over_the_last_runs_that_ended_well() -> None:
-    one = lane([run(100), run(100), run(120)], [run(100), run(10, BAD), run(60)])
-    assert before_after(one, "duration_seconds", 2) == (110, 60)
-    assert change(one, "duration_seconds", 2) == pytest.approx(60 / 110)
-    assert before_after(one, "val_loss", 2) == (None, None)
+    workload = lane([run(100), run(100), run(120)], [run(100), run(10, BAD), run(60)])
+    assert before_after(workload, "duration_seconds", 2) == (110, 60)
+    assert change(workload, "duration_seconds", 2) == pytest.approx(60 / 110)
+    assert before_after(workload, "val_loss", 2) == (None, None)
 
 
 def test_failed_runs_are_paid_for() -> None:
@@ -44,30 +44,30 @@ def test_failed_runs_are_paid_for() -> None:
 
 def test_a_workload_whose_last_runs_all_failed_is_worse() -> None:
     bad = lane([run(100)] * 2, [run(50, BAD)] * 2, goal=None)
-    some = fleet(bad, lane([run(100)] * 2, [run(90)] * 2, goal=0.9), lane([run(100)] * 2, [run(102)] * 2, goal=1.02))
-    assert (worse(some), worse(some, than=1.05)) == (2, 1)
-    assert "fails" in render(some)
+    simulated = fleet(bad, lane([run(100)] * 2, [run(90)] * 2, goal=0.9), lane([run(100)] * 2, [run(102)] * 2, goal=1.02))
+    assert (worse(simulated), worse(simulated, than=1.05)) == (2, 1)
+    assert "fails" in render(simulated)
 
 
 def test_the_overall_change_is_a_median_with_its_interval() -> None:
-    some = fleet(*(lane([run(100)] * 2, [run(seconds)] * 2) for seconds in (50, 80, 90)))
-    interval = overall(some, "duration_seconds")
+    simulated = fleet(*(lane([run(100)] * 2, [run(seconds)] * 2) for seconds in (50, 80, 90)))
+    interval = overall(simulated, "duration_seconds")
     assert interval is not None
     assert (interval.mean, interval.low, interval.high) == (0.8, 0.5, 0.9)
-    assert overall(some, "val_loss") is None
+    assert overall(simulated, "val_loss") is None
 
 
 def test_a_failed_run_in_the_picture_counts_one_unchanged_run_more() -> None:
-    one = lane([run(100), run(100), run(30, BAD)], [run(50), run(20, BAD), run(80)])
-    assert ratios(fleet(one), "duration_seconds") == pytest.approx(np.array([[0.5, 1.2, 0.8]]))
+    workload = lane([run(100), run(100), run(30, BAD)], [run(50), run(20, BAD), run(80)])
+    assert ratios(fleet(workload), "duration_seconds") == pytest.approx(np.array([[0.5, 1.2, 0.8]]))
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
 def test_every_form_renders_with_nothing_but_failures(lanes: int, tmp_path: Path) -> None:
-    some = fleet(*(lane([run(5, BAD)] * 2, [run(5, BAD)] * 2, goal=None) for _ in range(lanes)))
-    assert "fails" in render(some)
-    assert '"usd_per_model": null' in as_json(some)
-    plot(some, tmp_path / "fleet.png")
+    simulated = fleet(*(lane([run(5, BAD)] * 2, [run(5, BAD)] * 2, goal=None) for _ in range(lanes)))
+    assert "fails" in render(simulated)
+    assert '"usd_per_model": null' in as_json(simulated)
+    plot(simulated, tmp_path / "fleet.png")
     assert (tmp_path / "fleet.png").read_bytes()[:4] == b"\x89PNG"
 
 
@@ -81,6 +81,6 @@ def test_numbers_share_one_unit_and_stay_short() -> None:
 
 def test_twenty_usual_workloads_fit_into_100_columns() -> None:
     measured = {"gpu_utilisation": 0.99, "cpu_utilisation": 0.99, "val_loss": 0.0823}
-    some = fleet(lane([run(7000, **measured)] * 2, [run(6500, **measured)] * 2, goal=0.5))
-    assert max(map(len, render(some, width=100).split("\n"))) <= 100
-    assert "…" not in render(some, width=100)
+    simulated = fleet(lane([run(7000, **measured)] * 2, [run(6500, **measured)] * 2, goal=0.5))
+    assert max(map(len, render(simulated, width=100).split("\n"))) <= 100
+    assert "…" not in render(simulated, width=100)
