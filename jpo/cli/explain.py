@@ -16,9 +16,9 @@ from jpo.cli.output import READABLE, Output
 @output_options(*READABLE)
 @options(toml_option, verbose_option)
 def explain(suggestion_id: str | None, toml: Path | None, *, output: Output) -> None:
-    """Why these values? Retells a suggestion, by default the newest.
+    """Why these values, and what came of them?
 
-    Evidence, alternatives, limits, who decided, and what came of it.
+    Explains a suggestion, by default the newest: evidence, alternatives, limits, who decided, and its outcome.
 
     \b
     Examples:

@@ -65,7 +65,9 @@ def suggest(
     network: Network,
     output: Output,
 ) -> int:
-    """Write better values into CONFIG.INI, from evidence, checked and on record.
+    """Write better values into CONFIG.INI, on record.
+
+    They rest on evidence from earlier runs, and an independent guard has checked them.
 
     \b
     Examples:

@@ -30,8 +30,8 @@ from jpo.report.suggestion import Report
 from jpo.wording import numbers
 
 DAY_SECONDS = 86400.0
-MOST_TOLD = 3
-"""The newest changes of those that are undone, and the newest runs of each, are told one by one."""
+NEWEST = 3
+"""Newest changes of those that are undone, and newest runs of each, that have a sentence of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ def reasons(store: Store, workload: Workload, undone: Undo, options: Options) ->
     come = "stand there already" if already else "come back"
     what = f"{len(changes)} change{' is' if len(changes) == 1 else 's are'} undone"
     yield f"the values from before suggestion {undone.suggestion_id} {come}; {what}", "JPO-I845" if already else "JPO-I844"
-    for one in changes[: -MOST_TOLD - 1 : -1]:
-        yield retold(one, store.runs_following(one.suggestion_id)[-MOST_TOLD:]), "JPO-I844"
+    for one in changes[: -NEWEST - 1 : -1]:
+        yield in_words(one, store.runs_following(one.suggestion_id)[-NEWEST:]), "JPO-I844"
     for change in moved:
         yield f"{change}; it is replaced all the same", "JPO-W841"
     until = pinned_until(options)
@@ -149,7 +149,7 @@ def meaning(parameter: Parameter, text: str) -> float:
     return float("nan") if value is None else value
 
 
-def retold(one: Suggestion, runs: Sequence[Run]) -> str:
+def in_words(one: Suggestion, runs: Sequence[Run]) -> str:
     """A change, what was expected of it, and the runs that followed it."""
     changes = ", ".join(f"{change.key} {change.old_text} → {change.new_text}" for change in one.changes)
     now, then = one.now.duration_seconds, one.next.duration_seconds

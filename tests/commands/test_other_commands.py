@@ -50,8 +50,10 @@ def test_observe_names_a_log_that_cannot_be_read(empty: Project) -> None:
 
 def test_check_tells_what_it_understood(project: Project) -> None:
     out = project.jpo("check", "config.ini").out
-    assert "line 7: training.batch_size = 16  (batch_size 16)" in out
-    assert "epochs 40, frozen in jpo.toml" in out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "config.ini: workload digits/cnn/pytorch"
+    assert "7 training.batch_size 16 batch_size 16" in lines
+    assert "9 training.epochs 40 epochs 40, frozen in jpo.toml" in lines
 
 
 def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:

@@ -11,7 +11,7 @@ import constraints
 from jpo.commands.doctor.case import Case
 from jpo.errors import UsageError
 from jpo.project.caller import author_of
-from jpo.report.doctor_text import Line
+from jpo.report.doctor import Line
 from jpo.version import __version__
 
 PACKAGES = ("click", "configupdater", "numpy", "prometheus-api-client", "pydantic", "rich", "safetensors")
