@@ -93,16 +93,16 @@ def follow(log: Path, settings: LoadedSettings, *, clock: Callable[[], float], s
 
 def notes(log: Path, news: News) -> list[str]:
     """What happened to the file, in sentences."""
-    found = []
+    sentences = []
     if news.state == "missing":
-        found.append(f"{log}: no such file at present; waiting for it")
+        sentences.append(f"{log}: no such file at present; waiting for it")
     if news.state == "silent":
-        found.append(f"{log}: silent for too long; how its run ended is judged by its epochs")
+        sentences.append(f"{log}: silent for too long; how its run ended is judged by its epochs")
     if news.change == "rewritten":
-        found.append(f"{log}: written anew by the same run; reading it from its start [JPO-W131]")
+        sentences.append(f"{log}: written anew by the same run; reading it from its start [JPO-W131]")
     if news.change == "replaced":
-        found.append(f"{log}: is the log of another run now; the one before it was not over and is not recorded [JPO-W132]")
-    return found
+        sentences.append(f"{log}: is the log of another run now; the one before it was not over and is not recorded [JPO-W132]")
+    return sentences
 
 
 def progress(tail: Tail, row: Row, earlier: Row) -> tuple[str, float | None, float | None]:
@@ -123,10 +123,10 @@ def progress(tail: Tail, row: Row, earlier: Row) -> tuple[str, float | None, flo
 def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool) -> str:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
     with open_project(config, settings, now=now) as job:
-        found = collect(job, offline=offline, strict=True)
-    skipped = "".join(f"skipped {one.run_id}: {one.reason}\n" for one in found.evidence.runs_skipped)
-    notes = "".join(f"note: {note}\n" for note in found.evidence.notes)
-    return recorded(found.fresh) + skipped + notes
+        known = collect(job, offline=offline, strict=True)
+    skipped = "".join(f"skipped {run.run_id}: {run.reason}\n" for run in known.evidence.runs_skipped)
+    notes = "".join(f"note: {note}\n" for note in known.evidence.notes)
+    return recorded(known.fresh) + skipped + notes
 
 
 def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:

@@ -110,13 +110,11 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
 
 
 def why(suggestion: Suggestion) -> Iterator[Inline]:
-    """The reason that counts most; all of a rollback's, which say what is undone."""
-    if suggestion.decided_by == "rollback":
-        yield from (f"because {reason}" for reason in suggestion.reasons)
-    elif suggestion.reasons:
-        more = len(suggestion.reasons[1:])
-        rest = Span(f" ({more} more reason{'' if more == 1 else 's'}: jpo explain, or -o json)", "dim") if more else ""
-        yield f"because {suggestion.reasons[0]}", rest
+    """The reason that counts most, and how many more there are; all of a rollback's, which say what is undone."""
+    first = suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
+    yield from (f"because {reason}" for reason in first)
+    if more := len(suggestion.reasons[len(first) :]):
+        yield (Span(f"{more} more reason{'' if more == 1 else 's'}: jpo explain, or -o json", "dim"),)
 
 
 def forecasts(suggestion: Suggestion) -> Table:

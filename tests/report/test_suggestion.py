@@ -95,7 +95,11 @@ def test_what_is_not_known_is_called_unknown_and_no_change_is_made_of_it() -> No
 
 def test_of_several_reasons_the_first_is_shown_and_of_a_rollback_all() -> None:
     several = replace(SUGGESTION, reasons=("it is faster", "it was run", "intervals are widened"))
-    assert "because it is faster (2 more reasons: jpo explain, or -o json)" in lines(replace(REPORT, suggestion=several))
+    assert lines(replace(REPORT, suggestion=several))[7:10] == [
+        "because it is faster",
+        "2 more reasons: jpo explain, or -o json",
+        "",
+    ]
     undone = replace(several, decided_by="rollback")
     assert lines(replace(REPORT, suggestion=undone))[7:10] == [f"because {reason}" for reason in several.reasons]
 

@@ -24,10 +24,10 @@ def python(_case: Case) -> Iterator[Line]:
 
 def packages(_case: Case) -> Iterator[Line]:
     """The packages that JPO needs."""
-    found = {name: version_of(name) for name in PACKAGES}
-    if missing := [name for name, version in found.items() if version is None]:
+    versions = {name: version_of(name) for name in PACKAGES}
+    if missing := [name for name, version in versions.items() if version is None]:
         raise UsageError("Python", f"{', '.join(missing)} not installed", "pip install jpo", code="JPO-E140")
-    yield Line("packages", "ok", ", ".join(f"{name} {version}" for name, version in found.items()))
+    yield Line("packages", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
 
 
 def learning(_case: Case) -> Iterator[Line]:

@@ -29,14 +29,14 @@ def gpus(case: Case) -> Iterator[Line]:
         yield Line("GPUs", "unknown", machine.why_gpus)
 
 
-def gpus_in_words(found: Sequence[Gpu], why: str) -> str:
+def gpus_in_words(gpus: Sequence[Gpu], why: str) -> str:
     """`2 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); utilisation now: 97%, 0%`; what is not known is left out."""
     kinds = []
-    for (name, kind, memory_gib), alike in groupby(found, key=lambda gpu: (gpu.name, gpu.gpu_type, gpu.memory_gib)):
+    for (name, kind, memory_gib), alike in groupby(gpus, key=lambda gpu: (gpu.name, gpu.gpu_type, gpu.memory_gib)):
         room = "" if memory_gib is None else f", {memory_gib:.3g} GiB"
         kinds.append(f"{len(list(alike))} × {name} ({kind}{room})")
-    busy = ", ".join("?" if gpu.utilisation is None else percent(gpu.utilisation) for gpu in found)
-    now = "" if all(gpu.utilisation is None for gpu in found) else f"; utilisation now: {busy}"
+    busy = ", ".join("?" if gpu.utilisation is None else percent(gpu.utilisation) for gpu in gpus)
+    now = "" if all(gpu.utilisation is None for gpu in gpus) else f"; utilisation now: {busy}"
     return f"{', '.join(kinds)}{f'; {why}' if why else ''}{now}"
 
 

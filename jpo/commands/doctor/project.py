@@ -45,7 +45,10 @@ def config_ini(case: Case) -> Iterator[Line]:
     """The file that JPO edits: its workload, its parameters and today's values."""
     workload = case.workload
     yield Line("config.ini", "ok", f"{case.config}, workload {workload.identity}")
-    values = ", ".join(f"{one.name} {plain(one.value)}{f' ({one.held})' if one.held else ''}" for one in workload.parameters)
+    values = ", ".join(
+        f"{parameter.name} {plain(parameter.value)}{f' ({parameter.held})' if parameter.held else ''}"
+        for parameter in workload.parameters
+    )
     yield Line("parameters", "ok", values)
 
 

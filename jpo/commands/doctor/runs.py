@@ -55,12 +55,12 @@ def prometheus(case: Case) -> Iterator[Line]:
     if case.offline:
         yield Line("server", "unknown", "not asked: --offline")
         return
-    found = examine(
+    answers = examine(
         case.server, case.identity, since=asked_since(case.settings, now=case.now), until=case.now, names=names_of(case.settings)
     )
-    for name, one in found.items():
-        code = one.error.exit_code if one.error and one.status == "problem" else 0
-        yield Line(name, one.status, one.text, one.remedy, one.code, code)
+    for name, answer in answers.items():
+        code = answer.error.exit_code if answer.error and answer.status == "problem" else 0
+        yield Line(name, answer.status, answer.text, answer.remedy, answer.code, code)
 
 
 def csv_logs(case: Case) -> Iterator[Line]:
@@ -71,9 +71,9 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
         runs, unusable = read_each(files, now=case.now)
-        ours = sum(one.run.identity == case.identity for one in runs)
+        ours = sum(log.run.identity == case.identity for log in runs)
         finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
-        if unreadable := [one.reason for one in unusable if one.code == "JPO-E110"]:
+        if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:
             finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"
             yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
         else:

@@ -58,12 +58,12 @@ def record(case: Case) -> Iterator[Line]:
         return
     with open_history(case.settings, read_only=True) as store:
         yield runs_in(store, case)
-        found = verify(store)
-    if found.ok:
-        yield Line("audit log", "ok", f"{counted(found.records, 'record')}, chain intact, head {found.head}")
+        verified = verify(store)
+    if verified.ok:
+        yield Line("audit log", "ok", f"{counted(verified.records, 'record')}, chain intact, head {verified.head}")
     else:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
-        yield Line("audit log", "problem", str(found.reason), remedy, "JPO-E511", StoreError.exit_code)
+        yield Line("audit log", "problem", str(verified.reason), remedy, "JPO-E511", StoreError.exit_code)
 
 
 def gpus_at_work(case: Case) -> Iterator[Line]:
@@ -74,11 +74,11 @@ def gpus_at_work(case: Case) -> Iterator[Line]:
     with open_history(case.settings, read_only=True) as store:
         runs = store.runs_of(case.identity)
         newest = [run for run in runs if run.parameters.get("gpus") and run.outcome.gpu_utilisation is not None][-NEWEST:]
-        found = [diagnose(run, store.series_of(run), runs) for run in newest]
+        diagnoses = [diagnose(run, store.series_of(run), runs) for run in newest]
     if not newest:
         return
-    if idle := found[-1]:
-        often = f" (idle in {len(found) - found.count(None)} of the last {counted(len(found), 'run')})"
+    if idle := diagnoses[-1]:
+        often = f" (idle in {len(diagnoses) - diagnoses.count(None)} of the last {counted(len(diagnoses), 'run')})"
         yield Line("GPUs at work", "warning", f"{idle.finding}{often}", idle.remedy, idle.code)
     else:
         busy = median(run.outcome.gpu_utilisation or 0.0 for run in newest)
@@ -87,7 +87,7 @@ def gpus_at_work(case: Case) -> Iterator[Line]:
 
 def runs_in(store: Store, case: Case) -> Line:
     """How many runs are on record, and how old the newest is."""
-    runs = [one.run for one in store.recorded_runs(case.identity)]
+    runs = [recorded.run for recorded in store.recorded_runs(case.identity)]
     whose = f" of {case.identity}" if case.identity else ""
     if not runs:
         return Line("record", "ok", f"opens; no run{whose} on record")
