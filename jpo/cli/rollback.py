@@ -45,7 +45,7 @@ def rollback(
       jpo rollback                                     called again: the change before that one
       jpo rollback 20261121-060000-3fa9c1 --pin 14     all since then is undone, and stays so for two weeks
     """
-    from jpo.commands.rollback import Options
+    from jpo.commands.rollback import RollbackOptions
     from jpo.commands.rollback import rollback as command
     from jpo.report import suggestion
 
@@ -53,7 +53,7 @@ def rollback(
         raise UsageError("--unpin", "restores nothing", "leave out ID, --pin and --force", code="JPO-E845")
     settings = load_settings(given, toml, {})
     now = time.time()
-    wanted = Options(
+    wanted = RollbackOptions(
         suggestion_id=new_id(now),
         now=now,
         before=before,

@@ -51,11 +51,11 @@ def simulate(
       jpo simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
     """
     from jpo.commands import simulate as command
-    from jpo.commands.suggest import Options, suggest
+    from jpo.commands.suggest import SuggestOptions, suggest
     from jpo.report.plots.fleet import can_plot, plot
 
     def one_suggestion(config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> None:
-        suggest(config, settings, Options(suggestion_id, now, offline=True, learn=False, seed=seed))
+        suggest(config, settings, SuggestOptions(suggestion_id, now, offline=True, learn=False, seed=seed))
 
     if picture:
         can_plot(picture)

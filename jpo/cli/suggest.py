@@ -77,7 +77,7 @@ def suggest(
       jpo suggest config.ini --deadline 6h --max-cost 20
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
     """
-    from jpo.commands.suggest import Options
+    from jpo.commands.suggest import SuggestOptions
     from jpo.commands.suggest import suggest as command
     from jpo.report import suggestion
 
@@ -91,7 +91,7 @@ def suggest(
         ).values.sla.targets
     config = config_of(given, settings)
     writable(output.files, config, settings)
-    wanted = Options(
+    wanted = SuggestOptions(
         suggestion_id=new_id(now),
         now=now,
         dry_run=dry_run or check,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from jpo.project.load import LoadedSettings, effective
 from jpo.project.settings import Settings
 from jpo.project.workload import limits_of
 from jpo.report import suggestion
+from jpo.report.forms import json
 
 
 def check(settings: LoadedSettings) -> str:
@@ -18,9 +17,9 @@ def check(settings: LoadedSettings) -> str:
 
 def show(settings: LoadedSettings) -> str:
     """`section.key = value   # origin`, one a line; secrets are shown as stars."""
-    return "".join(f"{key} = {json.dumps(value)}  # {origin}\n" for key, value, origin in effective(settings))
+    return "".join(f"{key} = {json.value(value)}  # {origin}\n" for key, value, origin in effective(settings))
 
 
 def schema(output: str) -> str:
     """JSON Schema of jpo.toml ("settings") or of `jpo suggest -o json` ("suggestion")."""
-    return json.dumps(suggestion.schema() if output == "suggestion" else Settings.model_json_schema(), indent=2) + "\n"
+    return json.dumps(suggestion.schema() if output == "suggestion" else Settings.model_json_schema())

@@ -14,10 +14,9 @@ from jpo.agent.policy import Policy
 from jpo.cost import usd_of_text
 from jpo.errors import NothingAdmissible, UsageError
 from jpo.learning import continual
-from jpo.optimizer.advise import advise, choose
+from jpo.optimizer.advise import advise, choose, problem_within_sla
 from jpo.optimizer.front import Front
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, on_show, trade_off, volumes
 from jpo.project.collect import collect
@@ -99,21 +98,19 @@ def chosen(request: Request, known: Known, policy: Policy | None, preferences: M
         advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
         return Choices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
-    surrogate, decision = advice.ahead, advice.decision
+    surrogate, decision = advice.surrogate, advice.decision
     assert surrogate is not None
     rows = {name: preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
     return Choices(surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
 
 
-def preferred(ahead: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
+def preferred(surrogate: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:
     """The row that is chosen under a preference; None where nothing may be used, or nothing is known of what it prefers."""
-    belief = ahead.belief
+    belief = surrogate.belief
     if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
-        return choose(
-            within_sla(ahead, request), belief, known.runs, request, policy, known.followed_up, ahead.interval_factor
-        ).choice
+        return choose(problem_within_sla(surrogate, request, known), request, policy, len(known.runs)).choice
     except NothingAdmissible:
         return None
 

@@ -16,8 +16,8 @@ from constraints import Facts, Limits
 from jpo.cost import CostComparison, Prices, check_sla, compare, usd_of_text, usd_per_hour
 from jpo.errors import UsageError
 from jpo.forecast.trials import Trial
-from jpo.history.undo import told_of_pins
-from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
+from jpo.history.undo import pin_notes
+from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
 from jpo.optimizer.request import Request
@@ -48,7 +48,7 @@ class Scene:
     workload: Workload
     limits: Limits
     request: Request
-    grounds: Grounds
+    basis: Basis
     runs: Sequence[Run]
 
 
@@ -68,15 +68,15 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     runs = [run for run in known.runs if run.run_id not in {one.run_id for one in trials}]  # a log of a trial may lie among them
     request = request_of(job, runs)
     asked = asked_for(question, workload, request)
-    ahead = surrogate_of(request, runs, seed=seed, others=known.others)
-    beside = {tuple(values.values()): with_configuration(ahead, values, seed=seed, others=known.others) for values in asked}
-    grounds = Grounds(workload.identity, ahead, trials, known.others, job.settings.values.prices.gpu_type, seed, beside)
-    scene = Scene(workload, job.limits, request, grounds, runs)
+    surrogate = surrogate_of(request, runs, seed=seed, others=known.others)
+    beside = {tuple(values.values()): with_configuration(surrogate, values, seed=seed, others=known.others) for values in asked}
+    basis = Basis(workload.identity, surrogate, trials, known.others, job.settings.values.prices.gpu_type, seed, beside)
+    scene = Scene(workload, job.limits, request, basis, runs)
     rows = table(asked, scene, spot=question.spot)
     answer = None
     if question.deadline_seconds is not None or budget is not None:
         rows, answer = answered(rows, question, Bounds(question.deadline_seconds, budget, currency), scene)
-    more = warnings(rows, trials) | never_varied(rows, runs, trials) | dict.fromkeys(told_of_pins(workload), "JPO-I846")
+    more = warnings(rows, trials) | never_varied(rows, runs, trials) | dict.fromkeys(pin_notes(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
     return Prediction(path, workload.identity, len(runs), tuple(rows), notes, codes, answer, currency)
 
@@ -116,7 +116,7 @@ def rendered(prediction: Prediction, form: str, *, width: int, colour: bool) -> 
 def table(asked: Sequence[Parameters], scene: Scene, *, spot: bool) -> list[Row]:
     """A row for each configuration; with `spot` two, on demand and on spot prices."""
     ways = (False, True) if spot else (None,)
-    found = zip(asked, expectations(asked, scene.grounds), strict=True)
+    found = zip(asked, expectations(asked, scene.basis), strict=True)
     return [row_of(values, expected, scene, way) for values, expected in found for way in ways]
 
 
@@ -124,7 +124,7 @@ def row_of(values: Parameters, expected: Sequence[Expected], scene: Scene, spot:
     """One configuration with the word of the limits and of [sla]."""
     prices = scene.request.prices if spot is None else replace(scene.request.prices, spot=spot)
     if spot is not None:
-        expected = [priced(one, values, scene.grounds.outlook(values), prices) for one in expected]
+        expected = [priced(one, values, scene.basis.surrogate_of(values), prices) for one in expected]
     memory = gpu_memory_gib_now(scene.workload.current, scene.runs)
     facts = Facts(gpu_memory_gib_now=memory, usd_per_hour_next=usd_per_hour(values, prices))
     today = scene.workload.current
@@ -140,9 +140,9 @@ def row_of(values: Parameters, expected: Sequence[Expected], scene: Scene, spot:
     )
 
 
-def priced(one: Expected, values: Parameters, ahead: Surrogate, prices: Prices) -> Expected:
+def priced(one: Expected, values: Parameters, surrogate: Surrogate, prices: Prices) -> Expected:
     """The same expectation on other prices."""
-    return replace(one, forecast=replace(one.forecast, cost_usd=cost(one.forecast.duration_seconds, values, ahead, prices)))
+    return replace(one, forecast=replace(one.forecast, cost_usd=cost(one.forecast.duration_seconds, values, surrogate, prices)))
 
 
 def answered(rows: list[Row], question: Question, bounds: Bounds, scene: Scene) -> tuple[list[Row], Answer]:
@@ -176,7 +176,7 @@ def answered(rows: list[Row], question: Question, bounds: Bounds, scene: Scene) 
 
 def further(rows: Sequence[Row], scene: Scene, *, spot: bool) -> list[Row]:
     """All other configurations that the limits allow."""
-    candidates, known = scene.grounds.ahead.candidates, [row.parameters for row in rows]
+    candidates, known = scene.basis.surrogate.candidates, [row.parameters for row in rows]
     allowed = [candidates.parameters(row) for row in range(len(candidates.values)) if candidates.admissible[row]]
     return table([values for values in allowed if values not in known], scene, spot=spot)
 

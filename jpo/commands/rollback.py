@@ -35,7 +35,7 @@ NEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RollbackOptions:
     """What the command line asked for; see `jpo rollback --help`."""
 
     suggestion_id: str
@@ -48,7 +48,7 @@ class Options:
     diff: bool = False
 
 
-def rollback(path: Path, settings: LoadedSettings, options: Options) -> Report:
+def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> Report:
     """Read, find what to undo, check, record, write.
 
     Raises:
@@ -65,7 +65,7 @@ def rollback(path: Path, settings: LoadedSettings, options: Options) -> Report:
         request = request_of(job, known.runs)
         advice = advice_of(request, known, undone, sentences)
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
-        facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None)
+        facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None)
         proposal = checked(job, edits, facts, limits=in_one_step(job.limits))
         policy = continual.policy_for(store, workload.identity, request.explore)
         made = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
@@ -79,7 +79,7 @@ def in_one_step(limits: Limits) -> Limits:
     return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
 
 
-def pinned_until(options: Options) -> float | None:
+def pinned_until(options: RollbackOptions) -> float | None:
     return None if options.pin_days is None else options.now + options.pin_days * DAY_SECONDS
 
 
@@ -105,7 +105,7 @@ def what_to_undo(store: Store, workload: Workload, before: str | None) -> Undo:
     return undone
 
 
-def reasons(store: Store, workload: Workload, undone: Undo, options: Options) -> Iterator[tuple[str, str]]:
+def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOptions) -> Iterator[tuple[str, str]]:
     """What is undone, what had been expected of it and what came, in sentences with their codes."""
     moved = tuple(moved_on(workload, undone))
     if moved and not options.force:
@@ -185,4 +185,4 @@ def advice_of(request: Request, known: Known, undone: Undo | None, sentences: di
     codes = tuple(dict.fromkeys(sentences.values()))
     decision = Decision(row, None, "rollback", tuple(sentences), codes, "keep" if row == now else "known")
     forecasts = surrogate.forecast(now), surrogate.forecast(row)
-    return Advice(decision, request.current, values, *forecasts, ahead=surrogate, undo=undone)
+    return Advice(decision, request.current, values, *forecasts, surrogate=surrogate, undo=undone)

@@ -25,7 +25,7 @@ from jpo.report.suggestion import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SuggestOptions:
     """What the command line asked for; see `jpo suggest --help`."""
 
     suggestion_id: str
@@ -41,7 +41,7 @@ class Options:
     """SLA targets that --deadline and --max-cost make, for this once; None: the project's."""
 
 
-def suggest(path: Path, settings: LoadedSettings, options: Options) -> Report:
+def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
     """Read, collect, learn, decide, check, record, write."""
     with open_project(path, settings, now=options.now, read_only=options.dry_run) as job:
         chosen = approved_by_hand(job, options.chosen)
@@ -57,7 +57,7 @@ def suggest(path: Path, settings: LoadedSettings, options: Options) -> Report:
         return Report(suggestion, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
-def learnt(job: Project, request: Request, known: Known, options: Options) -> Known:
+def learnt(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:
     """Let the agent learn what is new, towards the targets that last; its trouble goes into the report."""
     if not options.learn or options.dry_run:
         return known

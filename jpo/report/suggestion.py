@@ -321,46 +321,21 @@ class SuggestionDocument(Published):
 
 def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
-    suggestion, evidence = report.suggestion, report.suggestion.evidence
-    values = {
+    made = asdict(report.suggestion)
+    evidence = made["evidence"]
+    evidence["prometheus"] = {name: evidence.pop(name) for name in ("requests", "seconds")}
+    published = {
+        **made,
         "schema_version": SCHEMA_VERSION,
         "config": str(report.path),
-        "workload": asdict(suggestion.identity),
+        "workload": made["identity"],
         "written": report.written,
-        "changes": [asdict(change) for change in suggestion.changes],
-        "forecast": {
-            f.name: {"now": ends(suggestion.now, f.name), "next": ends(suggestion.next, f.name)} for f in fields(Forecast)
-        },
-        "sla": [asdict(check) for check in suggestion.sla],
+        "forecast": {name: {"now": today, "next": made["next"][name]} for name, today in made["now"].items()},
         "track_record": [asdict(past) for past in report.track],
-        "evidence": {
-            "runs_used": evidence.runs_used,
-            "runs_skipped": [asdict(skipped) for skipped in evidence.runs_skipped],
-            "prometheus": {"requests": evidence.requests, "seconds": evidence.seconds},
-            "notes": list(evidence.notes),
-            "run_ids": list(evidence.run_ids),
-        },
-        "guard": asdict(suggestion.guard),
-        "reason_codes": list(suggestion.codes),
-        "preference": asdict(suggestion.preference),
+        "reason_codes": made["codes"],
         "diff": report.diff,
-        "alternatives": [asdict(other) for other in suggestion.alternatives],
-        **{name: getattr(suggestion, name) for name in SAME},
     }
-    return SuggestionDocument.model_validate(values).model_dump()
-
-
-SAME = (
-    *("suggestion_id", "created_at", "status", "current", "suggested", "decided_by", "confidence", "reasons", "seed"),
-    *("would_change", "seen", "policy", "undoes", "pinned_until"),
-)
-"""Fields that the document takes over from the suggestion as they are."""
-
-
-def ends(forecast: Forecast, name: str) -> dict[str, float] | None:
-    """Mean and interval of one quantity."""
-    value = getattr(forecast, name)
-    return asdict(value) if value else None
+    return SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields}).model_dump()
 
 
 def schema() -> dict[str, Any]:

@@ -120,7 +120,7 @@ def test_a_dry_run_leaves_no_record(project: Project, monkeypatch: pytest.Monkey
 
 
 def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.learning.continual.RELEASE_JOBS", 18)
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
     project.jpo("observe")
     project.jpo("learn", "config.ini", "--budget", "60s")
     learnt, tested = records(project)[-2:]

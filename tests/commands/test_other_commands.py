@@ -114,33 +114,10 @@ def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:
     assert "records are missing at its end, or it was rewritten" in answer.err
 
 
-def test_config_show_names_values_and_origins_but_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TYPE", "bearer")
-    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", "hunter2")
-    out = project.jpo("config", "show").out
-    monkeypatch.setenv("PROMETHEUS_URL", "http://bob:hunter2@host:9090/p")
-    monkeypatch.setenv("JPO_PROMETHEUS__HEADERS__AUTHORIZATION", "Bearer hunter2")
-    out += project.jpo("config", "show").out
-    for awkward in ("http://h:9?token=hunter2", "http://us:pa/hunter2@h:9", "http://h:9#hunter2", "us:hunter2@h:9"):
-        monkeypatch.setenv("PROMETHEUS_URL", awkward)
-        out += project.jpo("config", "show").out
-    assert 'agent.explore = "safe"  # built in' in out
-    assert "prices.usd_per_cpu_hour = 0.04  # jpo.toml" in out
-    assert "hunter2" not in out
-
-
-def test_config_check_finds_what_only_the_guard_refuses(project: Project) -> None:
-    assert project.jpo("config", "check").out == "jpo.toml: valid\n"
-    (project.folder / "jpo.toml").write_text("[quota]\nusd_per_hour = 3.0\n")
-    answer = project.jpo("config", "check")
-    assert answer.code == 2
-    assert "[quota] usd_per_hour" in answer.err
-
-
 def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jpo.learning.continual.RELEASE_JOBS", 18)
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
     project.jpo("observe")
     first = project.jpo("learn", "config.ini", "--budget", "60s").out
     assert "6 runs learnt, 6 altogether, 48 updates" in first
@@ -156,7 +133,7 @@ def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
 
 
 def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.learning.continual.RELEASE_JOBS", 18)
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
     project.jpo("observe")
     project.jpo("learn", "config.ini", "--budget", "60s")
     late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")

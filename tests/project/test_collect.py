@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from made import DIGITS, a_run, a_suggestion
 
-from jpo.agent.budget import values_found
+from jpo.agent.budget import reference_values
 from jpo.history import open_store
-from jpo.project.collect import followed_up, untried
+from jpo.history.followed import followed_up
+from jpo.project.collect import untried
 from jpo.records import Finished
 
 NOW = 1_700_000_000.0
@@ -30,4 +31,4 @@ def test_what_a_rollback_put_back_before_anything_was_run_is_no_step_of_the_agen
         store.record(Finished((a_run("r1", 900.0, started_at=300.0, parameters=found),)), now=900.0)
         (recorded,) = store.recorded_runs(DIGITS)
         assert recorded.suggestion_id == "s2"
-        assert values_found(followed_up(store, [recorded]), found) == found
+        assert reference_values(followed_up(store, [recorded]), found) == found
