@@ -151,6 +151,18 @@ def test_show_folds_on_a_narrow_terminal_below_its_words(project: Project, monke
     assert any(line.startswith(" " * 43) for line in lines)
 
 
+def test_show_makes_a_page_of_the_newest_records(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    suggest(project)
+    page = project.jpo("audit", "show", "-o", "markdown").out
+    assert page.startswith("### Audit log\n\n| record | time (UTC) | kind | workload | what | by |\n")
+    assert (page.count("`digits/cnn/pytorch`"), "Note" in page) == (9, False)
+    monkeypatch.setattr("jpo.commands.audit.MOST_ROWS", 2)
+    short = project.jpo("audit", "show", "-o", "html").out
+    assert short.count("<code>digits/cnn/pytorch</code>") == 2
+    assert "newest 2 only, older ones are left out" in short
+    assert project.jpo("audit", "show", "-o", "html", "--limit", "3").out.count("<code>digits") == 3
+
+
 @pytest.mark.parametrize("at", ["1e300", "-1e300", "3e11"])
 def test_a_time_that_no_calendar_knows_is_shown_and_exported(project: Project, at: str) -> None:
     project.jpo("observe")
@@ -277,7 +289,7 @@ def test_export_since_nonsense_is_a_usage_error(project: Project) -> None:
 
 def test_export_stops_at_a_damaged_record_and_says_so(project: Project) -> None:
     project.jpo("observe")
-    for damage in ("'{'", "'[1]'", "'5'"):
+    for damage in ("'{'", "'[1]'", "'5'", """'{"x": NaN}'""", """'{"x": 1e999}'"""):
         tamper(project, f"UPDATE audit SET data = {damage} WHERE number = 3")  # noqa: S608
         answer = project.jpo("audit", "export")
         assert answer.code == 5
