@@ -41,8 +41,8 @@ def predict(
 ) -> int:
     """Forecast what configurations would take and cost.
 
-    Duration, cost, memory, utilisation and loss with 90% intervals, and what they rest on. Nothing is put on record, and no server is asked.
-    Exit code 3: nothing keeps to --deadline and --max-cost.
+    Duration, cost, memory, utilisation and loss with 90% intervals, and what they rest on. Nothing is put on record, and no
+    server is asked. Exit code 3: nothing keeps to --deadline and --max-cost.
 
     \b
     Examples:

@@ -18,7 +18,9 @@ MOST_OPTIONS = 3
 
 
 def answer_to(question: Question, bounds: Bounds, rows: Sequence[Row], basis: RowBasis) -> tuple[tuple[Row, ...], Answer]:
-    """The rows with those that the answer names, and the answer: among the rows of --vary, else all that have the values of --set.
+    """The rows with those that the answer names, and the answer.
+
+    It is one of the rows of --vary, else of all that have the values of --set.
 
     Raises:
         UsageError: JPO-E824, a budget where the cost of no row is known.

@@ -116,7 +116,7 @@ def options(answer: Answer, rows: Sequence[Row]) -> Table:
 
 
 def as_json(prediction: Prediction) -> dict[str, object]:
-    """The numbers of the tables, in USD, seconds and ratios; None where nothing supports a number. The answer counts rows from 0."""
+    """The numbers of the tables, in USD, seconds and ratios; None where nothing supports one. The answer counts rows from 0."""
     return {
         "schema_version": 1,
         "config": str(prediction.path),

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.optimizer.front import LABELS, Front, Point, difference, maximised, unit_of
+from jpo.optimizer.front import Front, Point, difference, maximised, unit_of
+from jpo.wording import names
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ WIDE = 20.0
 PAD = 0.12
 """Room beyond the outermost points, as a share of the axis; intervals may reach beyond it, and are cut off there."""
 OFFSETS = ((7, 6), (7, -12), (-7, 6), (-7, -12), (12, -3), (-12, -3), (9, 18), (-9, 18), (9, -24), (-9, -24), (12, 32), (12, -38))
-"""Where a label may stand beside its point, in 1/72 inch, the best place first."""
+"""Where a label may be, next to its point, in 1/72 inch, the best place first."""
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.5", "shrinkA": 0.0, "shrinkB": 4.0}
 """The line from a label to its point."""
 GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
@@ -76,7 +77,7 @@ def axis_of(front: Front, quantity: str) -> Axis:
     largest = max((point.values[quantity] for point in front.points if quantity in point.values), default=0.0)
     factor, unit = unit_of(quantity, largest, front.currency)
     better = " (more is better)" if maximised(quantity) else ""
-    return Axis(quantity, factor, LABELS[quantity] + (f", {unit}" if unit else "") + better)
+    return Axis(quantity, factor, names.quantity(quantity).short + (f", {unit}" if unit else "") + better)
 
 
 def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
@@ -146,7 +147,7 @@ def reach(points: Sequence[Point], axis: Axis) -> Floats:
 
 
 def scaled(axes: Axes, which: str, values: Floats) -> None:
-    """Limits around the points, and a logarithmic axis where they lie far apart."""
+    """Limits around the points, and a logarithmic axis where they are far apart."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = float(values.min()), float(values.max())
@@ -163,7 +164,7 @@ def scaled(axes: Axes, which: str, values: Floats) -> None:
 
 
 def write_labels(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
-    """What differs from today beside each point of a front, where there is room: marked points first, and none over another."""
+    """What differs from today next to each point of a front, where there is room: marked points first, and none over another."""
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
