@@ -2,6 +2,7 @@
 
     price.py         prices of single resources, spot, energy: an hour, a run
     catalogue.py     whole instances with their prices, as data; data/: those that came with JPO; aws.py: those of today
+    price_list.py    the prices in force with their origin, an hour of today's configuration, instances
     amount.py        "20EUR" -> USD
     comparison.py    two configurations side by side: the price of a saved hour
     sla.py           promises held against forecasts and runs; thresholds.py: what runs like the last ones would keep

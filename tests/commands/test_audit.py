@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jpo.optimizer.suggestion import decider
 from jpo.agent.policy import shipped_policy
 from jpo.commands import suggest as story
 from jpo.commands.audit import since_when
 from jpo.errors import NothingAdmissible
+from jpo.optimizer.suggestion import decider
 
 if TYPE_CHECKING:
     from conftest import Project
