@@ -1,4 +1,4 @@
-"""What came of a simulated fleet: every workload beside itself left unchanged, in numbers.
+"""Fleet of simulated workloads: each next to itself left unchanged, in numbers.
 
 Medians are over the last runs of a workload that ended well; intervals are over workloads. Runs that failed are counted, and
 what they took is in the totals.
@@ -62,6 +62,11 @@ class Totals:
     hours: float
 
     @property
+    def duration_seconds(self) -> float:
+        """What all runs took together."""
+        return 3600 * self.hours
+
+    @property
     def usd_per_model(self) -> float | None:
         """What a run that ended well cost, the failed ones paid for; None if none did."""
         return self.cost_usd / (self.runs - self.failed) if self.runs > self.failed else None
@@ -70,7 +75,13 @@ class Totals:
 def median_of(runs: Sequence[Run], name: str) -> float | None:
     """Median of one field over the runs that ended well; None where it was not measured."""
     values = [getattr(run.outcome, name) for run in runs if run.ended_well]
-    return median(known) if (known := [value for value in values if value is not None]) else None
+    return median(measured) if (measured := [value for value in values if value is not None]) else None
+
+
+def failures(lane: Lane) -> tuple[int, int]:
+    """Runs that did not end well: unchanged, with JPO."""
+    unchanged, tuned = (sum(not run.ended_well for run in runs) for runs in (lane.unchanged, lane.tuned))
+    return unchanged, tuned
 
 
 def per_model(runs: Sequence[Run], name: str) -> float | None:
