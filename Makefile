@@ -21,7 +21,7 @@ demo: .venv/.slim  ## a suggestion for the quickstart's training job, from its r
 	@rm -rf .demo && cp -R examples/quickstart .demo
 	@cd .demo && cp config.ini before.ini && PATH="$(CURDIR)/$(BIN):$$PATH" && run() { printf '\n$$ %s\n' "$$*"; "$$@"; } && \
 	  run jpo suggest config.ini && { run diff before.ini config.ini || [[ $$? == 1 ]]; } && run jpo audit verify
-	@printf '\nAll of it lies in .demo; go on there with ../$(BIN)/jpo explain, or --help.\n'
+	@printf '\nEverything is in .demo; continue there with ../$(BIN)/jpo explain, or --help.\n'
 
 # One process per core, a module of tests as a whole to one of them (it starts its servers once). What is compiled is kept: the
 # tests start some hundred processes which import jpo.
@@ -38,7 +38,7 @@ check: .venv/.dev  ## format, lint, types, import contracts, documentation
 bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md; most of an hour on two cores
 	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench` on %s: %s, %s cores, commit %s. Ratios come from one run on one machine.\n' \
 	    "$$(date -I)" "$$(uname -m)" "$$(nproc)" "$$(git rev-parse --short HEAD)"; \
-	  for script in $(filter-out %/forecast_jobs.py %/postgresql.py %/sac_adapter.py %/stamp.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \
+	  for script in $(filter-out %/sac_adapter.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \
 	} | tee docs/benchmarks.md
 
 services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)

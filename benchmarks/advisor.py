@@ -1,4 +1,4 @@
-"""What one answer costs: CPU milliseconds of `Advisor.ask`, beside `ask` of Optuna's samplers on the same history.
+"""Cost of one answer: CPU milliseconds of `Advisor.ask`, compared with `ask` of Optuna's samplers on the same history.
 
 100 configurations (20 batch sizes x 5 numbers of GPUs), 0, 1, 40 and 1000 past runs of a synthetic job. "First" includes drawing
 the prior of a new Advisor. Optuna gets the same runs and choices; its samplers keep nothing between asks that matters here.
@@ -23,7 +23,7 @@ from jpo import Advisor, Outcome
 
 BATCH_SIZES, GPUS = [2**i for i in range(4, 24)], [1, 2, 4, 8, 16]
 RUNS = (0, 1, 40, 1000)
-MOST = {40: 20.0, 1000: 100.0}  # milliseconds, promised in docs
+MOST = {40: 20.0, 1000: 100.0}  # milliseconds, as documented
 PEERS = {"optuna GPSampler": "GPSampler", "optuna TPESampler": "TPESampler"}
 SLOW = 2000.0  # milliseconds: what takes longer is measured once
 
@@ -47,19 +47,19 @@ def history(runs: int) -> History:
     rng = np.random.default_rng(0)
     rows = [{"batch_size": 32, "gpus": 1}]
     rows += [{"batch_size": int(rng.choice(BATCH_SIZES[:12])), "gpus": int(rng.choice(GPUS))} for _ in range(runs - 1)]
-    return [(one, 100 * (32 / one["batch_size"]) ** 0.5 / one["gpus"] ** 0.7) for one in rows[:runs]]
+    return [(parameters, 100 * (32 / parameters["batch_size"]) ** 0.5 / parameters["gpus"] ** 0.7) for parameters in rows[:runs]]
 
 
 def measure(past: History, repeat: int) -> dict[str, float]:
     """Milliseconds by who answers."""
-    told = [(parameters, Outcome(duration_seconds=seconds)) for parameters, seconds in past]
+    history = [(parameters, Outcome(duration_seconds=seconds)) for parameters, seconds in past]
 
     def advisor() -> Advisor:
-        return Advisor({"batch_size": BATCH_SIZES, "gpus": GPUS}, {"batch_size": 32, "gpus": 1}, history=told)
+        return Advisor({"batch_size": BATCH_SIZES, "gpus": GPUS}, {"batch_size": 32, "gpus": 1}, history=history)
 
-    known = advisor()
-    found = {"jpo": fastest(lambda: known.ask, repeat), "jpo, first": fastest(lambda: advisor().ask, repeat)}
-    return {**found, **{name: fastest(lambda sampler=sampler: peer(sampler, past), repeat) for name, sampler in PEERS.items()}}
+    experienced = advisor()
+    ours = {"jpo": fastest(lambda: experienced.ask, repeat), "jpo, first": fastest(lambda: advisor().ask, repeat)}
+    return {**ours, **{name: fastest(lambda sampler=sampler: peer(sampler, past), repeat) for name, sampler in PEERS.items()}}
 
 
 def peer(sampler: str, past: History) -> Callable[[], object]:
@@ -70,7 +70,9 @@ def peer(sampler: str, past: History) -> Callable[[], object]:
     choices = {"batch_size": optuna.distributions.CategoricalDistribution(BATCH_SIZES)}
     choices["gpus"] = optuna.distributions.CategoricalDistribution(GPUS)
     study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(seed=0))
-    study.add_trials([optuna.trial.create_trial(params=one, distributions=choices, value=seconds) for one, seconds in past])
+    study.add_trials(
+        [optuna.trial.create_trial(params=parameters, distributions=choices, value=seconds) for parameters, seconds in past]
+    )
     return lambda: study.ask(choices)
 
 
@@ -96,9 +98,11 @@ def claim(figures: Mapping[int, Mapping[str, float]]) -> bool:
 def table(figures: Mapping[int, Mapping[str, float]], holds: bool) -> str:
     names = list(next(iter(figures.values())))
     head = ["## Advisor", "", f"| CPU milliseconds of one answer after | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
-    rows = [f"| {runs} runs | {' | '.join(f'{found[name]:.1f}' for name in names)} |" for runs, found in figures.items()]
-    promise = " and ".join(f"{most:g} ms after {runs}" for runs, most in MOST.items())
-    return "\n".join([*head, *rows, "", f"`ask` takes at most {promise} runs: {'holds' if holds else 'DOES NOT HOLD'}."])
+    rows = [
+        f"| {runs} runs | {' | '.join(f'{milliseconds[name]:.1f}' for name in names)} |" for runs, milliseconds in figures.items()
+    ]
+    limits = " and ".join(f"{most:g} ms after {runs}" for runs, most in MOST.items())
+    return "\n".join([*head, *rows, "", f"`ask` takes at most {limits} runs: {'holds' if holds else 'DOES NOT HOLD'}."])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""How long it takes to verify the audit log: a log of 100,000 records as JPO writes them, beside the naive way in the same run.
+"""Time to verify the audit log: 100,000 records as JPO writes them, compared with the naive way in the same run.
 
-The log lies in a SQLite store and is read from it both times. JPO hashes the stored text of a record as it stands; the naive way
+The log is stored in SQLite and is read from it both times. JPO hashes the stored text of a record as it is; the naive way
 parses each record and writes its canonical JSON anew before it hashes it. Both find the same head. Each way runs in turn with the
 other; a figure is the median.
 
@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-from stamp import stamp  # noqa: E402
+from apparatus.stamp import stamp  # noqa: E402
 
 from jpo.history import AuditEvent, AuditRow, Store, open_store, verify  # noqa: E402
 from jpo.history.audit import GENESIS, chain  # noqa: E402
@@ -94,7 +94,7 @@ RUN = Run(
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Verifying the audit log, beside the naive way.")
+    parser = argparse.ArgumentParser(description="Verifying the audit log, compared with the naive way.")
     parser.add_argument("--records", type=int, default=100_000, help="length of the log (default: 100000)")
     parser.add_argument("--runs", type=int, default=3, help="measured runs of each way (default: 3)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
@@ -115,7 +115,7 @@ def measure(records: int, runs: int) -> dict[str, float]:
         head = write(path, records)
         took = [{name: seconds(way, path, head) for name, way in (("jpo", by_jpo), ("naive", naively))} for _ in range(runs)]
         size = path.stat().st_size / 1e6
-    return {**{name: statistics.median(one[name] for one in took) for name in ("jpo", "naive")}, "megabytes": size}
+    return {**{name: statistics.median(seconds[name] for seconds in took) for name in ("jpo", "naive")}, "megabytes": size}
 
 
 def write(path: Path, records: int) -> str:
@@ -141,12 +141,12 @@ def rows_of(records: int) -> Iterator[AuditRow]:
 
 def night(number: int) -> tuple[AuditEvent, ...]:
     at, suggestion_id = NOW + 86400.0 * number, f"{number:08}-141229-8c6fcd"
-    told = {"suggestion_id": suggestion_id, "config": "config.ini", "source_digest": "cd" * 32, "written_digest": "ef" * 32}
+    written = {"suggestion_id": suggestion_id, "config": "config.ini", "source_digest": "cd" * 32, "written_digest": "ef" * 32}
     return (
         observed(replace(RUN, run_id=f"nightly-{number}"), suggestion_id, at),
         AuditEvent("learnt", at, CIFAR, {"runs": 1, "runs_in_all": number, "updates": 8 * number, "left": 0, "resets": 0}),
         suggested(replace(SUGGESTION, suggestion_id=suggestion_id, created_at=at), "config.ini", "cd" * 32),
-        AuditEvent("written", at, CIFAR, told),
+        AuditEvent("written", at, CIFAR, written),
     )
 
 
@@ -154,10 +154,10 @@ def seconds(way: Callable[[Store], str], path: Path, head: str) -> float:
     """What one look takes from opening the store to the head, which must be the right one."""
     start = time.perf_counter()
     with open_store(f"sqlite:///{path}", read_only=True) as store:
-        found = way(store)
+        head_found = way(store)
     took = time.perf_counter() - start
-    if found != head:
-        raise SystemExit(f"found head {found}, not {head}")
+    if head_found != head:
+        raise SystemExit(f"found head {head_found}, not {head}")
     return took
 
 

@@ -1,8 +1,9 @@
-"""Do intervals hold what they say? Coverage of 50, 80 and 90% intervals for configurations that were never run.
+"""Calibration of intervals: the coverage of 50, 80 and 90% intervals for configurations that were never run.
 
 Today's configuration and then random others are run; after 1, 3, 5 and 8 runs every untried configuration is forecast and then
-run. Jobs are simulated ones that the belief has not seen and, where they lie beside the repository, recorded ones
-(../shared/traces). Nothing is tuned here. What a simulated job costs is its time at a known rate; recorded ones tell energy.
+run. Jobs are simulated ones that the belief has not seen and, where they lie next to the repository, recorded ones
+(../shared/traces). Nothing is tuned here. What a simulated job costs is its time at a known rate; recorded ones have measured
+energy.
 
     python benchmarks/calibration.py [--jobs 150] [--seeds 10] [--traces FOLDER] [--json]
 """
@@ -81,11 +82,15 @@ def forecast_recorded(trace: Trace, seed: int, hits: Hits) -> None:
 
     def execute(row: int) -> Outcome:
         """GPU hours follow from the time and the rate; energy was measured."""
-        several = [one for one in trace.executions[row] if one.converged]
-        one = several[rng.integers(len(several))]
-        return Outcome(one.duration_seconds, energy_joules=one.cost if trace.cost_unit == "J" else None, converged=True)
+        executions = [execution for execution in trace.executions[row] if execution.converged]
+        execution = executions[rng.integers(len(executions))]
+        return Outcome(
+            execution.duration_seconds, energy_joules=execution.cost if trace.cost_unit == "J" else None, converged=True
+        )
 
-    passing = np.array([row for row, several in enumerate(trace.executions) if any(one.converged for one in several)])
+    passing = np.array(
+        [row for row, executions in enumerate(trace.executions) if any(execution.converged for execution in executions)]
+    )
     forecast(candidates, execute, passing, rng, trace.name, hits)
 
 
@@ -102,16 +107,16 @@ def forecast(
     prior = prior_of(candidates, int(rng.integers(2**31)))
     rows = [candidates.current, *(int(row) for row in rng.choice(passing, max(AFTER) - 1))]
     runs = [a_run(candidates, row, at, execute(row)) for at, row in enumerate(rows)]
-    for known in AFTER:
-        belief = believe(prior, candidates, runs[:known])
-        untried = rng.permutation(np.setdiff1d(passing, rows[:known]))[:most]
-        costly = in_cost(belief, rows[:known], runs[:known])
+    for count in AFTER:
+        belief = believe(prior, candidates, runs[:count])
+        untried = rng.permutation(np.setdiff1d(passing, rows[:count]))[:most]
+        costly = in_cost(belief, rows[:count], runs[:count])
         for row in map(int, untried):
             outcome = execute(row)
             if outcome.duration_seconds:
-                hits.setdefault((who, "duration", known), []).append(held(belief, row, outcome.duration_seconds))
+                hits.setdefault((who, "duration", count), []).append(held(belief, row, outcome.duration_seconds))
             if costly and outcome.energy_joules:
-                hits.setdefault((who, "cost", known), []).append(held(costly, row, outcome.energy_joules))
+                hits.setdefault((who, "cost", count), []).append(held(costly, row, outcome.energy_joules))
 
 
 def a_run(candidates: Candidates, row: int, at: int, outcome: Outcome) -> Run:
@@ -129,16 +134,19 @@ def in_cost(belief: Belief, rows: Sequence[int], runs: Sequence[Run]) -> Belief 
 
 def held(belief: Belief, row: int, actual: float) -> tuple[bool, ...]:
     """Whether the interval of each level holds what came."""
-    found = [predict(belief, row, usd_per_hour=None, coverage=level).duration_seconds for level in NOMINAL]
-    return tuple(interval is not None and interval.low <= actual <= interval.high for interval in found)
+    intervals = [predict(belief, row, usd_per_hour=None, coverage=level).duration_seconds for level in NOMINAL]
+    return tuple(interval is not None and interval.low <= actual <= interval.high for interval in intervals)
 
 
 def coverage(hits: Hits) -> list[dict[str, object]]:
     """One row for each of whose jobs, what and when; the recorded jobs also all together, each of them counting the same."""
-    rows = [line(who, what, after, [np.mean(found, axis=0)], len(found)) for (who, what, after), found in hits.items()]
+    rows = [
+        line(who, what, after, [np.mean(held_levels, axis=0)], len(held_levels))
+        for (who, what, after), held_levels in hits.items()
+    ]
     for what in ("duration", "cost"):
         for after in AFTER:
-            parts = [found for key, found in hits.items() if key[1:] == (what, after) and key[0] != "simulated"]
+            parts = [held_levels for key, held_levels in hits.items() if key[1:] == (what, after) and key[0] != "simulated"]
             if parts:
                 rows.append(line("all recorded", what, after, [np.mean(part, axis=0) for part in parts], sum(map(len, parts))))
     return rows
@@ -155,7 +163,7 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
     head = ["## Calibration", "", f"| {' | '.join(columns)} |", f"|---|---|{'---:|' * (len(columns) - 2)}"]
     cells = [[f"{row[name]:.0%}" if name in LEVELS else f"{row[name]}" for name in columns] for row in rows]
     body = [f"| {' | '.join(row)} |" for row in cells]
-    return "\n".join([*head, *body, "", "Share of untried configurations whose next run lay inside of the interval."])
+    return "\n".join([*head, *body, "", "Share of untried configurations whose next run was inside the interval."])
 
 
 if __name__ == "__main__":

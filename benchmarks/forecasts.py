@@ -1,7 +1,7 @@
-"""How long will an unseen configuration take, predicted from 1, 3 and 5 that were run? The belief beside its peers, in one run.
+"""Accuracy of forecasts: durations of unseen configurations from 1, 3 and 5 that were run, compared with peers in one run.
 
 Each job runs its default and random other configurations once; the duration of the rest is forecast and then looked up. Peers: a
-plane in logs, a Gaussian process in logs, and "as today's". Jobs: recorded ones and LCBench's where their files lie beside the
+plane in logs, a Gaussian process in logs, and "as today's". Jobs: recorded ones and LCBench's where their files are next to the
 repository (../shared), and simulated ones always, some from a formula that JPO does not know. Surfaces that come with JPO are
 left out, since they were fitted to LCBench; "others known": runs of five other jobs of the set were known beforehand.
 
@@ -26,9 +26,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from forecast_jobs import Job, from_fleet, from_formula, from_lcbench, from_simulator, from_trace
+from apparatus.forecast_jobs import Job, from_fleet, from_formula, from_lcbench, from_simulator, from_trace
+from apparatus.stamp import stamp
 from hpo import GRID
-from stamp import stamp
 
 from jpo.cli.output import track
 from jpo.forecast import predict
@@ -68,7 +68,9 @@ Scores = dict[tuple[str, str, int, str], list[Score]]
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Error of forecast durations beside peers, on jobs that were not seen before.")
+    parser = argparse.ArgumentParser(
+        description="Error of forecast durations compared with peers, on jobs that were not seen before."
+    )
     parser.add_argument("--seeds", type=int, default=10, help="random subsets of each recorded job (default: 10)")
     parser.add_argument("--jobs", type=int, default=60, help="simulated jobs of each kind (default: 60)")
     parser.add_argument("--quick", action="store_true", help="three simulated jobs of each kind: does it work?")
@@ -122,18 +124,18 @@ def one_subset(job: Job, jobs: Sequence[Job], at: int, seed: int, scores: Scores
         OURS_WITH_OTHERS: prior_of(job.candidates, seed, others, shipped=False),
     }
     for observed in OBSERVED:
-        unseen, known = chosen[observed : observed + MOST_ASKED], runs[:observed]
+        unseen, finished = chosen[observed : observed + MOST_ASKED], runs[:observed]
         if not unseen:
             return
         actual = [job.run(row, 0, rng).outcome for row in unseen]
         for method, prior in priors.items():
-            belief = believe(prior, job.candidates, known)
+            belief = believe(prior, job.candidates, finished)
             forecasts = [predict(belief, row, usd_per_hour=None) for row in unseen]
             for quantity in QUANTITIES:
-                keep(scores, (method, quantity, observed, job.name), [getattr(one, quantity) for one in forecasts], actual)
+                keep(scores, (method, quantity, observed, job.name), [getattr(score, quantity) for score in forecasts], actual)
         for quantity in QUANTITIES:
-            if getattr(known[0].outcome, quantity) is not None:
-                logs = np.log([getattr(run.outcome, quantity) for run in known])
+            if getattr(finished[0].outcome, quantity) is not None:
+                logs = np.log([getattr(run.outcome, quantity) for run in finished])
                 for method, intervals in peers(job.candidates, chosen[:observed], logs, unseen, seed).items():
                     keep(scores, (method, quantity, observed, job.name), intervals, actual)
 
@@ -141,10 +143,10 @@ def one_subset(job: Job, jobs: Sequence[Job], at: int, seed: int, scores: Scores
 def keep(scores: Scores, key: tuple[str, str, int, str], forecasts: Sequence[Interval | None], actual: Sequence[Outcome]) -> None:
     """Hold forecasts of a quantity against what came."""
     for forecast, outcome in zip(forecasts, actual, strict=True):
-        came: float | None = getattr(outcome, key[1])
-        if forecast is not None and came:
-            inside = None if np.isnan(forecast.low) else forecast.low <= came <= forecast.high
-            scores.setdefault(key, []).append(Score(abs(forecast.mean / came - 1), inside))
+        measured: float | None = getattr(outcome, key[1])
+        if forecast is not None and measured:
+            inside = None if np.isnan(forecast.low) else forecast.low <= measured <= forecast.high
+            scores.setdefault(key, []).append(Score(abs(forecast.mean / measured - 1), inside))
 
 
 def history(job: Job, rng: np.random.Generator) -> list[Run]:
@@ -163,7 +165,7 @@ def peers(
     same = np.full(len(unseen), logs[0])
     nothing = np.full(len(unseen), np.nan)
     said = {PEERS[0]: (plane(at, logs, there), nothing), PEERS[1]: (mean, deviation), PEERS[2]: (same, nothing)}
-    return {name: [interval(*one) for one in zip(*pair, strict=True)] for name, pair in said.items()}
+    return {name: [interval(*score) for score in zip(*pair, strict=True)] for name, pair in said.items()}
 
 
 def interval(mean: float, deviation: float) -> Interval:
@@ -206,15 +208,15 @@ def figures(name: str, scores: Scores) -> list[dict[str, object]]:
             if not by_job[OURS]:
                 continue
             resampled = np.random.default_rng(0).integers(len(by_job[OURS]), size=(500, len(by_job[OURS])))
-            errors = {method: [[one.error for one in job] for job in jobs] for method, jobs in by_job.items()}
-            medians = {method: fair_median(found) for method, found in errors.items()}
+            errors = {method: [[score.error for score in job] for job in jobs] for method, jobs in by_job.items()}
+            medians = {method: fair_median(values) for method, values in errors.items()}
             best = min(PEERS, key=lambda peer: medians[peer])
             boots = {
-                method: np.array([fair_median([found[i] for i in some]) for some in resampled])
-                for method, found in errors.items()
+                method: np.array([fair_median([values[i] for i in some]) for some in resampled])
+                for method, values in errors.items()
             }
             for method in METHODS:
-                held = [np.mean([one.inside for one in job]) for job in by_job[method] if job[0].inside is not None]
+                held = [np.mean([score.inside for score in job]) for job in by_job[method] if job[0].inside is not None]
                 low, high = np.quantile(boots[method] / boots[best], (0.05, 0.95))
                 rows.append(
                     {
@@ -235,7 +237,7 @@ def figures(name: str, scores: Scores) -> list[dict[str, object]]:
 
 
 def jobs_of(scores: Scores, method: str, quantity: str, observed: int) -> list[list[Score]]:
-    return [found for key, found in scores.items() if key[:3] == (method, quantity, observed)]
+    return [values for key, values in scores.items() if key[:3] == (method, quantity, observed)]
 
 
 def fair_median(errors: Sequence[Sequence[float]]) -> float:
@@ -274,9 +276,9 @@ def line(row: Mapping[str, object]) -> str:
 def verdict(rows: Sequence[Mapping[str, object]]) -> str:
     """Where durations from three observations have half the error of the best peer, and where not."""
     ours = [row for row in rows if row["forecast"] == "duration_seconds" and row["observed"] == 3 and row["method"] not in PEERS]
-    told = [f"{row['jobs']} / {row['method']}: {row['ratio']:.2f}" for row in ours]
+    ratios = [f"{row['jobs']} / {row['method']}: {row['ratio']:.2f}" for row in ours]
     met = sum(float(str(row["ratio"])) <= AIM for row in ours)
-    return f"Aim, durations from 3 observations at {AIM} of the best peer: reached in {met} of {len(ours)} ({'; '.join(told)})."
+    return f"Aim, durations from 3 observations at {AIM} of the best peer: reached in {met} of {len(ours)} ({'; '.join(ratios)})."
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Hyper-parameter search on LCBench tables: how fast JPO and its peers come near the optimum, and what their runs cost.
+"""Hyper-parameter search on LCBench tables: how fast JPO and its peers approach the optimum, and the cost of their runs.
 
 Four knobs (batch size, learning rate, layers, epochs), time and error weighed equally: value = sqrt(seconds x error), on logs.
 Each search starts with the reference default, as a config.ini would hold it. Tables are taken from ../shared/hpo or --tables;
@@ -23,13 +23,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo import Advisor, Outcome
 from jpo.cli.output import track
 from jpo.optimizer.prior import prior_of
 from jpo.records import Candidates
-from jpo.replay import POLICIES, Policy, Problem
+from jpo.replay import POLICIES, ReplayPolicy, ReplayProblem
 from jpo.simulate import draw_jobs
 
 if TYPE_CHECKING:
@@ -85,21 +85,21 @@ class Figures:
     worse: float
 
 
-Make = Callable[[Task, Sequence[Task], int], Policy]
+Make = Callable[[Task, Sequence[Task], int], ReplayPolicy]
 """(task, all tasks, seed) -> a policy that plays it."""
 
 
 class Advised:
-    """JPO; with `known`, it is told of finished runs of the other tasks before it starts."""
+    """JPO; with `known_runs`, it gets that many finished runs of each other task before it starts."""
 
     def __init__(
-        self, task: Task, tasks: Sequence[Task], seed: int, *, known: int = 0, explore: Literal["safe", "on"] = "safe"
+        self, task: Task, tasks: Sequence[Task], seed: int, *, known_runs: int = 0, explore: Literal["safe", "on"] = "safe"
     ) -> None:
         self._configurations = task.configurations
-        self._rows = {frozenset(one.items()): row for row, one in enumerate(task.configurations)}
+        self._rows = {frozenset(configuration.items()): row for row, configuration in enumerate(task.configurations)}
         names = task.configurations[0]
-        space = {name: sorted({one[name] for one in task.configurations}) for name in names}
-        history = [run for other in tasks if other is not task for run in finished_runs(other, known, seed)]
+        space = {name: sorted({configuration[name] for configuration in task.configurations}) for name in names}
+        history = [run for other in tasks if other is not task for run in finished_runs(other, known_runs, seed)]
         current = task.configurations[task.default]
         self._advisor = Advisor(
             space, current, WEIGHTS, workload=task.name, seed=seed, explore=explore, history=history, prior=UNSHIPPED
@@ -122,13 +122,15 @@ def finished_runs(task: Task, count: int, seed: int) -> list[tuple[str, dict[str
 
 def peer(name: str) -> Make:
     """A policy of `jpo replay` on a table."""
-    return lambda task, _tasks, seed: POLICIES[name](Problem(task.configurations, task.default, "balanced", seed))
+    return lambda task, _tasks, seed: POLICIES[name](ReplayProblem(task.configurations, task.default, "balanced", seed))
 
 
 MAKES: Mapping[str, Make] = {
     "jpo": Advised,
-    "jpo, other tasks known": lambda task, tasks, seed: Advised(task, tasks, seed, known=KNOWN_RUNS),
-    "jpo, other tasks known, explore on": lambda task, tasks, seed: Advised(task, tasks, seed, known=KNOWN_RUNS, explore="on"),
+    "jpo, other tasks known": lambda task, tasks, seed: Advised(task, tasks, seed, known_runs=KNOWN_RUNS),
+    "jpo, other tasks known, explore on": lambda task, tasks, seed: Advised(
+        task, tasks, seed, known_runs=KNOWN_RUNS, explore="on"
+    ),
     **{name: peer(name) for name in ("random", "hillclimb", "optuna-tpe", "optuna-gp", "gp-ei")},
 }
 
@@ -149,7 +151,7 @@ def main(argv: list[str]) -> int:
     figures = measure(tasks, makes, seeds=options.seeds, after=after)
     where = f"{len(tasks)} LCBench tasks" if recorded else "Tasks drawn from JPO's own simulator, which flatters JPO"
     if options.json:
-        print(json.dumps({name: asdict(one) for name, one in figures.items()}, indent=2))
+        print(json.dumps({name: asdict(figure) for name, figure in figures.items()}, indent=2))
     else:
         print(page(figures, after, f"{where}, {options.seeds} searches of each by each policy"))
     return 0
@@ -178,7 +180,7 @@ def simulated_tasks(count: int) -> list[Task]:
     """Jobs from the simulator on a small grid; where one fails there, its error is four times the default's."""
     axes = ([32.0, 64.0, 128.0, 256.0], [0.001, 0.00316, 0.01, 0.0316, 0.1], [2.0, 3.0, 4.0], [12.0, 25.0, 50.0])
     configurations = tuple(dict(zip(DEFAULT, row, strict=True)) for row in product(*axes))
-    values = np.array([list(one.values()) for one in configurations])
+    values = np.array([list(configuration.values()) for configuration in configurations])
     default = configurations.index(DEFAULT)
     candidates = Candidates(tuple(DEFAULT), values, default, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
     draws = draw_jobs(candidates, count, np.random.default_rng(7))
@@ -228,9 +230,9 @@ def page(figures: Mapping[str, Figures], after: Sequence[int], where: str) -> st
     """Markdown: the table, and under it where JPO loses."""
     names = ["policy", *(f"{n} run{'' if n == 1 else 's'}" for n in after), "mean cost", "worse"]
     lines = [f"| {' | '.join(names)} |", f"|---|{'---:|' * (len(names) - 1)}"]
-    for name, one in figures.items():
-        regrets = [f"{one.regret[n]:.3f} ± {one.error[n]:.3f}" for n in after]
-        lines.append(f"| {name} | {' | '.join(regrets)} | {one.cost:.2f} | {100 * one.worse:.0f}% |")
+    for name, figure in figures.items():
+        regrets = [f"{figure.regret[n]:.3f} ± {figure.error[n]:.3f}" for n in after]
+        lines.append(f"| {name} | {' | '.join(regrets)} | {figure.cost:.2f} | {100 * figure.worse:.0f}% |")
     return "\n".join(
         [
             "## Hyper-parameter search",
@@ -250,14 +252,14 @@ def page(figures: Mapping[str, Figures], after: Sequence[int], where: str) -> st
 
 def losses(figures: Mapping[str, Figures], after: Sequence[int]) -> str:
     """One sentence: after how many runs the best peer is nearer to the optimum than each variant of jpo."""
-    peers = {name: one for name, one in figures.items() if not name.startswith("jpo")}
-    told = []
-    for name, mine in figures.items():
+    peers = {name: figure for name, figure in figures.items() if not name.startswith("jpo")}
+    losses = []
+    for name, figure in figures.items():
         if name.startswith("jpo") and peers:
             best = {n: min(peers, key=lambda peer: peers[peer].regret[n]) for n in after}
-            behind = [f"after {n} to {best[n]}" for n in after if peers[best[n]].regret[n] < mine.regret[n]]
-            told.append(f"{name}: {', '.join(behind) or 'nowhere'}")
-    return f"Where JPO loses. {'; '.join(told)}." if told else "JPO did not take part."
+            behind = [f"after {n} to {best[n]}" for n in after if peers[best[n]].regret[n] < figure.regret[n]]
+            losses.append(f"{name}: {', '.join(behind) or 'nowhere'}")
+    return f"Where JPO loses. {'; '.join(losses)}." if losses else "JPO did not take part."
 
 
 if __name__ == "__main__":

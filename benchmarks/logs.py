@@ -1,4 +1,4 @@
-"""A folder of CSV logs analysed: `jpo logs` beside pandas reading the same files one by one, each as a whole process.
+"""A folder of CSV logs analysed: `jpo logs` compared with pandas reading the same files one by one, each as a whole process.
 
 The logs are made here: runs of three workloads, a row per epoch. pandas is used as one would write it down: the `# key=value`
 lines by hand, the rows by `read_csv(comment="#")`, one frame of last rows, `groupby`. Both run once unmeasured, then in turn;
@@ -60,7 +60,7 @@ class Used:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="CPU time of `jpo logs` on a folder of logs beside pandas.")
+    parser = argparse.ArgumentParser(description="CPU time of `jpo logs` on a folder of logs compared with pandas.")
     parser.add_argument("--logs", type=int, default=1000, help="logs in the folder (default: 1000)")
     parser.add_argument("--rows", type=int, default=100, help="rows of each log (default: 100)")
     parser.add_argument("--runs", type=int, default=5, help="measured runs of each (default: 5)")
@@ -68,12 +68,12 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as scratch:
         make_logs(Path(scratch), options.logs, options.rows)
-        used, told = measure(commands(Path(scratch)), options.runs)
-    if PANDAS in told and not agree(told):
-        raise SystemExit(f"the two disagree: {told}")
+        used, answers = measure(commands(Path(scratch)), options.runs)
+    if PANDAS in answers and not agree(answers):
+        raise SystemExit(f"the two disagree: {answers}")
     holds = PANDAS not in used or options.rows > PROMISED_ROWS or used[JPO].seconds <= MOST * used[PANDAS].seconds
     if options.json:
-        print(json.dumps({"used": {name: asdict(one) for name, one in used.items()}, "most": MOST, "holds": holds}))
+        print(json.dumps({"used": {name: asdict(usage) for name, usage in used.items()}, "most": MOST, "holds": holds}))
     else:
         print(table(used, options.logs, options.rows, options.runs, holds))
     return 0 if holds else 1
@@ -108,7 +108,8 @@ def measure(named: Mapping[str, list[str]], runs: int) -> tuple[dict[str, Used],
     rounds = [{name: once(command) for name, command in named.items()} for _ in range(runs + 1)]
     used = {
         name: Used(
-            statistics.median(one[name][0].seconds for one in rounds[1:]), max(one[name][0].memory_mib for one in rounds[1:])
+            statistics.median(measured[name][0].seconds for measured in rounds[1:]),
+            max(measured[name][0].memory_mib for measured in rounds[1:]),
         )
         for name in named
     }
@@ -128,24 +129,24 @@ def once(command: Sequence[str]) -> tuple[Used, str]:
         return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), out.read()
 
 
-def agree(told: Mapping[str, str]) -> bool:
+def agree(answers: Mapping[str, str]) -> bool:
     """Whether both found the same median and best time of every workload."""
-    found = {
-        f"{one['dataset']}/{one['model']}/{one['framework']}": (
-            one["duration_seconds"]["median"],
-            one["best"]["time"]["duration_seconds"],
+    ours = {
+        f"{workload['dataset']}/{workload['model']}/{workload['framework']}": (
+            workload["duration_seconds"]["median"],
+            workload["best"]["time"]["duration_seconds"],
         )
-        for one in json.loads(told[JPO])["workloads"]
+        for workload in json.loads(answers[JPO])["workloads"]
     }
-    naive = json.loads(told[PANDAS])
-    return found.keys() == naive.keys() and all(
-        abs(a - b) < 1e-3 for name in found for a, b in zip(found[name], naive[name], strict=True)
+    naive = json.loads(answers[PANDAS])
+    return ours.keys() == naive.keys() and all(
+        abs(a - b) < 1e-3 for name in ours for a, b in zip(ours[name], naive[name], strict=True)
     )
 
 
 def table(used: Mapping[str, Used], logs: int, rows: int, runs: int, holds: bool) -> str:
     """The figures as a section of docs/benchmarks.md."""
-    lines = [f"| {name} | {one.seconds:.2f} | {one.memory_mib:.0f} |" for name, one in used.items()]
+    lines = [f"| {name} | {usage.seconds:.2f} | {usage.memory_mib:.0f} |" for name, usage in used.items()]
     head = [
         f"## {logs:,} CSV logs of {rows} rows",
         "",

@@ -1,4 +1,4 @@
-"""Trade-offs: is the hypervolume exact, and does one conditioned agent go where each preference says?
+"""Trade-offs: whether the hypervolume is exact, and whether one conditioned agent follows each preference.
 
 The volume is held against optuna's own (WFG) on random fronts, in value and in time. For preferences the same simulated jobs are
 played once under each, by one and the same policy file and by the belief rule; what is compared is where the last runs lie.
@@ -39,7 +39,7 @@ SIZES = ((2, 200), (3, 200), (4, 50), (4, 200))
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Hypervolume beside optuna's; one agent under each preference.")
+    parser = argparse.ArgumentParser(description="Hypervolume compared with optuna's; one agent under each preference.")
     parser.add_argument("--jobs", type=int, default=100, help="simulated jobs per preference (default: 100)")
     parser.add_argument("--policy", type=Path, default=SHIPPED, help="policy file (default: the shipped one)")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_JOBS} job: does it run at all?")
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
         for name, preference in PREFERENCES.items()
         for who, choose in deciders.items()
     ]
-    volumes = [beside_optuna(m, n) for m, n in SIZES]
+    volumes = [against_optuna(m, n) for m, n in SIZES]
     print(json.dumps({"hypervolume": volumes, "preferences": rows}) if options.json else tables(volumes, rows, jobs))
     return 0
 
@@ -70,7 +70,7 @@ def where(choose: Choose, preference: Preference, jobs: int) -> dict[str, float]
     return {**dict(zip(MEASURED, means.tolist(), strict=True)), "failed": float(np.mean(failed))}
 
 
-def beside_optuna(m: int, n: int) -> dict[str, float]:
+def against_optuna(m: int, n: int) -> dict[str, float]:
     """Points on a sphere, none of which dominates another; values and seconds of both."""
     from optuna._hypervolume import compute_hypervolume
 
@@ -94,19 +94,21 @@ def timed(volume: Callable[[], float]) -> tuple[float, float]:
 
 def tables(volumes: list[dict[str, float]], rows: list[dict[str, object]], jobs: int) -> str:
     lines = ["## Trade-offs", "", "| objectives | points | hypervolume | optuna | ratio of times |", "|---:|---:|---:|---:|---:|"]
-    for one in volumes:
-        ratio = one["seconds"] / one["optuna_seconds"]
-        lines.append(f"| {one['objectives']} | {one['points']} | {one['ours']:.9g} | {one['optuna']:.9g} | {ratio:.2f} |")
+    for volume in volumes:
+        ratio = volume["seconds"] / volume["optuna_seconds"]
+        lines.append(
+            f"| {volume['objectives']} | {volume['points']} | {volume['ours']:.9g} | {volume['optuna']:.9g} | {ratio:.2f} |"
+        )
     lines += ["", "Ratio of times below 1: faster than optuna's.", ""]
     lines += ["| preference | decider | time | cost | utilisation | failed |", "|---|---|---:|---:|---:|---:|"]
     for row in rows:
         cells = [f"{row[name]:.2f}" for name in MEASURED]
         lines.append(f"| {row['preference']} | {row['decider']} | {' | '.join(cells)} | {row['failed']:.0%} |")
-    told = (
+    verdict = (
         f"The last {LAST} of 20 runs of {jobs} simulated jobs, the same for all rows, in multiples of the first configuration "
         "(geometric means, noise-free). One policy file serves all preferences; for utilisation more is better."
     )
-    return "\n".join([*lines, "", told])
+    return "\n".join([*lines, "", verdict])
 
 
 if __name__ == "__main__":

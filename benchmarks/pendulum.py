@@ -1,4 +1,4 @@
-"""How many steps of Pendulum-v1 it takes to learn to swing up, JPO's soft actor-critic beside Stable-Baselines3's.
+"""Steps of Pendulum-v1 needed to learn to swing up: JPO's soft actor-critic compared with that of Stable-Baselines3.
 
 Stop rule: after every 250 steps in the environment, counted from the first random one, ten episodes of 200 steps are played with
 the deterministic policy, from starts that are new at each evaluation and the same for all who are compared. The figure is the
@@ -44,7 +44,7 @@ HIDDEN, BATCH, UPDATES_PER_STEP = (64, 64), 128, 20
 RANDOM_STEPS = 100  # before learning begins, as Stable-Baselines3 does
 FIRST_START = 10_000  # evaluations start from these seeds on; training from small ones
 OURS, PEER, PEER_ALIKE = "JPO", "Stable-Baselines3, defaults", "Stable-Baselines3, sizes and updates as JPO"
-MOST = 1500  # steps which every seed of ours may take, promised in docs
+MOST = 1500  # steps which every seed of ours may take, as documented
 
 Act = Callable[[np.ndarray], np.ndarray]
 """What the deterministic policy does with the environment."""
@@ -87,10 +87,10 @@ def main(argv: list[str]) -> int:
             runs[name].append(Progress(every, episodes))
             train(seed, limit, runs[name][-1])
             print(f"{name}, seed {seed}: {runs[name][-1].steps or 'not reached'}", file=sys.stderr)
-    steps = {name: [one.steps for one in progress] for name, progress in runs.items()}
+    steps = {name: [seed.steps for seed in progress] for name, progress in runs.items()}
     holds = claim(steps)
     if options.json:
-        curves = {name: [one.curve for one in progress] for name, progress in runs.items()}
+        curves = {name: [seed.curve for seed in progress] for name, progress in runs.items()}
         print(json.dumps({"steps": steps, "curves": curves, "most": MOST, "holds": holds}))
     else:
         print(table(steps, limit, holds))
@@ -142,11 +142,13 @@ def episode(act: Act, seed: int) -> float:
 
 def claim(steps: Mapping[str, Sequence[int | None]]) -> bool:
     """Every seed of ours reached the goal within the promised steps."""
-    return all(one is not None and one <= MOST for one in steps[OURS])
+    return all(count is not None and count <= MOST for count in steps[OURS])
 
 
 def table(steps: Mapping[str, Sequence[int | None]], limit: int, holds: bool) -> str:
-    rows = [f"| {name} | {' / '.join(str(one or f'> {limit}') for one in found)} |" for name, found in steps.items()]
+    rows = [
+        f"| {name} | {' / '.join(str(count or f'> {limit}') for count in steps_needed)} |" for name, steps_needed in steps.items()
+    ]
     return "\n".join(
         [
             "## Pendulum-v1",

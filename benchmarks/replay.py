@@ -1,4 +1,4 @@
-"""What the runs of recorded jobs would have cost with JPO and with its peers, in the same replay with the same luck.
+"""Cost of recorded jobs replayed with JPO and with its peers, in the same replay with the same random numbers.
 
 Recorded traces are taken from ../shared/traces or --traces; without any, jobs drawn from JPO's own simulator stand in, which
 flatters JPO, since they are what it believes in. Under each table stands where JPO loses.
@@ -20,14 +20,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo.agent.policy import Policy
 from jpo.cli.output import track
 from jpo.commands.replay import ALL_POLICIES, Advised
 from jpo.optimizer.prior import Prior
 from jpo.records import Candidates, Draws, Run
-from jpo.replay import Contest, Estimate, Execution, Make, Result, Score, Standing, Trace, hold, read_trace
+from jpo.replay import Contest, Estimate, Execution, PolicyFactory, Result, Score, Standing, Trace, hold, read_trace
 from jpo.report import replay
 from jpo.report.document import Document
 from jpo.report.forms import json, markdown
@@ -56,13 +56,13 @@ def untrained() -> Policy:
     return replace(policy_of(new_agent(0)), released=("safe", "on"))
 
 
-ABLATIONS: Mapping[str, Make] = {
+ABLATIONS: Mapping[str, PolicyFactory] = {
     "jpo, belief off": partial(Advised, prior=without_physics),
     "jpo, SAC off": partial(Advised, policy=None),
     "jpo, SAC not trained": lambda problem: Advised(problem, policy=untrained()),
     "jpo, no guard": partial(Advised, explore="on"),
 }
-"""JPO with one thing taken away. What runs of other workloads are worth stands in hpo.py."""
+"""JPO with one thing taken away. hpo.py measures the value of runs of other workloads."""
 
 
 def main(argv: list[str]) -> int:
@@ -75,10 +75,10 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     files = [] if options.quick else sorted(options.traces.glob("*.csv"))
     traces = [read_trace(file) for file in files] or simulated_traces(QUICK["traces"] if options.quick else 6)
-    makes = {**ALL_POLICIES, **ABLATIONS}
+    factories = {**ALL_POLICIES, **ABLATIONS}
     contest = Contest(
         traces=tuple(traces),
-        makes={name: makes[name] for name in (QUICK["policies"] if options.quick else makes)},
+        factories={name: factories[name] for name in (QUICK["policies"] if options.quick else factories)},
         objectives=("balanced", "time", "cost"),
         horizons=QUICK["horizons"] if options.quick else HORIZONS,
         seeds=min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds,
@@ -151,32 +151,32 @@ def rows(standings: Mapping[str, Standing], horizons: Sequence[int]) -> list[str
 def losses(objective: str, standings: Mapping[str, Standing], horizons: Sequence[int]) -> str:
     """One sentence: at which N, and on which workloads, somebody is ahead of JPO by more than the luck of the draws."""
     ours = standings[OURS]
-    peers = {name: one for name, one in standings.items() if not name.startswith(OURS)}
-    told = [told for n in horizons if (told := ahead(ours.overall, {k: v.overall for k, v in peers.items()}, n))]
+    peers = {name: standing for name, standing in standings.items() if not name.startswith(OURS)}
+    leads = [lead for n in horizons if (lead := leader(ours.overall, {k: v.overall for k, v in peers.items()}, n))]
     where = [
         workload
         for workload, score in ours.by_workload.items()
-        if ahead(score, {name: one.by_workload[workload] for name, one in peers.items()}, horizons[-1])
+        if leader(score, {name: standing.by_workload[workload] for name, standing in peers.items()}, horizons[-1])
     ]
-    overall = ", ".join(told) or "nowhere"
+    overall = ", ".join(leads) or "nowhere"
     single = ", ".join(where) or "on none"
     return f"Where JPO loses ({objective}): {overall}. On single workloads, at N = {horizons[-1]}: {single}."
 
 
-def ahead(ours: Score, peers: Mapping[str, Score], horizon: int) -> str | None:
-    """Who is furthest ahead of us at this horizon, if by more than two standard errors of the difference; None if nobody."""
-    mine = ours.curve[horizon - 1]
-    gaps = {name: (mine.mean - score.curve[horizon - 1].mean, score.curve[horizon - 1]) for name, score in peers.items()}
-    real = {name: (gap, one) for name, (gap, one) in gaps.items() if gap > 2 * together(mine, one)}
+def leader(ours: Score, peers: Mapping[str, Score], horizon: int) -> str | None:
+    """The leader at this horizon, if by more than two standard errors of the difference; None: no peer leads."""
+    our_score = ours.curve[horizon - 1]
+    gaps = {name: (our_score.mean - score.curve[horizon - 1].mean, score.curve[horizon - 1]) for name, score in peers.items()}
+    real = {name: (gap, score) for name, (gap, score) in gaps.items() if gap > 2 * together(our_score, score)}
     if not real:
         return None
     name = max(real, key=lambda name: real[name][0])
-    return f"at N = {horizon} to {name} ({mine.mean:.2f} against {real[name][1].mean:.2f})"
+    return f"at N = {horizon} to {name} ({our_score.mean:.2f} against {real[name][1].mean:.2f})"
 
 
-def together(one: Estimate, other: Estimate) -> float:
+def together(first: Estimate, second: Estimate) -> float:
     """Standard error of a difference; an unknown one counts as none."""
-    return math.hypot(*(0.0 if math.isnan(each.error) else each.error for each in (one, other)))
+    return math.hypot(*(0.0 if math.isnan(each.error) else each.error for each in (first, second)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How many gradient updates a second JPO's soft actor-critic makes, beside Stable-Baselines3's.
+"""Gradient updates per second of JPO's soft actor-critic, compared with those of Stable-Baselines3.
 
 One update is one step of critics, actor, temperature and targets. Both have networks of the same hidden widths, learn from the
 same transitions in batches of the same size on one thread, and are measured in turn, so that a slow moment meets both.
@@ -27,14 +27,16 @@ import sac_adapter
 HIDDEN, BATCH = (64, 64), 64
 PEER, OURS = "Stable-Baselines3", "JPO"
 TRANSITIONS = 500
-LEAST = 4.0  # times the peer's updates per second, promised in docs
+LEAST = 4.0  # times the peer's updates per second, as documented
 
 Update = Callable[[int], None]
 """Makes so many updates."""
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Updates per second of JPO's soft actor-critic beside Stable-Baselines3's.")
+    parser = argparse.ArgumentParser(
+        description="Updates per second of JPO's soft actor-critic compared with Stable-Baselines3's."
+    )
     parser.add_argument("--rounds", type=int, default=9, help="measurements of each (default: 9)")
     parser.add_argument("--updates", type=int, default=300, help="updates per measurement (default: 300)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
@@ -85,7 +87,7 @@ def measure(updates: Mapping[str, Update], rounds: int, n: int) -> dict[str, lis
 
 
 def claim(measured: Mapping[str, Sequence[float]]) -> tuple[list[float], bool]:
-    """Ours over the peer's in each round, and whether their median keeps the promise."""
+    """Ours over the peer's in each round, and whether their median meets the target."""
     ratios = [ours / theirs for ours, theirs in zip(measured[OURS], measured[PEER], strict=True)]
     return ratios, statistics.median(ratios) >= LEAST
 

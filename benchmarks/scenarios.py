@@ -1,4 +1,4 @@
-"""Where SAC earns its keep: the shipped policy against the belief rule, on jobs to which something happens.
+"""Value of SAC: the shipped policy against the belief rule, on jobs that change.
 
 Each scenario (jpo/learning/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run
 in multiples of the optimum's under the conditions of that run; a ratio below 1 is better than the belief rule, which knows the
@@ -7,7 +7,7 @@ present preference and prices, and how many runs follow, if anybody does. Needs 
     python benchmarks/scenarios.py [--jobs 200] [--policy FILE] [--compare] [--practice 300] [--quick] [--json]
 
 `--compare` trains what earlier systems did instead, all on the same number of practice jobs, and plays it too: REINFORCE, one
-policy per preference, timed resets, and MC-dropout in place of the ensemble; beside them SAC with no more practice than they get.
+policy per preference, timed resets, and MC-dropout in place of the ensemble; and SAC with the same amount of practice.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
     chosen |= alternatives(policy, practice) if options.compare else {}
     results = {context: measure(context, chosen, jobs) for context in SITUATIONS}
     if options.json:
-        print(json.dumps({name: {who: asdict(one) for who, one in row.items()} for name, row in results.items()}))
+        print(json.dumps({name: {who: asdict(result) for who, result in row.items()} for name, row in results.items()}))
     else:
         print(table(results, policy, len(chosen) - 1 - len(policy.members), practice))
     return 0
@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
 def contestants(policy: Policy) -> dict[str, Choose]:
     """The policy as shipped, and each of its members alone."""
     members = {f"seed {i}": Policy(weights, (), {}) for i, weights in enumerate(policy.members)}
-    return {"SAC": partial(by_policy, policy), **{name: partial(by_policy, one) for name, one in members.items()}}
+    return {"SAC": partial(by_policy, policy), **{name: partial(by_policy, member) for name, member in members.items()}}
 
 
 def measure(context: str, chosen: Mapping[str, Choose], jobs: int) -> dict[str, Release]:
@@ -105,17 +105,17 @@ def trained(jobs: int, step: Callable[..., object], *, preference: str | None = 
     return policy_of(agent)
 
 
-def by_nearest(policies: Mapping[str, Policy], look: Look) -> int:
+def by_nearest(policies: Mapping[str, Policy], decision: Look) -> int:
     """The policy that was trained for the preference nearest to the job's."""
-    wanted = look.preference
-    distance = {name: abs(wanted.time - one.time) + abs(wanted.cost - one.cost) for name, one in NAMED_PREFERENCES.items()}
-    return by_policy(policies[min(policies, key=lambda name: distance[name])], look)
+    wanted = decision.preference
+    distance = {name: abs(wanted.time - named.time) + abs(wanted.cost - named.cost) for name, named in NAMED_PREFERENCES.items()}
+    return by_policy(policies[min(policies, key=lambda name: distance[name])], decision)
 
 
-def by_caution(policy: Policy, rng: np.random.Generator, look: Look) -> int:
+def by_caution(policy: Policy, rng: np.random.Generator, decision: Look) -> int:
     """The largest soft return less one standard deviation, both by dropout."""
-    mean, deviation = uncertainty(policy, look.seen.features, rng)
-    return int(look.seen.rows[np.argmax(np.where(look.seen.allowed, mean - deviation, -np.inf))])
+    mean, deviation = uncertainty(policy, decision.seen.features, rng)
+    return int(decision.seen.rows[np.argmax(np.where(decision.seen.allowed, mean - deviation, -np.inf))])
 
 
 def table(results: Mapping[str, Mapping[str, Release]], policy: Policy, more: int, practice: int) -> str:
@@ -125,23 +125,25 @@ def table(results: Mapping[str, Mapping[str, Release]], policy: Policy, more: in
     head = ["scenario", "jobs", "belief rule", "SAC", "ratio", *seeds, "spread of seeds", "released", *others]
     rows = [[f"**{name}**", *line(row, seeds, others, name in policy.released)] for name, row in results.items()]
     better = [name for name, row in results.items() if clearly_better(row, seeds)]
-    told = f"Better than the rule by more than the spread of the seeds and two standard errors: {', '.join(better) or 'nowhere'}."
+    verdict = (
+        f"Better than the rule by more than the spread of the seeds and two standard errors: {', '.join(better) or 'nowhere'}."
+    )
     trained_on = [f"Alternatives practised on {practice} jobs each."] if more else []
     lines = ["## SAC against the belief rule", "", "| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), "", told, *trained_on])
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), "", verdict, *trained_on])
 
 
 def line(row: Mapping[str, Release], seeds: list[str], others: list[str], released: bool) -> list[str]:
     sac = row["SAC"]
     alone = [f"{row[name].ratio:.3f}" for name in seeds]
-    beside = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
+    others_ratios = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
     figures = [
         str(sac.jobs),
         f"{sac.rule:.3f}",
         f"{sac.policy:.3f}",
         f"{sac.ratio:.4f} ± {sac.standard_error:.4f}",
     ]
-    return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *beside]
+    return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *others_ratios]
 
 
 def spread(row: Mapping[str, Release], seeds: list[str]) -> float:

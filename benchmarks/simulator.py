@@ -1,8 +1,8 @@
-"""How many runs of training jobs JPO simulates per second on one core: drawing the jobs included, in a batch and one by one.
+"""Speed of the simulator: runs of training jobs per second on one core, with drawing the jobs, in a batch and one by one.
 
-Each round draws fresh jobs on a random grid of configurations, as the belief does, and runs each job so often with configurations
-at random. The loop does the same with `observe`, one run at a time, in the same process, its jobs already drawn. Seconds are CPU
-seconds over all threads, so a second core cannot flatter them.
+Each round draws fresh jobs on a random grid of configurations, as the belief does, and runs each job several times with random
+configurations. The loop does the same with `observe`, one run at a time, in the same process, its jobs already drawn. Seconds are
+CPU seconds over all threads, so a second core cannot flatter them.
 
     python benchmarks/simulator.py [--jobs 1000] [--runs 20] [--rounds 20] [--json]
 
@@ -26,7 +26,7 @@ from jpo.simulate import draw_jobs, observe, random_candidates
 from jpo.simulate.runs import observe_batch
 
 T = TypeVar("T")
-CLAIM = 200_000  # runs per second, promised in docs
+CLAIM = 200_000  # runs per second, as documented
 
 
 def main(argv: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""What a suggestion costs before it is worth anything: CPU time of `jpo suggest` as a whole process, beside `import torch`.
+"""Start-up cost of a suggestion: CPU time of `jpo suggest` as a whole process, compared with `import torch`.
 
 JPO runs in every pipeline, so it has to start like a command-line tool, not like a training framework. Each command runs once
 unmeasured, then in turn with the others; a figure is the median of user + system time. Peers that are not installed are left out.
@@ -24,11 +24,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 YARDSTICK = 'python -c "import torch"'
 SUGGEST = "jpo suggest config.ini --dry-run --offline"
-MOST = 0.35  # of the yardstick's CPU time, promised in docs and README
+MOST = 0.35  # of the yardstick's CPU time, as documented and README
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="CPU time of `jpo suggest` beside `import torch` and peers' --help.")
+    parser = argparse.ArgumentParser(description="CPU time of `jpo suggest` compared with `import torch` and peers' --help.")
     parser.add_argument("--runs", type=int, default=7, help="measured runs of each command (default: 7)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
     options = parser.parse_args(argv)
@@ -55,7 +55,7 @@ def measure(named: Mapping[str, list[str]], runs: int) -> dict[str, float]:
         folder = Path(scratch) / "quickstart"
         shutil.copytree(ROOT / "examples" / "quickstart", folder, ignore=shutil.ignore_patterns(".jpo"))
         rounds = [{name: cpu_seconds(command, folder) for name, command in named.items()} for _ in range(runs + 1)]
-    return {name: statistics.median(one[name] for one in rounds[1:]) for name in named}
+    return {name: statistics.median(seconds[name] for seconds in rounds[1:]) for name in named}
 
 
 def cpu_seconds(command: list[str], folder: Path) -> float:
@@ -72,7 +72,7 @@ def cpu_seconds(command: list[str], folder: Path) -> float:
 
 
 def claim(medians: Mapping[str, float]) -> tuple[dict[str, float], bool]:
-    """CPU time of each command relative to the yardstick, and whether `jpo suggest` keeps its promise."""
+    """CPU time of each command relative to the yardstick, and whether `jpo suggest` meets its target."""
     ratios = {name: seconds / medians[YARDSTICK] for name, seconds in medians.items()}
     return ratios, ratios[SUGGEST] <= MOST
 

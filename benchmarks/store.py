@@ -1,4 +1,4 @@
-"""Many processes on one store: what is lost, recorded twice or out of order, and how long it takes, beside naive use.
+"""Many processes on one store: losses, duplicates, broken order, and time, compared with naive use.
 
 Each process observes runs one by one, half of them its own and half of them the same as everybody's. "Naively" is what a script
 does that opens the database, looks whether the run is there, and inserts it and a chained log record, each statement for itself.
@@ -36,7 +36,7 @@ from jpo.history import open_store, verify  # noqa: E402
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus  # noqa: E402
 
 WORKLOAD = Identity("digits", "cnn", "pytorch")
-POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "postgresql.py"))
+POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "apparatus" / "postgresql.py"))
 TABLES = ("CREATE TABLE naive_runs (run_id TEXT)", "CREATE TABLE naive_log (previous TEXT, hash TEXT)")
 
 
@@ -45,7 +45,7 @@ class Result:
     """What came of one round.
 
     Attributes:
-        lost: observations that a process was told are on record, and are not.
+        lost: observations that were confirmed to a process as recorded, and are not.
         doubled: runs on record more than once.
         broken: links of the log that do not follow the record before them.
         seconds: from the first process's start to the last one's end.
@@ -60,7 +60,7 @@ class Result:
 def main(argv: list[str]) -> int:
     if argv[:1] == ["--worker"]:
         return worker(*argv[1:])
-    parser = argparse.ArgumentParser(description="Many processes on one store, SQLite and PostgreSQL, beside naive use.")
+    parser = argparse.ArgumentParser(description="Many processes on one store, SQLite and PostgreSQL, compared with naive use.")
     parser.add_argument("--processes", type=int, default=8, help="writers at once (default: 8)")
     parser.add_argument("--observations", type=int, default=100, help="observations of each (default: 100)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
@@ -68,7 +68,7 @@ def main(argv: list[str]) -> int:
     results = measure(options.processes, options.observations)
     holds = claim(results)
     if options.json:
-        print(json.dumps({"results": {name: asdict(one) for name, one in results.items()}, "holds": holds}))
+        print(json.dumps({"results": {name: asdict(worker) for name, worker in results.items()}, "holds": holds}))
     else:
         print(table(results, holds, options.processes, options.observations))
     return 0 if holds else 1
@@ -100,19 +100,19 @@ def measure(processes: int, observations: int) -> dict[str, Result]:
 
 
 class Worker:
-    """A process that observes; what it was told is on record stands in a file, so that it can be killed."""
+    """A process that observes; what was confirmed to it is in a file, so that it can be killed."""
 
     def __init__(self, way: str, url: str, name: str, observations: int, folder: str) -> None:
         self._arguments = ["--worker", way, url, name, str(observations)]
-        self._told = Path(folder, name)
+        self._confirmed = Path(folder, name)
         self.start()
 
     def start(self) -> None:
-        with self._told.open("ab") as out:
+        with self._confirmed.open("ab") as out:
             self.process = subprocess.Popen([sys.executable, __file__, *self._arguments], stdout=out)
 
-    def told(self) -> list[str]:
-        return self._told.read_text().split()
+    def recorded(self) -> list[str]:
+        return self._confirmed.read_text().split()
 
 
 def kill_first(workers: Sequence[Worker]) -> None:
@@ -131,16 +131,16 @@ def round_of(
         begun = time.perf_counter()
         workers = [Worker(way, url, f"w{number}", observations, folder) for number in range(processes)]
         if meanwhile:
-            while sum(len(one.told()) for one in workers) < processes * observations / 4:
+            while sum(len(worker.recorded()) for worker in workers) < processes * observations / 4:
                 time.sleep(0.01)
             meanwhile(workers)
-        failed = [one for one in workers if one.process.wait()]
+        failed = [worker for worker in workers if worker.process.wait()]
         seconds = time.perf_counter() - begun
         if failed and way == "jpo":
             raise SystemExit(f"{len(failed)} processes failed on {url.partition('://')[0]}")
-        told = {run_id for one in workers for run_id in one.told()}
+        confirmed = {run_id for worker in workers for run_id in worker.recorded()}
     recorded, broken = on_record(way, url)
-    return Result(len(told - set(recorded)), len(recorded) - len(set(recorded)), broken, seconds)
+    return Result(len(confirmed - set(recorded)), len(recorded) - len(set(recorded)), broken, seconds)
 
 
 def prepare(way: str, url: str) -> None:
@@ -156,8 +156,8 @@ def on_record(way: str, url: str) -> tuple[list[str], int]:
     """The run ids on record, and the broken links of the log."""
     if way == "jpo":
         with open_store(url, read_only=True) as store:
-            found = verify(store)
-            return [run.run_id for run in store.runs_of(WORKLOAD)], 0 if found.ok else 1
+            verification = verify(store)
+            return [run.run_id for run in store.runs_of(WORKLOAD)], 0 if verification.ok else 1
     runs = with_connection(url, lambda execute: execute("SELECT run_id FROM naive_runs").fetchall())
     log = with_connection(url, lambda execute: execute("SELECT previous, hash FROM naive_log").fetchall())
     followed = [previous for previous, _ in log]
@@ -216,14 +216,15 @@ def with_connection(url: str, use: Callable[[Callable[..., Any]], Any]) -> Any:
 
 def claim(results: dict[str, Result]) -> bool:
     """JPO loses nothing, records nothing twice and keeps its chain."""
-    return all(one.lost == one.doubled == one.broken == 0 for name, one in results.items() if "JPO" in name)
+    return all(result.lost == result.doubled == result.broken == 0 for name, result in results.items() if "JPO" in name)
 
 
 def table(results: dict[str, Result], holds: bool, processes: int, observations: int) -> str:
     rows = []
-    for name, one in results.items():
+    for name, result in results.items():
         naively = results[f"{name.partition(',')[0]}, naively"].seconds
-        rows.append(f"| {name} | {one.lost} | {one.doubled} | {one.broken} | {one.seconds:.2f} | {one.seconds / naively:.2f} |")
+        ratio = result.seconds / naively
+        rows.append(f"| {name} | {result.lost} | {result.doubled} | {result.broken} | {result.seconds:.2f} | {ratio:.2f} |")
     verdict = f"JPO loses nothing, doubles nothing, keeps the chain: {'holds' if holds else 'DOES NOT HOLD'}."
     title = f"{processes} processes, {observations} observations each"
     head = [

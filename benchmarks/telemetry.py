@@ -1,4 +1,5 @@
-"""What evidence costs: requests and time of JPO's looks at a Prometheus with 1,000 runs, beside its client library used naively.
+"""Cost of evidence: requests and time of JPO's queries of 1,000 runs in Prometheus, compared with naive use of its client
+library.
 
 The history is generated (90 days of one workload; a sample every 15 s of the job's own metrics, cAdvisor, kube-state-metrics and
 DCGM), backfilled with promtool and served by a real Prometheus on loopback. Naive means `custom_query` of prometheus-api-client
@@ -29,7 +30,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource, finished_runs
@@ -80,7 +81,9 @@ class Figure:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Requests and query time of JPO's looks beside the client library used naively.")
+    parser = argparse.ArgumentParser(
+        description="Requests and query time of JPO's queries compared with the client library used naively."
+    )
     parser.add_argument("--runs", type=int, default=1000, help="runs in the history, at least 20 (default: 1000)")
     parser.add_argument("--looks", type=int, default=5, help="measured looks of each kind (default: 5)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
@@ -95,7 +98,10 @@ def main(argv: list[str]) -> int:
             ours, naive = measure(url, runs, options.looks), measure_naive(url, runs)
     holds = {name: claim(name, figure) for name, figure in ours.items()}
     if options.json:
-        figures = {kind: {name: asdict(one) for name, one in found.items()} for kind, found in (("jpo", ours), ("naive", naive))}
+        figures = {
+            kind: {name: asdict(outcome) for name, outcome in measured.items()}
+            for kind, measured in (("jpo", ours), ("naive", naive))
+        }
         print(json.dumps({**figures, "holds": holds}))
     else:
         print(table(ours, naive, holds, options.runs, options.looks))
@@ -192,13 +198,13 @@ def measure(url: str, runs: list[Run], looks: int) -> dict[str, Figure]:
     expected = {"first contact": len(runs), f"{NEW} new": NEW, "nothing new": 0}
     figures = {}
     for name, mark in marks.items():
-        found = [
+        measured = [
             finished_runs(PrometheusSource(url, timeout_seconds=120), IDENTITY, since=SINCE - 1, until=until, watermark=mark)
             for _ in range(looks + 1)
         ][1:]
-        if {len(one.runs) for one in found} != {expected[name]}:
-            raise SystemExit(f"{name}: {len(found[0].runs)} runs found, not {expected[name]}: {found[0].skipped[:3]}")
-        figures[name] = Figure(found[0].requests, statistics.median(one.seconds for one in found))
+        if {len(outcome.runs) for outcome in measured} != {expected[name]}:
+            raise SystemExit(f"{name}: {len(measured[0].runs)} runs found, not {expected[name]}: {measured[0].skipped[:3]}")
+        figures[name] = Figure(measured[0].requests, statistics.median(outcome.seconds for outcome in measured))
     return figures
 
 

@@ -1,4 +1,4 @@
-"""How far off is a full run predicted from trials a tenth of its size? Time and cost, in the digits example and simulated jobs.
+"""Error of full runs predicted from trials a tenth of their size: time and cost, in the digits example and simulated jobs.
 
 The digits example (examples/digits) is really run, all epochs without its target: full runs, and trials on 10% of the epochs or
 of the data. Simulated jobs have slow first epochs, stalls, an evaluation of unknown length and noise within and between runs; how
@@ -33,10 +33,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from stamp import stamp
+from apparatus.stamp import stamp
 
 from jpo import runlog
-from jpo.forecast.trials import Trial, trial_of
+from jpo.forecast.trials import Trial, TrialLog, trial_of
 from jpo.optimizer.expectations import seconds_by_trials
 from jpo.project.trial_logs import read_trials
 from jpo.records import Candidates, Interval
@@ -50,7 +50,7 @@ DIGITS = ROOT / "examples" / "digits"
 CLAIM = 0.15
 CONFIGURATIONS = ({"batch_size": 64, "num_layers": 2}, {"batch_size": 16, "num_layers": 2}, {"batch_size": 128, "num_layers": 2})
 
-TOLD = "10% of the data, evaluation told apart by a row before it"
+EVALUATION_SHOWN = "10% of the data, evaluation told apart by a row before it"
 TWO = "10% of the work: 5% and 20% of the data, 40% of the epochs"
 
 Values = Mapping[str, float]
@@ -104,8 +104,8 @@ def figures(cases: Sequence[Case]) -> list[dict[str, object]]:
 
 def table(rows: Sequence[Mapping[str, object]]) -> str:
     """The figures as Markdown."""
-    told = "Full runs predicted from a tenth of them; at a known price, cost is off by as much as time."
-    lines = ["## Trials", "", f"{stamp()}.", told, ""]
+    summary = "Full runs predicted from a tenth of them; at a known price, cost is off by as much as time."
+    lines = ["## Trials", "", f"{stamp()}.", summary, ""]
     lines += [
         "| | trials | full runs | time and cost off by (median) | inside 90% interval | within 15% |",
         "|---|---|--:|--:|--:|---|",
@@ -183,20 +183,22 @@ class Job:
         rows = [{"time": float(t), "epoch": i + 1.0, "samples": (i + 1) * per_epoch, "val_loss": 1.0} for i, t in enumerate(ends)]
         return rows, float(ends[-1] + 0.02 * even)
 
-    def trial(self, row: int, epochs: int, rng: np.random.Generator, fraction: float = 1.0, *, told: bool = False) -> Trial:
+    def trial(
+        self, row: int, epochs: int, rng: np.random.Generator, fraction: float = 1.0, *, mid_epoch_rows: bool = False
+    ) -> Trial:
         rows, seconds = self.run(row, epochs, rng, fraction)
-        if told:
+        if mid_epoch_rows:
             rows = with_rows_before_evaluation(rows, self.evaluation_share(row, fraction))
-        return trial_of("trial", self.values(row), rows, fraction=fraction, started_at=0.0, ended_at=seconds)
+        return trial_of(TrialLog("trial", self.values(row), rows, fraction, started_at=0.0, ended_at=seconds))
 
 
 def with_rows_before_evaluation(rows: Sequence[Row], share: float) -> list[Row]:
     """As if the job had logged a row before each evaluation, but for the first epoch."""
-    told = [rows[0]]
+    marked = [rows[0]]
     for before, after in pairwise(rows):
         half = {"time": after["time"] - share * (after["time"] - before["time"]), "epoch": after["epoch"] - 0.5}
-        told += [{**half, "samples": after["samples"]}, after]
-    return told
+        marked += [{**half, "samples": after["samples"]}, after]
+    return marked
 
 
 def simulated(seed: int) -> list[Case]:
@@ -204,19 +206,19 @@ def simulated(seed: int) -> list[Case]:
     job, rng = Job.drawn(seed), np.random.default_rng((seed, 42))
     now, few = job.candidates.current, max(2, round(0.1 * job.epochs))
     others = rng.permutation(len(job.candidates.values))[:4]
-    some, part = max(3, job.epochs // 2), max(3, round(0.4 * job.epochs))
+    epochs, part = max(3, job.epochs // 2), max(3, round(0.4 * job.epochs))
     cut = "all of it" if job.not_cut else "as much of it"
     ways = [
         ("10% of the epochs", now, [job.trial(now, few, rng)]),
-        (f"10% of the data, evaluation on {cut}", now, [job.trial(now, some, rng, 0.1)]),
-        (TOLD, now, [job.trial(now, some, rng, 0.1, told=True)]),
+        (f"10% of the data, evaluation on {cut}", now, [job.trial(now, epochs, rng, 0.1)]),
+        (EVALUATION_SHOWN, now, [job.trial(now, epochs, rng, 0.1, mid_epoch_rows=True)]),
         (TWO, now, [job.trial(now, part, rng, share) for share in (0.05, 0.2)]),
         ("10% of the epochs of three others", int(others[0]), [job.trial(int(row), few, rng) for row in others[1:]]),
     ]
     cases = []
     for name, row, trials in ways:
         _, seconds = job.run(row, job.epochs, rng)
-        (expected,) = seconds_by_trials(trials, [one.parameters for one in trials], [job.values(row)], seed)
+        (expected,) = seconds_by_trials(trials, [trial.parameters for trial in trials], [job.values(row)], seed)
         cases.append(judged("simulated", name, expected, seconds))
     return cases
 
@@ -242,13 +244,13 @@ def digits(folder: Path, configurations: int, repeats: int, epochs: int) -> list
                 "10% of the epochs": [ten],
                 "10% of the data, evaluation on as much of it": [both],
                 "10% of the data, evaluation on all of it": [data],
-                TOLD: [data],
+                EVALUATION_SHOWN: [data],
                 TWO: [five, twenty],
             }.items():
                 trials = read_trials(logs, run.identity, None, now=time.time())
-                if way != TOLD:
-                    trials = tuple(replace(one, evaluation=None) for one in trials)
-                ran = [{**run.parameters, **one.parameters} for one in trials]
+                if way != EVALUATION_SHOWN:
+                    trials = tuple(replace(trial, evaluation=None) for trial in trials)
+                ran = [{**run.parameters, **trial.parameters} for trial in trials]
                 (expected,) = seconds_by_trials(trials, ran, [run.parameters], 0)
                 cases.append(judged("digits", way, expected, run.outcome.duration_seconds))
     return cases

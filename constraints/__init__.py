@@ -1,13 +1,13 @@
-"""The guard: may these values replace those? Standard library only; knows nothing of jpo, of the agent or of its weights.
+"""Guard: may these values replace those? Standard library only; knows nothing of jpo, of the agent or of its weights.
 
-    names.py             well-known option names, and the text of a value -> a number
-    limits.py            what is allowed: built-in defaults, jpo.toml's tables
+    names.py             well-known option names; the text of a value -> a number
+    limits.py            limits: built-in defaults, and jpo.toml's tables
     rules.py             one function per rule; RULES is the tuple of them
     check.py             check(current, proposed, limits) -> Verdict
     clamp.py             the nearest values that obey every rule
     verdict.py           Violation, Verdict
     workload_checker.py  the team's own checker, run without a shell and within a time limit
-    inifile.py           reading config.ini for the second look
+    inifile.py           config.ini as the second look reads it
     second_look.py       `python -m constraints before.ini after.ini`: the pipeline's independent check
 
 The guard is asked twice: by `jpo suggest` before it writes, and by the pipeline on the two files, in a process of its own. The
@@ -20,6 +20,6 @@ from constraints.rules import Facts
 from constraints.verdict import Verdict, Violation
 
 JPO_GUARD = "jpo"
-"""By this jpo knows that it imported its own guard: another project on PyPI is also imported as `constraints`."""
+"""Mark by which jpo recognises its own guard: another project on PyPI is also imported as `constraints`."""
 
 __all__ = ["JPO_GUARD", "Facts", "Limits", "Verdict", "Violation", "approves", "check", "limits_from"]

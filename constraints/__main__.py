@@ -1,11 +1,11 @@
-"""Run the second look: `python -m constraints ...`, or `python -I -S path/to/constraints ...` with nothing else in reach."""
+"""Run the second look: `python -m constraints ...`, or `python -I -S path/to/constraints ...` with nothing else within reach."""
 
 import datetime
 import io
 import sys
 from pathlib import Path
 
-if not __package__:  # started as a folder: let `constraints` be this folder, whatever else bears the name
+if not __package__:  # started as a folder: `constraints` is then this folder, not another package of that name
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from constraints.second_look import main

@@ -1,4 +1,4 @@
-"""check(): every rule is asked about a proposal, and the answers become one verdict."""
+"""Check of a proposal: every rule is applied, and the violations become one verdict."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ LARGEST_FLOAT = sys.float_info.max
 
 
 def check(current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, facts: Facts = NOTHING_KNOWN) -> Verdict:
-    """May `proposed` replace `current`?
+    """The verdict on whether `proposed` may replace `current`.
 
-    A value that stays as it is breaks nothing: a limit which it exceeds already today is a notice, not a violation. So keeping
-    everything is always approved, and a team that tightens a limit sees who exceeds it without stopping their pipelines.
+    A value that stays as it is breaks nothing: a limit that it exceeds already today is a notice, not a violation. So keeping
+    everything is always approved, and a team that tightens a limit sees which jobs exceed it without stopping their pipelines.
 
     Args:
         current: the values in config.ini today, in JPO's units.
         proposed: the values wanted, of the same parameters.
         limits: what is allowed.
-        facts: what is known beside the values. Forecasts describe the proposal; where `parameters` differs from it they do not.
+        facts: what is known besides the values. Forecasts describe the proposal; where `parameters` differs from it they do not.
 
     Returns:
         `approved` only if the proposal obeys every rule exactly as it is.
     """
     current, proposed = _as_floats(current), _as_floats(proposed)
-    violations, notices = _ask(current, proposed, limits, facts)
+    violations, notices = _apply(current, proposed, limits, facts)
     parameters: Mapping[str, float] | None = dict(proposed)
     if violations:
-        parameters = nearest(current, proposed, limits, lambda values: _ask(current, values, limits, facts)[0])
+        parameters = nearest(current, proposed, limits, lambda values: _apply(current, values, limits, facts)[0])
     return Verdict(not violations, parameters, violations, notices, len(RULES))
 
 
 def approves(current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, facts: Facts = NOTHING_KNOWN) -> bool:
-    """The verdict of `check` alone, for hundreds of candidates: nobody reads what would be allowed in place of each."""
-    return not _ask(_as_floats(current), _as_floats(proposed), limits, facts)[0]
+    """Whether `check` would approve; for hundreds of candidates, of which the nearest allowed values are not needed."""
+    return not _apply(_as_floats(current), _as_floats(proposed), limits, facts)[0]
 
 
 def _as_floats(values: Mapping[str, float]) -> dict[str, float]:
@@ -48,13 +48,13 @@ def _as_floats(values: Mapping[str, float]) -> dict[str, float]:
     return {name: float(value) if abs(value) <= LARGEST_FLOAT else math.nan for name, value in values.items()}
 
 
-def _ask(
+def _apply(
     current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, facts: Facts
 ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
     """(violations, notices) of all rules, in the order of RULES."""
     changed = {name for name in {*current, *proposed} if current.get(name) != proposed.get(name)}
-    found = [violation for rule in RULES for violation in rule(current, proposed, limits, facts)]
+    violations = [violation for rule in RULES for violation in rule(current, proposed, limits, facts)]
     return (
-        tuple(v for v in found if not changed.isdisjoint(v.involves)),
-        tuple(v for v in found if changed.isdisjoint(v.involves)),
+        tuple(v for v in violations if not changed.isdisjoint(v.involves)),
+        tuple(v for v in violations if changed.isdisjoint(v.involves)),
     )

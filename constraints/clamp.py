@@ -1,4 +1,4 @@
-"""The nearest values that obey every rule, so that a rejected proposal can be answered by what would be allowed."""
+"""Nearest values that obey every rule, so that a rejection can say what would be allowed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ GROWS_WITH_BATCH = frozenset({"batch_per_gpu", "gpu_memory_within_card"})
 
 
 def nearest(current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, ask: Ask) -> dict[str, float] | None:
-    """Each value that breaks a rule moved to the nearest one which its own limits allow, the batch size also to the GPUs.
+    """The proposal with each value that breaks a rule moved to the nearest one that its own limits allow, the batch size also
+    to a multiple of the GPUs.
 
     Args:
-        ask: what a set of values would violate.
+        ask: the violations of a set of values.
 
     Returns:
         None if a value has no nearest one, or if rules between parameters (price, budget) are broken even so.
@@ -44,7 +45,7 @@ def nearest(current: Mapping[str, float], proposed: Mapping[str, float], limits:
 
 
 def _allowed(name: str, now: float, wanted: float, limits: Limits, *, gpus: float = 1.0) -> Sequence[float]:
-    """Values, ascending, that the parameter's own limits and the quota allow; of fractions only those around what is wanted."""
+    """Values, ascending, that the parameter's own limits and the quota allow; of fractions only those around the wanted one."""
     limit = limits.parameters[name]
     quota = limits.quota.of(name)
     lowest, highest = limit.reach(now, quota=quota)
@@ -60,8 +61,8 @@ def _allowed(name: str, now: float, wanted: float, limits: Limits, *, gpus: floa
     if name in WHOLE:
         step = math.lcm(int(unit or 1), max(int(gpus), 1))
         return range(step * math.ceil(max(low, 0) / step), int(min(high, LARGEST_WHOLE)) + 1, step)
-    near = min(max(wanted, low), high, LARGEST_WHOLE * (unit or math.inf))
-    around = (near,) if unit is None else (unit * math.floor(near / unit), unit * math.ceil(near / unit))
+    clamped = min(max(wanted, low), high, LARGEST_WHOLE * (unit or math.inf))
+    around = (clamped,) if unit is None else (unit * math.floor(clamped / unit), unit * math.ceil(clamped / unit))
     return tuple(v for v in around if low <= v <= high)
 
 

@@ -1,6 +1,6 @@
-"""Reading config.ini for the second look: its values, the parameters among them, and what else differs between two files.
+"""config.ini as the second look reads it: its values, the parameters among them, and what else differs between two files.
 
-Written apart from jpo's own reader on purpose. What it does not understand is no parameter to it, and must then not change.
+Independent of jpo's own reader on purpose. What it does not understand is not a parameter to it, and must then not change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from constraints.limits import Limits
 from constraints.names import WELL_KNOWN, parse_value
 from constraints.verdict import Violation, printable
 
-MAX_BYTES = 16 << 20  # more is no config.ini
+MAX_BYTES = 16 << 20  # a larger file is not a config.ini
 NO_DEFAULTS = "\0"  # a name that no section has: [DEFAULT] is a section like the others then
 
 Key = tuple[str, str]  # (section, option in lower case)
@@ -25,8 +25,8 @@ Key = tuple[str, str]  # (section, option in lower case)
 
 @dataclass(frozen=True, slots=True)
 class IniFile:
-    """A config.ini: its bytes, sections, every value as written with its inline comment (None: an option without value), and the
-    comment lines directly above an option."""
+    """Contents of a config.ini: its bytes, sections, every value as written with its inline comment (None: an option without
+    value), and the comment lines directly above an option."""
 
     path: Path
     data: bytes
@@ -36,8 +36,8 @@ class IniFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A parameter in a file: where it stands, its number, and the comments above and after it."""
+class ParameterValue:
+    """A parameter in a file: its key, its number, and the comments above and after it."""
 
     key: Key
     value: float
@@ -45,7 +45,7 @@ class Found:
 
 
 def read(path: Path) -> IniFile:
-    """Read a file as configparser does, without interpolation; UTF-8 with or without BOM, else Latin-1.
+    """A config.ini read as configparser does, without interpolation; UTF-8 with or without BOM, else Latin-1.
 
     Raises:
         ValueError: it cannot be read or understood; one line, `place: finding; remedy`.
@@ -60,16 +60,16 @@ def read(path: Path) -> IniFile:
     try:
         parser.read_file(lines)
     except configparser.DuplicateSectionError as error:
-        raise ValueError(f"{path}:{error.lineno}: section {error.section!r} stands there again; keep one of them") from error
+        raise ValueError(f"{path}:{error.lineno}: section {error.section!r} appears again; keep one of them") from error
     except configparser.DuplicateOptionError as error:
         name = f"{error.section}.{error.option}"
-        raise ValueError(f"{path}:{error.lineno}: {name!r} stands there again; keep one of them") from error
+        raise ValueError(f"{path}:{error.lineno}: {name!r} appears again; keep one of them") from error
     except configparser.MissingSectionHeaderError as error:
         raise ValueError(f"{path}:{error.lineno}: no section yet; put a line like [training] before it") from error
     except configparser.ParsingError as error:
-        raise ValueError(f"{path}:{error.errors[0][0]}: is no option = value; correct or remove the line") from error
+        raise ValueError(f"{path}:{error.errors[0][0]}: is not option = value; correct or remove the line") from error
     except AttributeError as error:  # Python < 3.13 on such a line
-        raise ValueError(f"{path}: an indented line goes on with an option that has no value; remove its blanks") from error
+        raise ValueError(f"{path}: an indented line continues an option that has no value; remove its blanks") from error
     values = {(section, option): value for section in parser.sections() for option, value in parser[section].items()}
     return IniFile(path, data, frozenset(parser.sections()), values, _comments_above(lines))
 
@@ -94,9 +94,9 @@ def split_comment(written: str) -> tuple[str, str]:
     return text.strip(), comment.strip()
 
 
-def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, Found], list[str]]:
-    """The parameters of a file by name, and a sentence about each one that is named or looks like one and is not used."""
-    found, notices = {}, []
+def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterValue], list[str]]:
+    """Parameters of a file by name, and a notice about each option that is named or looks like a parameter but is not used."""
+    parameters, notices = {}, []
     for name, limit in limits.parameters.items():
         keys = _named(ini, limit.key) if limit.key else [key for key in ini.values if key[1] in WELL_KNOWN.get(name, ())]
         candidates = []
@@ -106,33 +106,33 @@ def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, Found], lis
             except ValueError as error:
                 notices.append(f"{ini.path}: {error}; it must not change")
         if len(candidates) == 1:
-            found[name] = candidates[0]
+            parameters[name] = candidates[0]
         elif candidates:
             where = " and ".join(dotted(candidate.key) for candidate in candidates)
-            notices.append(f"{ini.path}: {name} stands in {where}; say which in [parameters] {name} key; none may change")
+            notices.append(f"{ini.path}: {name} is in {where}; say which in [parameters] {name} key; none may change")
         elif limit.key and not keys:
             notices.append(f"{ini.path}: there is no {limit.key}, which [parameters] {name} key names")
-    return found, notices
+    return parameters, notices
 
 
-def found_at(ini: IniFile, name: str, key: Key) -> Found:
-    """The parameter whose value stands there.
+def found_at(ini: IniFile, name: str, key: Key) -> ParameterValue:
+    """The parameter with the value of this key.
 
     Raises:
         ValueError: there is none, or it is not a number that can be understood.
     """
     written = ini.values.get(key)
     if written is None or "\n" in written:
-        raise ValueError(f"{dotted(key)} {'has no value' if written is None else 'stands on several lines'}")
-    text, behind = split_comment(written)
+        raise ValueError(f"{dotted(key)} {'has no value' if written is None else 'spans several lines'}")
+    text, comment = split_comment(written)
     value = parse_value(name, key[1], text)
     if value is None:
         raise ValueError(f"{dotted(key)} = {text!r} has no unit; write e.g. 16Gi")
-    return Found(key, value, f"{ini.above.get(key, '')} {behind}".strip())
+    return ParameterValue(key, value, f"{ini.above.get(key, '')} {comment}".strip())
 
 
 def held_by(comment: str, today: datetime.date) -> str | None:
-    """Why a comment holds its value: `# jpo: pin`, or `# jpo: ignore until 2027-01-01` until that day; else None."""
+    """The reason why a comment holds its value: `# jpo: pin`, or `# jpo: ignore until 2027-01-01` until that day; else None."""
     if re.search(r"(?i)[#;]\s*jpo:\s*pin\b", comment):
         return "pinned in config.ini"
     for until in re.findall(r"(?i)[#;]\s*jpo:\s*ignore\s+until\s+([\w-]+)", comment):
@@ -146,7 +146,7 @@ def held_by(comment: str, today: datetime.date) -> str | None:
 
 
 def other_changes(before: IniFile, after: IniFile, tuned: frozenset[Key]) -> Iterator[Violation]:
-    """What differs beside the numbers of the tuned keys. Names only: a config.ini may hold passwords."""
+    """Violations for what differs besides the numbers of the tuned keys. Names only: a config.ini may contain passwords."""
     for section in sorted(before.sections ^ after.sections):
         yield _changed(f"[{section}]", "added" if section in after.sections else "removed")
     for key in sorted(before.values.keys() | after.values.keys()):
@@ -162,6 +162,7 @@ def other_changes(before: IniFile, after: IniFile, tuned: frozenset[Key]) -> Ite
 
 
 def dotted(key: Key) -> str:
+    """A key as `section.option`, printable."""
     return printable(".".join(key))
 
 
@@ -190,6 +191,6 @@ def _changed(what: str, how: str) -> Violation:
 
 
 def _named(ini: IniFile, key: str) -> list[Key]:
-    """Where `section.option` stands; both names may hold dots themselves."""
+    """The keys that `section.option` may mean; both names may contain dots."""
     dots = [at for at, character in enumerate(key) if character == "."]
     return [place for at in dots if (place := (key[:at], key[at + 1 :].lower())) in ini.values]

@@ -1,5 +1,5 @@
-"""What is allowed: built-in limits, and what jpo.toml says instead. Whatever cannot be understood is an error: a limit that was
-mistyped must not be a limit that is missing."""
+"""Limits: the built-in ones, and what jpo.toml says instead. Anything that cannot be understood is an error: a mistyped limit
+must not become a missing one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from constraints.names import WELL_KNOWN, WHOLE
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What one parameter may be. None and the infinities mean: no such limit.
+    """Limits of one parameter. None and the infinities mean: no such limit.
 
     Attributes:
         low, high: smallest and largest value, both allowed.
@@ -22,7 +22,7 @@ class Limit:
         power_of_two: 1, 2, 4, 8 ... only.
         multiple_of: whole multiples of this number only.
         max_change: the largest factor of one step, up or down; more than 1.
-        held: why the value must stay ("frozen in jpo.toml", "pinned in config.ini").
+        held: the reason why the value must stay ("frozen in jpo.toml", "pinned in config.ini").
         key: `section.option` in config.ini; None: found by its name.
     """
 
@@ -36,7 +36,7 @@ class Limit:
     key: str | None = None
 
     def reach(self, now: float, *, quota: float = math.inf) -> tuple[float, float]:
-        """Lowest and highest value that one step from today's may lead to.
+        """The lowest and highest value within one step of today's.
 
         From 0 a factor leads nowhere, so it counts as 1. A value outside its limits may come back to the nearest allowed one at
         once: otherwise both limits together would hold it where it must not be.
@@ -65,7 +65,7 @@ DEFAULTS: Mapping[str, Limit] = {
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The most that one run may ask for; `of_machine` names what the machine has no more of than stands here."""
+    """The most that one run may request; `of_machine` names the resources that are limited by the machine."""
 
     gpus: float = math.inf
     cpus: float = math.inf
@@ -78,14 +78,14 @@ class Quota:
         return {"gpus": self.gpus, "cpus": self.cpus, "memory_gib": self.memory_gib}.get(name, math.inf)
 
     def within(self, machine: Mapping[str, float]) -> Quota:
-        """The same, and no more than a machine has; what is not known of the machine is left as it is."""
+        """The quota limited to what a machine has; resources of which that is unknown stay as they are."""
         less = {name: most for name, most in machine.items() if most < self.of(name)}
         return replace(self, **less, of_machine=frozenset(less))
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Memory of one GPU; what the model needs of it without any sample, and for each sample of the batch on one GPU."""
+    """Memory of one GPU, and the model's need: without any sample, and for each sample of the batch on one GPU."""
 
     memory_gib: float | None = None
     fixed_gib: float | None = None
@@ -94,7 +94,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What resources cost; what has no price counts as free. By a catalogue of instances the guard cannot tell: it is told."""
+    """Prices of resources; those without a price count as free. The guard reads no catalogue: jpo tells it the price."""
 
     usd_per_gpu_hour: float = 0.0
     usd_per_cpu_hour: float = 0.0
@@ -107,7 +107,7 @@ SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All limits of one workload. What [sla] promises is held against the forecast for a proposal; None: nothing is promised."""
+    """All limits of one workload. SLA targets are compared with the forecast for a proposal; None: no target."""
 
     parameters: Mapping[str, Limit] = field(default_factory=lambda: dict(DEFAULTS))
     quota: Quota = Quota()
@@ -128,7 +128,7 @@ class Limits:
 
 
 def limits_from(tables: Mapping[str, object]) -> Limits:
-    """The limits of jpo.toml's tables [parameters], [quota], [card], [prices] and [sla]; built-in ones where they say nothing.
+    """Limits from jpo.toml's tables [parameters], [quota], [card], [prices] and [sla]; with the built-in ones as defaults.
 
     Numbers may be given as text, because values from the environment are.
 
@@ -150,22 +150,22 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
         val_loss_max=_number(sla.get("val_loss_max"), "[sla] val_loss_max"),
     )
     if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
-        raise ValueError("[quota] usd_per_hour: no price is known; write the [prices] by which it is to be judged")
+        raise ValueError("[quota] usd_per_hour: no price is known; write [prices]")
     return limits
 
 
 def seconds(value: object, place: str) -> float | None:
-    """'6h', '90m', '10s', '2d' or a number of seconds -> seconds; None stays None."""
+    """Seconds of '6h', '90m', '10s', '2d' or a number of seconds; None stays None."""
     if value is None:
         return None
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(value))
-    if not found or float(found[1]) == 0:
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(value))
+    if not match or float(match[1]) == 0:
         raise ValueError(f'{place}: {value!r} is not a duration; write e.g. "90m" or "6h"')
-    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
 
 
 def _quota(tables: Mapping[str, object]) -> Quota:
-    """[quota]. What `this_machine` has must be asked of the machine: jpo does; the second look may run on another one."""
+    """The quota of [quota]. jpo inspects `this_machine`; the second look may run on another one."""
     given = table_of(tables, "quota", ("gpus", "cpus", "memory_gib", "usd_per_hour", "this_machine"))
     if (here := given.get("this_machine")) not in (None, True, False, "true", "false"):
         raise ValueError(f"[quota] this_machine: {here!r} is neither true nor false; write this_machine = true")
@@ -184,7 +184,7 @@ PRICES = (
 
 
 def _prices(tables: Mapping[str, object]) -> Prices:
-    """[prices]: those of single resources; of the GPUs' type where several are named; less by `spot_share` on spot."""
+    """The prices of [prices]: those of single resources; of the GPU type where several are named; times `spot_share` on spot."""
     given = table_of(tables, "prices", PRICES)
     of_types = table_of(given, "usd_per_gpu_hour_of", place="[prices] usd_per_gpu_hour_of")
     by_type = {name.strip().lower(): price for name, price in of_types.items()}
@@ -201,7 +201,7 @@ def _prices(tables: Mapping[str, object]) -> Prices:
     def price(key: str, value: object) -> float:
         return (_number(value, f"[prices] {key}", low=0) or 0.0) * scale
 
-    price("usd_per_kwh", given.get("usd_per_kwh"))  # no part of an hour's price; mistyped it is an error all the same
+    price("usd_per_kwh", given.get("usd_per_kwh"))  # not part of an hour's price; mistyped it is an error all the same
     return Prices(
         usd_per_gpu_hour=price("usd_per_gpu_hour", by_type[kind] if by_type else given.get("usd_per_gpu_hour")),
         usd_per_cpu_hour=price("usd_per_cpu_hour", given.get("usd_per_cpu_hour")),
@@ -211,7 +211,7 @@ def _prices(tables: Mapping[str, object]) -> Prices:
 
 
 def _limit(name: str, parameters: Mapping[str, object]) -> Limit:
-    """One parameter's line of [parameters] over the built-in limit."""
+    """The limit of one parameter: its line of [parameters] over the built-in limit."""
     place = f"[parameters] {name}"
     known = ("key", "min", "max", "choices", "step", "multiple_of", "max_change", "freeze", "scale", "follow")
     given = table_of(parameters, name, known, place=place)
@@ -240,14 +240,14 @@ def _limit(name: str, parameters: Mapping[str, object]) -> Limit:
         key=key,
     )
     if limit.low > limit.high:
-        raise ValueError(f"{place}: min = {limit.low:g} is above max = {limit.high:g}; exchange them")
+        raise ValueError(f"{place}: min = {limit.low:g} is above max = {limit.high:g}; swap them")
     if choices and not any(limit.low <= choice <= limit.high for choice in choices):
         raise ValueError(f"{place} choices: none lies within {limit.low:g} to {limit.high:g}; change choices, min or max")
     return limit
 
 
 def _fitting(default: Limit, low: float | None, high: float | None, choices: tuple[float, ...] | None) -> Limit:
-    """The built-in limit without what would contradict the given ones: they are meant, it is only a precaution."""
+    """The built-in limit, widened where it would contradict the given ones: those are meant, it is only a precaution."""
     if choices:
         jumps = (b / a for a, b in pairwise(choices) if a > 0)
         return Limit(max_change=max(default.max_change or 1.0, *jumps, 1.0))  # the neighbouring choice is always within reach
@@ -270,7 +270,7 @@ def _numbers(tables: Mapping[str, object], name: str, record: type[Card]) -> dic
 
 
 def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (), *, place: str = "") -> Mapping[str, object]:
-    """The table of that name, empty if absent; only the known keys may stand in it, when these are given."""
+    """The table of that name, empty if absent; if known keys are given, it may contain no others."""
     table = tables.get(name)
     place = place or f"[{name}]"
     if table is None:
@@ -286,7 +286,7 @@ def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (),
 def _number(
     value: object, place: str, *, low: float = -math.inf, above: float = -math.inf, high: float = math.inf
 ) -> float | None:
-    """A finite number in `low`..`high` and more than `above`, or its text; None stays None."""
+    """A finite number in `low`..`high` and more than `above`, from a number or its text; None stays None."""
     if value is None:
         return None
     try:

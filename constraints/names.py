@@ -1,7 +1,7 @@
-"""How training jobs name their parameters in config.ini, and how the text of a value becomes a number.
+"""Names of parameters in config.ini, and numbers from the text of their values.
 
-The only table of such names: the guard's second look uses it, and commands hand it to the part of jpo that reads config.ini.
-It does not decide which section counts; that is the reader's work.
+The only table of such names: the guard's second look uses it, and commands pass it to the part of jpo that reads config.ini. It
+does not decide which section counts; that is the reader's work.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
-"""Parameters which are whole numbers."""
+"""Parameters that are whole numbers."""
 
 WELL_KNOWN: Mapping[str, tuple[str, ...]] = {
     "batch_size": ("batch_size", "batchsize", "batch-size", "train_batch_size", "global_batch_size", "minibatch_size", "bs"),
@@ -46,12 +46,12 @@ GIB: Mapping[str, float] = {"k": 1e3 / 2**30, "m": 1e6 / 2**30, "g": 1e9 / 2**30
 EXAMPLE: Mapping[str, str] = {"learning_rate": "0.01", "memory_gib": "16Gi", "cpus": "8", "gpus": "2"}
 
 NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s*([kmgt]i?)b?)?", re.IGNORECASE | re.ASCII)
-LONGEST = 64  # characters; no number that a person wrote is longer
+LONGEST = 64  # characters; no number written by a person is longer
 LARGEST_WHOLE = 2**53 - 1  # beyond it different whole numbers are the same float
 
 
 def parse_value(name: str, option: str, text: str) -> float | None:
-    """The number that a value's text stands for, in JPO's unit (memory in GiB).
+    """The number of a value's text, in JPO's unit (memory in GiB).
 
     Args:
         name: the parameter, a key of WELL_KNOWN.
@@ -59,18 +59,18 @@ def parse_value(name: str, option: str, text: str) -> float | None:
         text: the value without comment and surrounding blanks.
 
     Returns:
-        The number; None for a memory size whose unit neither text nor option tells: it cannot be known; not JPO's to change.
+        The number; None for a memory size whose unit neither text nor option gives: JPO must not change it.
 
     Raises:
         ValueError: not a finite number, or not a whole one where only those make sense; one line with a remedy.
     """
-    found = NUMBER.fullmatch(text) if len(text) <= LONGEST else None
-    if found is None or (found[2] and name != "memory_gib"):
+    match = NUMBER.fullmatch(text) if len(text) <= LONGEST else None
+    if match is None or (match[2] and name != "memory_gib"):
         raise ValueError(_not_a(name, option, text))
     unit = 1.0 if name != "memory_gib" else memory_unit_gib(option, text)
     if unit is None:
         return None
-    value = float(found[1]) * unit
+    value = float(match[1]) * unit
     if not math.isfinite(value) or (name in WHOLE and (not value.is_integer() or abs(value) > LARGEST_WHOLE)):
         raise ValueError(_not_a(name, option, text))
     return value
@@ -78,9 +78,9 @@ def parse_value(name: str, option: str, text: str) -> float | None:
 
 def memory_unit_gib(option: str, text: str) -> float | None:
     """GiB per unit of a memory size: by its own suffix (`16Gi`, `512 MB`), else by the option's name (`memory_gb`), else None."""
-    found = NUMBER.fullmatch(text)
-    if found and found[2]:
-        return GIB[found[2].lower()]
+    match = NUMBER.fullmatch(text)
+    if match and match[2]:
+        return GIB[match[2].lower()]
     named = re.search(r"[_-]([kmgt]i?)b$", option.lower())
     return GIB[named[1]] if named else None
 

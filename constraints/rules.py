@@ -1,5 +1,5 @@
-"""The rules, each a function of one signature: what does the proposal break? A rule speaks about the proposal alone; whether a
-value that does not change may stay as it is, is decided in check.py."""
+"""Rules of the guard, functions of one signature that yield what a proposal violates. A rule judges the proposal alone; check.py
+decides whether a value that does not change may stay as it is."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ HEADROOM = 0.1
 """Share of a card's memory that an estimate leaves free: allocators fragment, and estimates err."""
 
 ROUNDING = 1e-9
-"""Relative difference that is put down to floating point."""
+"""Relative difference that counts as floating-point rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known beside the values; None: unknown, and the rules that need it say nothing.
+    """What is known besides the values; None: unknown, and the rules that need it find nothing.
 
     Attributes:
         gpu_memory_gib_now: the most memory of one card that a run with today's values used.
@@ -42,8 +42,8 @@ class Facts:
         for name in self.__dataclass_fields__:
             value, least = getattr(self, name), -math.inf if name == "val_loss_next" else 0
             if value is not None and not (math.isfinite(value) and value >= least):
-                told = "finite number" if name == "val_loss_next" else "finite number of at least 0"
-                raise ValueError(f"{name} = {value} is not a {told}; leave out what is not known")
+                kind = "finite number" if name == "val_loss_next" else "finite number of at least 0"
+                raise ValueError(f"{name} = {value} is not a {kind}; leave out what is not known")
 
 
 Values = Mapping[str, float]
@@ -51,6 +51,7 @@ Rule = Callable[[Values, Values, Limits, Facts], Iterator[Violation]]
 
 
 def known_parameter(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """Every parameter of the proposal has a limit and a value today."""
     for name in sorted(set(current) ^ set(proposed)):
         where = "today's values" if name in proposed else "the proposal"
         yield Violation(name, number(proposed.get(name, math.nan)), "both", "known_parameter", f"{name} is missing in {where}")
@@ -59,18 +60,21 @@ def known_parameter(current: Values, proposed: Values, limits: Limits, facts: Fa
 
 
 def finite_number(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """All values are finite."""
     for name, value in (*proposed.items(), *current.items()):
         if not math.isfinite(value):
             yield _broken(name, value, "a finite number", "finite_number", "is not a finite number")
 
 
 def whole_number(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """Whole-number parameters have whole values."""
     for name, _, value, _ in _each(current, proposed, limits):
         if name in WHOLE and (value % 1 != 0 or abs(value) > LARGEST_WHOLE):
             yield _broken(name, value, "a whole number", "whole_number", "is not a whole number")
 
 
 def at_least_min(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """No value is below its minimum."""
     for name, _, value, limit in _each(current, proposed, limits):
         if _above(limit.low, value):
             low = number(limit.low)
@@ -78,6 +82,7 @@ def at_least_min(current: Values, proposed: Values, limits: Limits, facts: Facts
 
 
 def at_most_max(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """No value is above its maximum."""
     for name, _, value, limit in _each(current, proposed, limits):
         if _above(value, limit.high):
             high = number(limit.high)
@@ -85,6 +90,7 @@ def at_most_max(current: Values, proposed: Values, limits: Limits, facts: Facts)
 
 
 def one_of_choices(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """A value with choices is one of them."""
     for name, _, value, limit in _each(current, proposed, limits):
         if limit.choices is not None and not any(_same(value, choice) for choice in limit.choices):
             choices = ", ".join(map(number, limit.choices))
@@ -92,12 +98,14 @@ def one_of_choices(current: Values, proposed: Values, limits: Limits, facts: Fac
 
 
 def power_of_two(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """A value with step = "pow2" is a power of two."""
     for name, _, value, limit in _each(current, proposed, limits):
         if limit.power_of_two and (value <= 0 or math.frexp(value)[0] != 0.5):
             yield _broken(name, value, "a power of two", "power_of_two", "is not a power of two")
 
 
 def multiple_of(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """A value with multiple_of is a multiple of it."""
     for name, _, value, limit in _each(current, proposed, limits):
         if limit.multiple_of is not None and abs(math.remainder(value, limit.multiple_of)) > ROUNDING * abs(value):
             unit = number(limit.multiple_of)
@@ -105,6 +113,7 @@ def multiple_of(current: Values, proposed: Values, limits: Limits, facts: Facts)
 
 
 def largest_change(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """No value moves further than one step from today's."""
     for name, now, value, limit in _each(current, proposed, limits):
         lowest, highest = limit.reach(now, quota=limits.quota.of(name))
         if limit.max_change is not None and (_above(lowest, value) or _above(value, highest)):
@@ -114,12 +123,14 @@ def largest_change(current: Values, proposed: Values, limits: Limits, facts: Fac
 
 
 def not_held(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """Held values stay."""
     for name, now, value, limit in _each(current, proposed, limits):
         if limit.held is not None and value != now:
             yield _broken(name, value, number(now), "not_held", f"must stay {number(now)}: it is {limit.held}")
 
 
 def batch_divisible_by_gpus(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The batch can be divided evenly among the GPUs."""
     batch, gpus = _batch_and_gpus(proposed)
     if math.isfinite(batch) and gpus > 1 and batch % gpus:
         allowed = f"multiples of {number(gpus)}"
@@ -128,7 +139,7 @@ def batch_divisible_by_gpus(current: Values, proposed: Values, limits: Limits, f
 
 
 def batch_per_gpu(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """Fewer GPUs with the same batch load each of them more: that counts as a step of the batch size too."""
+    """The batch per GPU: fewer GPUs with the same batch load each of them more, which counts as a step of the batch size too."""
     (batch_now, gpus_now), (batch, gpus) = _batch_and_gpus(current), _batch_and_gpus(proposed)
     factor = limits.parameters["batch_size"].max_change if "batch_size" in limits.parameters else None
     if factor is None or gpus == gpus_now or not batch_now > 0 or not _above(batch / gpus, factor * batch_now / gpus_now):
@@ -142,6 +153,7 @@ def batch_per_gpu(current: Values, proposed: Values, limits: Limits, facts: Fact
 
 
 def gpu_memory_within_card(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The estimated need fits into the memory of each GPU."""
     need = gpu_memory_gib(current, proposed, limits, facts)
     if limits.card.memory_gib is None or need is None:
         return
@@ -157,6 +169,7 @@ def gpu_memory_within_card(current: Values, proposed: Values, limits: Limits, fa
 
 
 def within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """No resource exceeds its quota."""
     for name, _, value, _ in _each(current, proposed, limits):
         quota, most = limits.quota, number(limits.quota.of(name))
         if _above(value, quota.of(name)):
@@ -165,6 +178,7 @@ def within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts
 
 
 def price_within_quota(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The price per hour is within the quota."""
     price = facts.usd_per_hour_next if limits.prices.catalogue else price_usd_per_hour(proposed, limits)
     if price is not None and _above(price, limits.quota.usd_per_hour):
         most = f"{limits.quota.usd_per_hour:.4g} USD per hour"
@@ -174,38 +188,45 @@ def price_within_quota(current: Values, proposed: Values, limits: Limits, facts:
 
 
 def cost_within_budget(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast cost keeps cost_max."""
     words = ("cost", "cost", "USD")
-    yield from _unkept(proposed, facts.cost_usd_next, limits.cost_max_usd, "cost_within_budget", "cost_max", words)
+    yield from _missed(proposed, facts.cost_usd_next, limits.cost_max_usd, "cost_within_budget", "cost_max", words)
 
 
 def time_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast duration keeps time_max."""
     words = ("time", "take", "s")
-    yield from _unkept(proposed, facts.duration_seconds_next, limits.time_max_seconds, "time_within_sla", "time_max", words)
+    yield from _missed(proposed, facts.duration_seconds_next, limits.time_max_seconds, "time_within_sla", "time_max", words)
 
 
 def throughput_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast throughput keeps throughput_min."""
     expected, words = facts.throughput_samples_per_second_next, ("throughput", "do", "samples/s")
-    yield from _unkept(proposed, expected, limits.throughput_min, "throughput_within_sla", "throughput_min", words)
+    yield from _missed(proposed, expected, limits.throughput_min, "throughput_within_sla", "throughput_min", words)
 
 
 def memory_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast memory keeps memory_max_gib."""
     words = ("memory", "need", "GiB")
-    yield from _unkept(proposed, facts.memory_gib_next, limits.memory_max_gib, "memory_within_sla", "memory_max_gib", words)
+    yield from _missed(proposed, facts.memory_gib_next, limits.memory_max_gib, "memory_within_sla", "memory_max_gib", words)
 
 
 def gpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast GPU utilisation keeps gpu_util_min."""
     expected, words = facts.gpu_utilisation_next, ("GPU utilisation", "use", "of its GPUs")
-    yield from _unkept(proposed, expected, limits.gpu_util_min, "gpu_utilisation_within_sla", "gpu_util_min", words)
+    yield from _missed(proposed, expected, limits.gpu_util_min, "gpu_utilisation_within_sla", "gpu_util_min", words)
 
 
 def cpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast CPU utilisation keeps cpu_util_min."""
     expected, words = facts.cpu_utilisation_next, ("CPU utilisation", "use", "of its CPUs")
-    yield from _unkept(proposed, expected, limits.cpu_util_min, "cpu_utilisation_within_sla", "cpu_util_min", words)
+    yield from _missed(proposed, expected, limits.cpu_util_min, "cpu_utilisation_within_sla", "cpu_util_min", words)
 
 
 def val_loss_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast validation loss keeps val_loss_max."""
     words = ("validation loss", "end with a validation loss of", "")
-    yield from _unkept(proposed, facts.val_loss_next, limits.val_loss_max, "val_loss_within_sla", "val_loss_max", words)
+    yield from _missed(proposed, facts.val_loss_next, limits.val_loss_max, "val_loss_within_sla", "val_loss_max", words)
 
 
 RULES: tuple[Rule, ...] = (
@@ -219,7 +240,7 @@ RULES: tuple[Rule, ...] = (
 def gpu_memory_gib(current: Values, proposed: Values, limits: Limits, facts: Facts) -> float | None:
     """An upper estimate of the memory that the proposal needs on each card; None if nothing is known about it.
 
-    With [card]: fixed + per sample x batch per GPU, and on top what today's run was measured to use above that estimate. Without:
+    With [card]: fixed + per sample x batch per GPU, plus what today's run was measured to use above that estimate. Without:
     today's measurement, taken as proportional to the batch per GPU where that grows. Both taken as proportional to added layers.
     """
     (batch_now, gpus_now), (batch, gpus) = _batch_and_gpus(current), _batch_and_gpus(proposed)
@@ -234,6 +255,7 @@ def gpu_memory_gib(current: Values, proposed: Values, limits: Limits, facts: Fac
 
 
 def price_usd_per_hour(values: Values, limits: Limits) -> float:
+    """Price of a configuration's resources by single prices, in USD per hour."""
     prices = limits.prices
     return (
         values.get("gpus", 0.0) * prices.usd_per_gpu_hour
@@ -242,21 +264,21 @@ def price_usd_per_hour(values: Values, limits: Limits) -> float:
     )
 
 
-def _unkept(
-    proposed: Values, expected: float | None, limit: float | None, rule: str, promise: str, words: tuple[str, str, str]
+def _missed(
+    proposed: Values, expected: float | None, limit: float | None, rule: str, target: str, words: tuple[str, str, str]
 ) -> Iterator[Violation]:
-    """A promise of [sla] that the forecast breaks, with the words for it: what, the verb, the unit. It depends on all values."""
+    """The violation of an SLA target that the forecast misses; words: what, the verb, the unit. It involves all values."""
     if expected is None or limit is None:
         return
-    (what, verb, unit), at_least = words, promise.endswith("_min")
+    (what, verb, unit), at_least = words, target.endswith("_min")
     if _above(limit, expected) if at_least else _above(expected, limit):
-        wanted, allowed = _told_apart(expected, limit, unit)
-        message = f"the run is expected to {verb} {wanted}; [sla] {promise} is {allowed}"
+        wanted, allowed = _distinct(expected, limit, unit)
+        message = f"the run is expected to {verb} {wanted}; [sla] {target} is {allowed}"
         yield Violation(what, wanted, f"{'>=' if at_least else '<='} {allowed}", rule, message, tuple(proposed))
 
 
-def _told_apart(expected: float, limit: float, unit: str) -> tuple[str, str]:
-    """Two numbers that differ as people write them, and so that they are seen to differ; seconds from an hour on in hours."""
+def _distinct(expected: float, limit: float, unit: str) -> tuple[str, str]:
+    """Two different numbers with enough digits to show the difference; seconds from an hour on in hours."""
     scale, unit = (3600, "h") if unit == "s" and limit >= 3600 else (1, unit)
     for digits in (4, 10):
         wanted, allowed = (f"{number(float(f'{value / scale:.{digits}g}'))} {unit}".strip() for value in (expected, limit))
@@ -266,14 +288,14 @@ def _told_apart(expected: float, limit: float, unit: str) -> tuple[str, str]:
 
 
 def _each(current: Values, proposed: Values, limits: Limits) -> Iterator[tuple[str, float, float, Limit]]:
-    """(name, value now, value proposed, limit) of every parameter that a comparison can be made for."""
+    """(name, value now, value proposed, limit) of every parameter that can be compared."""
     for name, value in proposed.items():
         if name in current and name in limits.parameters and math.isfinite(value):
             yield name, current[name], value, limits.parameters[name]
 
 
 def _batch_and_gpus(values: Values) -> tuple[float, float]:
-    """Batch size (NaN if unknown) and the number of devices that share it: at least 1, for a job without GPUs runs on one CPU."""
+    """Batch size (NaN if unknown) and the number of devices that share it: at least 1, for a job without GPUs runs on a CPU."""
     gpus = values.get("gpus", 1.0)
     return values.get("batch_size", math.nan), max(gpus, 1.0) if math.isfinite(gpus) else math.nan
 

@@ -13,7 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from constraints.check import check
-from constraints.inifile import Found, IniFile, dotted, find_parameters, found_at, held_by, other_changes, read, read_bytes
+from constraints.inifile import (
+    IniFile,
+    ParameterValue,
+    dotted,
+    find_parameters,
+    found_at,
+    held_by,
+    other_changes,
+    read,
+    read_bytes,
+)
 from constraints.limits import Limits, limits_from, table_of
 from constraints.verdict import Verdict, Violation, number, printable
 from constraints.workload_checker import Checker, checker_from, run_checker
@@ -24,16 +34,16 @@ RULES_OF_FILES = 2  # nothing_else_changes, readable_value
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What the look at two files brought."""
+class Review:
+    """Result of comparing two files."""
 
-    before: Mapping[str, Found]
-    after: Mapping[str, Found]
+    before: Mapping[str, ParameterValue]
+    after: Mapping[str, ParameterValue]
     verdict: Verdict
     notices: tuple[str, ...]
 
     @property
-    def changes(self) -> list[tuple[str, Found, Found]]:
+    def changes(self) -> list[tuple[str, ParameterValue, ParameterValue]]:
         """(parameter, before, after) of every value that differs."""
         return [
             (name, old, self.after[name]) for name, old in self.before.items() if old.value != self.after.get(name, old).value
@@ -41,20 +51,21 @@ class Look:
 
 
 def main(argv: Sequence[str], today: datetime.date) -> int:
-    """Compare the two files, say what was found, and return the exit code: 0 approved, 1 a rule is broken, 2 unusable input."""
+    """Compare two files, print the verdict, and return the exit code: 0 approved, 1 a rule is broken, 2 unusable input."""
     options = arguments().parse_args(argv)
     try:
         limits, checker = read_limits(options.limits) if options.limits else (Limits(), None)
         before, after = read(options.before), read(options.after)
-        look = ask_checker(compare(before, after, limits, today), checker, after)
+        review = ask_checker(compare(before, after, limits, today), checker, after)
     except ValueError as error:
         sys.stderr.write(f"constraints: {printable(str(error))}\n")
         return UNUSABLE
-    sys.stdout.write(as_json(look) if options.output == "json" else as_text(look))
-    return APPROVED if look.verdict.approved else REJECTED
+    sys.stdout.write(as_json(review) if options.output == "json" else as_text(review))
+    return APPROVED if review.verdict.approved else REJECTED
 
 
 def arguments() -> argparse.ArgumentParser:
+    """The command line of `python -m constraints`."""
     parser = argparse.ArgumentParser(
         prog="python -m constraints",
         description="May after.ini replace before.ini? Checks changed values against the limits, and that nothing else changed.",
@@ -85,45 +96,45 @@ def read_limits(path: Path) -> tuple[Limits, Checker | None]:
         raise ValueError(f"{path}: {error}") from error
 
 
-def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.date) -> Look:
-    """Check the values, and that nothing but values of parameters differs."""
+def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.date) -> Review:
+    """The review of two files: checks the values, and that nothing but values of parameters differs."""
     old, notices = find_parameters(before, limits)
     if limits.prices.catalogue and limits.quota.usd_per_hour < math.inf:
-        notices = [*notices, "[quota] usd_per_hour was not looked at here: only jpo reads the catalogue of [prices]"]
-    new: dict[str, Found] = {}
-    violations = list(other_changes(before, after, frozenset(found.key for found in old.values())))
-    for name, found in old.items():
-        if why := held_by(found.comment, today):
+        notices = [*notices, "[quota] usd_per_hour was not checked here: only jpo reads the catalogue of [prices]"]
+    new: dict[str, ParameterValue] = {}
+    violations = list(other_changes(before, after, frozenset(parameter.key for parameter in old.values())))
+    for name, parameter in old.items():
+        if why := held_by(parameter.comment, today):
             limits = limits.holding([name], why)
         try:
-            new[name] = found_at(after, name, found.key)
+            new[name] = found_at(after, name, parameter.key)
         except ValueError as error:
             violations.append(Violation(name, "unreadable", "a number", "readable_value", f"{after.path}: {error}"))
-    verdict = check({name: old[name].value for name in new}, {name: found.value for name, found in new.items()}, limits)
-    return Look(old, new, rejected(verdict, violations), tuple(notices))
+    verdict = check({name: old[name].value for name in new}, {name: parameter.value for name, parameter in new.items()}, limits)
+    return Review(old, new, rejected(verdict, violations), tuple(notices))
 
 
-def ask_checker(look: Look, checker: Checker | None, after: IniFile) -> Look:
-    """Ask the team's own checker as well, about a proposal to which the rules have no objection."""
-    if checker is None or not look.verdict.approved:
-        return look
+def ask_checker(review: Review, checker: Checker | None, after: IniFile) -> Review:
+    """The review with the team's own checker, which is asked about proposals to which the rules have no objection."""
+    if checker is None or not review.verdict.approved:
+        return review
     reason = run_checker(checker.command, after.data, after.path.name, checker.timeout_seconds)
-    found = [] if reason is None else [Violation("config", "rejected", "exit code 0", "workload_checker", reason)]
-    return replace(look, verdict=replace(rejected(look.verdict, found), rules=look.verdict.rules + 1))
+    violations = [] if reason is None else [Violation("config", "rejected", "exit code 0", "workload_checker", reason)]
+    return replace(review, verdict=replace(rejected(review.verdict, violations), rules=review.verdict.rules + 1))
 
 
 def rejected(verdict: Verdict, violations: Sequence[Violation]) -> Verdict:
-    """The verdict with violations added that the values alone do not show; no values are known that would mend those."""
+    """The verdict with violations added that the values alone do not show; no values are known that would fix those."""
     if not violations:
         return verdict
     return replace(verdict, approved=False, parameters=None, violations=(*violations, *verdict.violations))
 
 
-def as_text(look: Look) -> str:
-    """One line that says it all, then one line for each broken rule."""
-    verdict, rules = look.verdict, look.verdict.rules + RULES_OF_FILES
+def as_text(review: Review) -> str:
+    """The review as text: a summary in one line, then one line for each broken rule."""
+    verdict, rules = review.verdict, review.verdict.rules + RULES_OF_FILES
     changes = (
-        ", ".join(f"{name} {number(old.value)} -> {number(new.value)}" for name, old, new in look.changes) or "no value changes"
+        ", ".join(f"{name} {number(old.value)} -> {number(new.value)}" for name, old, new in review.changes) or "no value changes"
     )
     broken = f"{len({v.rule for v in verdict.violations})} of {rules} rules broken"
     lines = [f"approved: {changes}; {rules} rules" if verdict.approved else f"rejected: {changes}; {broken}"]
@@ -131,21 +142,25 @@ def as_text(look: Look) -> str:
     if not verdict.approved and verdict.parameters is not None:
         lines.append("allowed: " + ", ".join(f"{name} = {number(value)}" for name, value in verdict.parameters.items()))
     lines += [f"notice: {v.rule}: {v.message}; it is so already" for v in verdict.notices]
-    lines += [f"notice: {notice}" for notice in look.notices]
+    lines += [f"notice: {notice}" for notice in review.notices]
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def as_json(look: Look) -> str:
-    verdict = look.verdict
+def as_json(review: Review) -> str:
+    """The review as JSON."""
+    verdict = review.verdict
     answer = {
         "schema_version": SCHEMA_VERSION,
         "approved": verdict.approved,
         "rules": verdict.rules + RULES_OF_FILES,
         "changes": [
-            {"parameter": name, "key": dotted(old.key), "old": old.value, "new": new.value} for name, old, new in look.changes
+            {"parameter": name, "key": dotted(old.key), "old": old.value, "new": new.value} for name, old, new in review.changes
         ],
         "parameters": verdict.parameters,
         "violations": [asdict(violation) for violation in verdict.violations],
-        "notices": [*({"message": v.message, "rule": v.rule} for v in verdict.notices), *({"message": n} for n in look.notices)],
+        "notices": [
+            *({"message": v.message, "rule": v.rule} for v in verdict.notices),
+            *({"message": n} for n in review.notices),
+        ],
     }
     return json.dumps(answer, indent=2, allow_nan=False) + "\n"

@@ -1,4 +1,4 @@
-"""What the guard says: a Verdict with its Violations, in words that name the value, the rule and what would be allowed."""
+"""Verdict of the guard with its violations, which name the value, the rule and what would be allowed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Violation:
     """One broken rule.
 
     Attributes:
-        parameter: the parameter (or key of the file) which broke it.
+        parameter: the parameter (or key of the file) that broke it.
         wanted: the value that was proposed, as text.
         allowed: what the rule allows, as text.
         rule: the rule's name, e.g. "at_most_max".
@@ -39,9 +39,8 @@ class Verdict:
         approved: the proposal obeys every rule exactly as it is.
         parameters: the proposal if approved; else the nearest values found that obey every rule (a forecast for the proposal
             does not hold for them); None if none were found.
-        violations: what the proposal breaks; empty if approved.
-        notices: limits which today's values already break and the proposal leaves as they are: no reason to reject, worth a look.
-        rules: how many rules were asked.
+        violations: what the proposal breaks; empty if approved. notices: limits that today's values already break and the
+        proposal leaves as they are: no reason to reject, but worth knowing. rules: how many rules were applied.
     """
 
     approved: bool
@@ -52,10 +51,10 @@ class Verdict:
 
 
 def number(value: float) -> str:
-    """A number as people write it: 128, 0.0003; exact enough to tell what the rules tell apart."""
+    """A number as people write it: 128, 0.0003; exact enough to show what the rules distinguish."""
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"
 
 
 def printable(text: str) -> str:
-    """Text from a file or a program made safe for a terminal: what does not print becomes a blank."""
+    """Text from a file or a program made safe for a terminal: characters that do not print become blanks."""
     return "".join(c if c.isprintable() else " " for c in text)

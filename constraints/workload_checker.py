@@ -1,7 +1,7 @@
-"""The team's own checker: a program named in jpo.toml that looks at the proposed config.ini and says no by its exit code.
+"""Checker of the team: a program named in jpo.toml that examines the proposed config.ini and rejects it by its exit code.
 
-It is started without a shell, on a copy, with nothing on its standard input; when its time is up it is killed together
-with all that it started.
+It is started without a shell, on a copy, with nothing on its standard input; when its time is up it is killed together with
+all processes that it started.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ POLL_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """The [check] table: program and arguments, in which `{config}` stands for the file, and the longest it may take."""
+    """The [check] table: program and arguments, with `{config}` for the file, and the longest it may take."""
 
     command: tuple[str, ...]
     timeout_seconds: float
 
 
 def checker_from(tables: Mapping[str, object]) -> Checker | None:
-    """The checker that jpo.toml names; None if it names none.
+    """The checker that jpo.toml names, or None.
 
     Raises:
         ValueError: the command is not a list of texts with `{config}` in it, or the timeout is no duration.
@@ -51,21 +51,21 @@ def checker_from(tables: Mapping[str, object]) -> Checker | None:
     if not isinstance(command, list | tuple) or not all(isinstance(word, str) and word and "\0" not in word for word in command):
         raise ValueError('[check] command: is not a list of texts; write e.g. command = ["workload_checker", "{config}"]')
     if not any("{config}" in word for word in command[1:]):
-        raise ValueError('[check] command: gets no file to look at; add the argument "{config}"')
+        raise ValueError('[check] command: gets no file to check; add the argument "{config}"')
     return Checker(tuple(command), seconds(table.get("timeout"), "[check] timeout") or 60.0)
 
 
 def run_checker(command: Sequence[str], proposed: bytes, name: str, timeout_seconds: float) -> str | None:
-    """Ask the checker about a proposed file.
+    """Run the checker on a proposed file.
 
     Args:
         command: program and arguments; `{config}` is replaced by the path of a private copy, removed afterwards.
         proposed: the content of the file that would be written.
-        name: its file name; the copy bears it.
+        name: its file name, which the copy gets.
         timeout_seconds: the longest the checker may take.
 
     Returns:
-        None if it exits with 0; else why not: its last lines, on one line and fit for a terminal.
+        None if it exits with 0; else the reason: its last lines, on one line and safe for a terminal.
 
     Raises:
         ValueError: it cannot be started.
@@ -94,12 +94,14 @@ def _start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def _answer(process: subprocess.Popen[bytes], program: str, timeout_seconds: float) -> str | None:
-    """Wait for the process, end all that it started, and put its exit code and output into words."""
+    """The checker's answer: waits for the process, ends all that it started, and describes exit code and output."""
     with process:
         try:
             tail = _tail_until_end(process, time.monotonic() + timeout_seconds)
         finally:
-            with suppress(ProcessLookupError, PermissionError):  # nothing of the group is left; macOS says the latter of zombies
+            with suppress(
+                ProcessLookupError, PermissionError
+            ):  # nothing of the group is left; macOS raises the latter for zombies
                 os.killpg(process.pid, signal.SIGKILL)
     code, name = process.returncode, PurePath(program).name
     if tail is None:
@@ -107,7 +109,7 @@ def _answer(process: subprocess.Popen[bytes], program: str, timeout_seconds: flo
     if code == 0:
         return None
     ended = f"{name} was ended by signal {-code}" if code < 0 else f"{name} rejects with exit code {code}"
-    return f"{ended}: {said}" if (said := _last_lines(tail)) else f"{ended} and says nothing"
+    return f"{ended}: {output}" if (output := _last_lines(tail)) else f"{ended} without any output"
 
 
 def _tail_until_end(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
@@ -119,7 +121,7 @@ def _tail_until_end(process: subprocess.Popen[bytes], deadline: float) -> bytes 
     tail, pipe, open_ = b"", process.stdout.fileno(), True
     ended = False
     while time.monotonic() < deadline:
-        ended = process.poll() is not None  # asked first: what it wrote before its end is still read below
+        ended = process.poll() is not None  # checked first: what it wrote before its end is still read below
         if open_ and select.select([pipe], [], [], 0 if ended else POLL_SECONDS)[0]:
             chunk = os.read(pipe, 65536)
             tail, open_ = (tail + chunk)[-TAIL_BYTES:], bool(chunk)

@@ -1,44 +1,36 @@
 """JPO, the Job Parameter Optimizer: the next parameters of a recurring training job, from what its earlier runs cost.
 
-The map of the package (imports go downwards only; `make check` holds it to that):
+The story of `jpo suggest` is on one screen in commands/suggest.py: open the project, collect its runs, let the agent learn, ask
+for advice, format and check it, put it on record, write it. The map, from top to bottom; imports go down only:
 
-    __main__, cli    the command line: names, options, help; planning, hindsight, experiments and upkeep go on with it
-    arguments.py     words -> values; options.py: what commands share; console.py: what reaches people and files
-    commands/        one file per command; `suggest.py` is the whole story on one screen
-    learning.py      the agent takes in the history, and is put to the release test; pretraining.py: a policy from nothing
-    proposal.py      advice -> new texts for config.ini, the guard's word, a suggestion with reasons
-    experience.py    the history as transitions
-    advisor.py       the public ask/tell API: what a library user holds in hand; feasible.py: a space as candidates
-    checkup/         everything that JPO needs around it, looked at thing by thing
-    account/         what else could have been suggested, and what would change the answer
-    practice.py      the agent's school; simulated_job.py: one job in it; scenarios.py: what may happen to it
-    evidence.py      config.ini and finished runs from every source -> what is known
-    sources.py       the sources of runs which settings name, with their secrets
-    opening.py       the store which settings name; author.py: who asks, for the audit log
-    advice.py        where belief and agent meet: runs in, decision out
-    ahead.py         expectations from history, trials, similar workloads; tradeoff.py: points, fronts and their marks
-    promises.py      which configurations are expected to keep the SLA, and why none does
-    outlook.py       what is to be expected of every configuration that could run
-    undo.py          which changes are in force, and what stood there before them
-    prior.py         where simulator and forecast meet: what is believed before a run and after it
+    __main__.py      exit codes, and the one place that catches everything
+    cli/             names, options and help: one small click file per command
+    commands/        the story of each command, independent of each other; doctor/ is a folder of checks
+
+    project/         one repository, opened once: settings, workload, prices, sources of runs, proposal, record; reads settings
+    learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test
+    advisor/         JPO as a library: ask and tell
+    report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
+
+    optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, what-if questions, explain/
+
+    agent/           which candidate next: the problem, its acquisition values, the rule, the policy; sac/ learns
+    forecast/        what will happen: the belief after the runs, its calibration, trials, transfer from other workloads
+    simulate/        training jobs drawn at random: the prior of the belief, and the agent's school
+    history/         runs, suggestions and agents in SQLite or PostgreSQL; the audit log; undoing
+    telemetry/       finished runs from Prometheus or CSV logs, and why there are none
     config/          config.ini -> Workload; Edits -> the same bytes but for the values
-    telemetry/       finished runs from Prometheus or CSV logs
-    history/         runs, suggestions and agent state in SQLite or PostgreSQL; the append-only audit log
-    simulate/        training jobs drawn at random: what can be believed before the first run
-    forecast/        the belief after the runs: time, cost and loss with intervals
-    agent/           which candidate next: soft actor-critic over the belief, or keep
+    cost/            prices, catalogues, what a run costs; SLA targets
+    inventory/       what this machine has; GPUs that stay idle
     replay/          recorded jobs played again, with JPO's peers
-    cost/            prices, catalogues, what runs cost; the SLA
-    inventory/       what the machine has; GPUs that were given and stay idle
-    report/          the result for people and for machines
-    space.py         choices and ranges in the caller's words -> numbers; given.py: their other arguments
-    whole.py         files that appear whole or not at all
-    runlog.py        what a training script imports: CSV log and metrics, standard library only
-    layers.py        where settings come from; settings.py: all that can stand in jpo.toml
-    records.py       the words which all of them share
-    errors.py        what can go wrong
 
-Beside it lies `constraints`, the guard: standard library only, knows nothing of jpo, asked twice.
+    wording/         numbers, names and units as people read them
+    files.py         files that appear whole or not at all
+    records.py       the vocabulary: what the parts hand to each other
+    errors.py  version.py  runlog.py (what a training script imports: standard library only)
+
+A part never imports a part, and the four of project, learning, advisor and report do not know each other. Next to this package is
+`constraints`, the guard: standard library only, knows nothing of jpo, asked twice. tests/ has the same tree.
 """
 
 from __future__ import annotations

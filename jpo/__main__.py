@@ -1,4 +1,4 @@
-"""The program: runs the command line and turns whatever happens into an exit code and one line on stderr."""
+"""The program: runs the command line and turns every outcome into an exit code and one line on stderr."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def run(arguments: list[str]) -> int:
         own_guard()
         return int(cli.main(arguments, prog_name="jpo", standalone_mode=False) or 0)
     except JpoError as error:
-        return told(f"{error} [{error.code}]", error.exit_code)
+        return complain(f"{error} [{error.code}]", error.exit_code)
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return told("interrupted; every file is the old one or the new one, whole", INTERRUPTED)
+        return complain("interrupted; every file is the old one or the new one, whole", INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
         return 0
@@ -70,10 +70,10 @@ def bug(error: Exception, *, verbose: bool) -> int:
     with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="jpo-", suffix=".log", delete=False) as log:
         log.write(trace)
         place = log.name
-    return told(f"internal error ({type(error).__name__}); please report it with {place} [JPO-E001]", 1)
+    return complain(f"internal error ({type(error).__name__}); please report it with {place} [JPO-E001]", 1)
 
 
-def told(message: str, exit_code: int) -> int:
+def complain(message: str, exit_code: int) -> int:
     """One line on stderr: control characters in names from files must not reach the terminal."""
     line = "".join(c if c.isprintable() else " " for c in message)
     sys.stderr.write(f"jpo: {line}\n")

@@ -1,12 +1,12 @@
-"""What can go wrong, as a tree. Every error names the place, what was found there and what to do.
+"""Errors, as a tree. Every error names the place, what was found there and what to do.
 
     JpoError                1    a bug if it is exactly this class
     ├── UsageError          2    command line, jpo.toml or config.ini is invalid
-    ├── NothingAdmissible   3    limits, SLA or a check leave nothing that could be proposed
+    ├── NothingAdmissible   3    limits, SLA or a check leave nothing to propose
     ├── TelemetryError      4    a source of runs is unreachable, refuses or answers in part
     ├── StoreError          5    the history or the audit log cannot be used
     └── EditError           6    config.ini changed meanwhile, or cannot be edited without loss
-        └── ConflictError   6    ... because someone else wrote it since it was read
+        └── ConflictError   6    ... because someone else changed it since it was read
 
 The number is the exit code of the command (docs/exit-codes.md); `code` is the stable reason code with an entry in docs/codes.md.
 """
@@ -34,24 +34,34 @@ class JpoError(Exception):
 
 
 class UsageError(JpoError):
+    """Invalid command line, jpo.toml or config.ini."""
+
     exit_code = 2
 
 
 class NothingAdmissible(JpoError):
+    """Limits, SLA or a check that leave nothing to propose."""
+
     exit_code = 3
 
 
 class TelemetryError(JpoError):
+    """A source of runs that is unreachable, refuses or answers in part."""
+
     exit_code = 4
 
 
 class StoreError(JpoError):
+    """A history or audit log that cannot be used."""
+
     exit_code = 5
 
 
 class EditError(JpoError):
+    """A config.ini that changed meanwhile, or cannot be edited without loss."""
+
     exit_code = 6
 
 
 class ConflictError(EditError):
-    """config.ini is no longer the file that was read."""
+    """A config.ini that is no longer the file that was read."""

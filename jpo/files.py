@@ -1,6 +1,6 @@
-"""Files that are written whole or not at all: who reads one meanwhile, or after a crash, finds the old one or the new one.
+"""Atomic replacement of files: a reader at any moment, or after a crash, finds the old file or the new one.
 
-config.ini has a way of its own (config/disk.py): there the old file must still be as it was read.
+config.ini has a writer of its own (config/disk.py): there the old file must still be as it was read.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import BinaryIO
 
 from jpo.errors import UsageError
 
-BESIDE = ".jpo-new-"
-"""How the name of a file begins that is not whole yet."""
+TEMPORARY = ".jpo-new-"
+"""Prefix of the new file until it replaces the old one."""
 
 
 @contextmanager
 def whole(file: Path, *, mode: int | None = None, over: bool = True) -> Iterator[BinaryIO]:
-    """A file that takes the place of this one, on disk, when the block ends without an error. A link stays a link.
+    """A new file that replaces this one, on disk, when the block ends without an error. A link stays a link.
 
     Args:
         mode: permissions; None: those of the file that it replaces, else those of any new file.
         over: whether it may replace one.
 
     Raises:
-        FileExistsError: without `over`, something stands there.
+        FileExistsError: without `over`, there is a file already.
         UsageError: JPO-E307, it cannot be written.
     """
     target = Path(os.path.realpath(file))
     try:
-        handle, name = tempfile.mkstemp(prefix=BESIDE, dir=target.parent)
-        beside = Path(name)
+        handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=target.parent)
+        temporary = Path(name)
         try:
             with open(handle, "wb") as new:  # noqa: PTH123 - it is a descriptor
                 yield new
@@ -42,12 +42,12 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True) -> Iterator
                 os.fchmod(handle, _usual_mode(target) if mode is None else mode)
                 os.fsync(handle)
             if over:
-                beside.replace(target)
+                temporary.replace(target)
             else:
-                os.link(beside, target)  # fails where a rename would replace what somebody made meanwhile
+                os.link(temporary, target)  # fails where a rename would replace a file that was created meanwhile
         finally:
             with suppress(FileNotFoundError):
-                beside.unlink()
+                temporary.unlink()
     except FileExistsError:
         raise
     except OSError as error:

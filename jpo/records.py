@@ -268,16 +268,16 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What one look at a source of runs brought.
+    """The answer of one source of runs.
 
     Attributes:
         runs: finished runs, oldest first.
         series: how CPU, memory and GPUs of some of these runs went; for the others nothing was asked or measured.
         skipped: what was seen and not used.
-        unread: why the look was cut short, if it was: what came after `watermark` is left for the next one.
+        unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
-        warnings: what the source said beside its answer.
+        warnings: what the source said besides its answer.
         requests, seconds: what the look took.
     """
 
@@ -307,8 +307,8 @@ class Preference:
     def __post_init__(self) -> None:
         weights = (self.time, self.cost, self.efficiency, self.loss)
         if not all(math.isfinite(w) and 0 <= w <= 1 for w in weights):
-            told = ", ".join(f"{f.name}={getattr(self, f.name)}" for f in fields(self))
-            raise ValueError(f"weights must lie in 0..1, found {told}")
+            values = ", ".join(f"{f.name}={getattr(self, f.name)}" for f in fields(self))
+            raise ValueError(f"weights must be in 0..1, found {values}")
         if abs(sum(weights) - 1) > 1e-6:
             raise ValueError(f"weights sum to {sum(weights):g}; they must sum to 1")
 

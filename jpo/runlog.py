@@ -1,12 +1,12 @@
-"""What a training job tells JPO about a run: a CSV log on disk and, where configured, the same numbers for Prometheus.
+"""Run log of a training job: a CSV file on disk and, where configured, the same numbers for Prometheus.
 
     with RunLog(dataset="digits", model="cnn", framework="pytorch", parameters={"batch_size": 64}, settings=os.environ) as log:
         ...  log.batch(len(labels))
         ...  log.epoch(epoch, train_loss=0.61, val_loss=0.42)
 
-One file, standard library only, Python 3.9 or newer: import it, or copy it. Making a RunLog raises ValueError for what is
-written wrongly in the code; after that nothing here raises: what fails is warned of once, and training goes on. All settings
-are optional (JPO_RUNLOG_DIR, JPO_METRICS_PORT, JPO_PUSHGATEWAY_URL ...) and stand in JPO's docs/reporting.md.
+One file, standard library only, Python 3.9 or newer: import it, or copy it. Creating a RunLog raises ValueError for wrong
+arguments; after that nothing here raises: a failure is a warning, once per kind, and training goes on. All settings are optional
+(JPO_RUNLOG_DIR, JPO_METRICS_PORT, JPO_PUSHGATEWAY_URL ...); docs/reporting.md describes them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 STATUSES = ("succeeded", "failed", "oom_killed", "diverged", "stopped")
-OWN_WORDS = {"run_id", "dataset", "model", "framework", "status", "job", "instance", "pod", "namespace", "hostname"}
-OWN_WORDS |= {"start", "end", "converged", "cpu_seconds", "memory_bytes"}  # labels and lines of the log: no parameter's name
+RESERVED = {"run_id", "dataset", "model", "framework", "status", "job", "instance", "pod", "namespace", "hostname"}
+RESERVED |= {"start", "end", "converged", "cpu_seconds", "memory_bytes"}  # labels and lines of the log, not names of parameters
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "NODE_RANK", "LOCAL_RANK")
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 EXPECTED = (OSError, ValueError, TypeError, ArithmeticError, RuntimeError, HTTPException)
-Texts = Mapping[str, object]  # of each value, str() counts
+Texts = Mapping[str, object]  # str() of each value is used
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-PUSH_SECONDS, LAST_REPORT_SECONDS = 5.0, 10.0  # until a push is given up; how long the end waits at most for the last one
+PUSH_SECONDS, LAST_REPORT_SECONDS = 5.0, 10.0  # timeout of a push; how long the end waits at most for the last one
 
 logger = logging.getLogger("jpo.runlog")
 
@@ -49,9 +49,9 @@ logger = logging.getLogger("jpo.runlog")
 class RunLog:
     """The record of one run: enter it with `with`, or call `start`, `batch` and `epoch`, `end` and `close` yourself.
 
-    In a `with` block an exception tells how the run ended: oom_killed when memory ran out (host or GPU), stopped after Ctrl-C or
-    SIGTERM (which raises SystemExit(143) there, unless the program handles it), else failed. Of several ranks only the first
-    reports, without CPU time and memory, which it cannot measure for all; a forked process (a data loader's worker) does not.
+    In a `with` block an exception determines how the run ended: oom_killed when memory ran out (host or GPU), stopped after
+    Ctrl-C or SIGTERM (which raises SystemExit(143) there, unless the program handles it), else failed. Of several ranks only the
+    first reports, without CPU time and memory, which it cannot measure for all; forked processes (data loaders) do not.
 
     Args:
         dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
@@ -64,8 +64,8 @@ class RunLog:
         if not all(text and text.strip() for text in self._workload.values()):
             raise ValueError(f"every run has a dataset, a model and a framework; found {self._workload}")
         for name in parameters:
-            if name in OWN_WORDS or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", name):
-                raise ValueError(f"parameter {name!r} is a word of the log itself, or not made of A-Z a-z 0-9 _")
+            if name in RESERVED or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", name):
+                raise ValueError(f"parameter {name!r} is a reserved word of the log, or not made of A-Z a-z 0-9 _")
         self._parameters = {name: str(value) for name, value in parameters.items() if value is not None}
         self._settings = {k: text for k, value in settings.items() if value is not None and (text := str(value).strip())}
         get = self._settings.get
@@ -77,12 +77,12 @@ class RunLog:
         self.metrics_url: str | None = None
         self._values = {"jpo_samples_total": 0.0}
         self._status, self._unwritten = "", b""
-        self._clock = self._logged = 0.0  # unix less monotonic time: setting the clock bends no run; samples in the CSV log
+        self._clock = self._logged = 0.0  # unix less monotonic time: setting the clock distorts no run; samples in the CSV log
         self._file: BinaryIO | None = None
         self._server: _Server | None = None
         self._reporter = threading.Thread(target=self._report_until_over, name="jpo.runlog", daemon=True)
         self._over, self._end_seen, self._counting = threading.Event(), threading.Event(), threading.Lock()
-        self._awaited, self._warned = set[str](), set[str]()  # who has scraped the run but not yet its end; what was warned of
+        self._awaited, self._warned = set[str](), set[str]()  # addresses that scraped the run but not yet its end; warnings given
         rank = self._setting("RANK", max(self._setting(name, 0) for name in RANKS))  # torchrun's decides, else the highest
         self._process = None if rank else os.getpid()  # the one that reports
         self._alone = max(self._setting(name, 1) for name in SIZES) <= 1
@@ -104,7 +104,7 @@ class RunLog:
         self.close(linger=not isinstance(error, KeyboardInterrupt))
 
     def start(self) -> None:
-        """Training starts now: time and CPU time count from here. Now `run_id`, `path` and `metrics_url` are final."""
+        """Start the run: time and CPU time count from here. `run_id`, `path` and `metrics_url` are final from now on."""
         if self._clock or self._process != os.getpid():
             return
         self._clock, self._cpu_before, self._cpu = time.time() - time.monotonic(), _cpu_seconds(), 0.0
@@ -118,33 +118,33 @@ class RunLog:
                 self._serve()
 
     def batch(self, samples: float) -> None:
-        """So many more training samples are processed."""
+        """Count training samples that were processed."""
         with self._harmless("count samples"):
             if self._goes_on():
                 with self._counting:
                     self._values["jpo_samples_total"] += max(0.0, float(samples))
 
     def epoch(self, epoch: float, train_loss: float | None = None, val_loss: float | None = None) -> None:
-        """So many epochs are finished, with these losses: None where nothing was measured, NaN where training has diverged."""
-        given = {"jpo_epoch": epoch, "jpo_train_loss": train_loss, "jpo_val_loss": val_loss}
+        """Log a finished epoch (1, 2, ...) with its losses: None where nothing was measured, NaN where training has diverged."""
+        values = {"jpo_epoch": epoch, "jpo_train_loss": train_loss, "jpo_val_loss": val_loss}
         with self._harmless("log an epoch"):
             if self._goes_on():
-                new = {name: float(value) for name, value in given.items() if value is not None}
+                new = {name: float(value) for name, value in values.items() if value is not None}
                 self._values.update(new)
                 self._logged = samples = self._values["jpo_samples_total"]
                 cells = (new.get("jpo_epoch"), samples, new.get("jpo_train_loss"), new.get("jpo_val_loss"))
                 self._write(",".join([f"{self._now():.3f}", *map(_text, cells)]) + "\n")
 
     def end(self, status: str | None = None, *, converged: bool | None = None) -> None:
-        """Training is over; saving and testing are no longer part of the run. `status`: one of STATUSES, by default succeeded, or
-        diverged where a loss is no finite number. `converged`: whether the job reached its own target, if it has one."""
+        """End the run; saving and testing are no longer part of it. `status`: one of STATUSES, by default succeeded, or
+        diverged where a loss is not finite. `converged`: whether the job reached its own target, if it has one."""
         if not self._goes_on():
             return
         finite = all(math.isfinite(self._values.get(name, 0.0)) for name in ("jpo_train_loss", "jpo_val_loss"))
-        known = status or "succeeded" if status in (None, *STATUSES) else "failed"
-        self._status = known if finite or known == "oom_killed" else "diverged"
+        ended = status or "succeeded" if status in (None, *STATUSES) else "failed"
+        self._status = ended if finite or ended == "oom_killed" else "diverged"
         facts = {**self._measured(), "jpo_run_end_time_seconds": self._now()}
-        with self._harmless("tell whether it converged"):
+        with self._harmless("record whether it converged"):
             facts.update({} if converged is None else {"jpo_converged": float(bool(converged))})
         self._values.update(facts)  # all at once: a scrape in between sees none of them
         with self._harmless("close the CSV log"):
@@ -203,7 +203,7 @@ class RunLog:
         return measured
 
     def _open(self) -> None:
-        """Take the first file that no earlier run has, and name the run after it."""
+        """Create a file that no earlier run has, and name the run after it."""
         folder, wanted = Path(self._settings.get("JPO_RUNLOG_DIR", "runs")), self.run_id
         folder.mkdir(parents=True, exist_ok=True)
         for number in count(2):
@@ -229,14 +229,14 @@ class RunLog:
             self._file.close()
 
     def _write(self, text: str) -> None:
-        """Write at once; what a full disk did not take comes before the next row, so that rows stay whole and in order."""
+        """Write at once; what a full disk did not accept precedes the next row, so that rows stay whole and in order."""
         if self._file:
             self._unwritten += text.encode("utf-8", "replace")
             while self._unwritten:
                 self._unwritten = self._unwritten[self._file.write(self._unwritten) :]
 
     def _serve(self) -> None:
-        usual = "0.0.0.0" if "KUBERNETES_SERVICE_HOST" in self._settings else "127.0.0.1"  # noqa: S104 - nobody reaches a pod's own
+        usual = "0.0.0.0" if "KUBERNETES_SERVICE_HOST" in self._settings else "127.0.0.1"  # noqa: S104 - a pod's loopback cannot be scraped
         host = self._settings.get("JPO_METRICS_HOST", usual)
         server = _Server((host, int(self._settings["JPO_METRICS_PORT"])), self)
         threading.Thread(target=server.serve_forever, args=(0.1,), name="jpo.runlog", daemon=True).start()
@@ -244,7 +244,7 @@ class RunLog:
         self.metrics_url = f"http://{f'[{host}]' if ':' in host else host}:{server.server_address[1]}/metrics"
 
     def _report_until_over(self) -> None:
-        """Push and write what is wanted, now and then, and once more after the end."""
+        """Push to the gateway and write the textfile at intervals, and once more after the end."""
         settings, pause, over = self._settings, 0.0, False
         while not over:
             over = self._over.wait(pause)
@@ -257,11 +257,11 @@ class RunLog:
                     new = Path(settings["JPO_TEXTFILE_DIR"], f".jpo_{self.run_id}.tmp")
                     new.write_bytes(body)
                     new.chmod(0o644)  # node_exporter is another user
-                    new.replace(new.with_name(f"jpo_{self.run_id}.prom"))  # never seen half
+                    new.replace(new.with_name(f"jpo_{self.run_id}.prom"))  # never seen in part
 
     @contextmanager
     def _harmless(self, what: str) -> Iterator[None]:
-        """What disks, networks, addresses, odd numbers and a lack of threads raise in here is warned of once, no more."""
+        """Turn errors of disks, networks, addresses, numbers and threads into one warning per kind."""
         try:
             yield
         except EXPECTED as error:
@@ -272,7 +272,7 @@ class RunLog:
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """Not http.server's own, which looks up the host's name first: that may take seconds."""
+    """HTTP server of the metrics; http.server's own looks up the host's name first, which may take seconds."""
 
     allow_reuse_address = daemon_threads = True
 
@@ -280,7 +280,7 @@ class _Server(socketserver.ThreadingTCPServer):
         self.log, self.address_family = log, socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, _Handler)
 
-    def handle_error(self, *_: object) -> None: ...  # a scraper that hangs up is no news
+    def handle_error(self, *_: object) -> None: ...  # a scraper that hangs up is not an error
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -299,11 +299,11 @@ class _Handler(BaseHTTPRequestHandler):
         if whole and not log._awaited:
             log._end_seen.set()
 
-    def log_message(self, *_: object) -> None: ...  # nor is a scrape
+    def log_message(self, *_: object) -> None: ...  # nor is a scrape worth a line
 
 
 def _push(url: str, run_id: str, body: bytes) -> None:
-    """Replace what the Pushgateway knows of this run."""
+    """Replace this run's group on the Pushgateway."""
     parts = re.fullmatch(r"(https?://)(?:(.*)@)?([^/@]+(?:/.*)?)", url.rstrip("/"))
     if not parts:
         raise ValueError("JPO_PUSHGATEWAY_URL is not http://HOST:PORT")
@@ -334,12 +334,12 @@ def _status_after(error: BaseException | None) -> str | None:
         return None
     if isinstance(error, KeyboardInterrupt) or code == 128 + signal.SIGTERM:
         return "stopped"
-    known = type(error).__name__ in ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError")  # Python, torch, TensorFlow
-    return "oom_killed" if known or "out of memory" in str(error).lower() else "failed"
+    out = type(error).__name__ in ("MemoryError", "OutOfMemoryError", "ResourceExhaustedError")  # Python, torch, TensorFlow
+    return "oom_killed" if out or "out of memory" in str(error).lower() else "failed"
 
 
 def _cpu_seconds() -> float:
-    """Of all threads of this process and of its children: those that have ended and, on Linux, those still at work."""
+    """CPU seconds of all threads of this process and its children: those that have ended and, on Linux, those still running."""
     seconds = time.process_time() + sum(os.times()[2:4])  # children_user, children_system
     for children in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):  # one that ends meanwhile

@@ -33,7 +33,7 @@ os.environ.pop("COLUMNS", None)  # as in a pipe: pytest-xdist sets it in its wor
 REPOSITORY = Path(__file__).parents[1]
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Name of this process among the workers of pytest-xdist, e.g. "gw0"; empty where there is only one process."""
-POSTGRESQL = REPOSITORY / "benchmarks" / "postgresql.py"
+POSTGRESQL = REPOSITORY / "benchmarks" / "apparatus" / "postgresql.py"
 
 
 class Shared:
@@ -95,7 +95,7 @@ def start_victoria(shared: Shared) -> Iterator[StartVictoria]:
 
 @pytest.fixture(scope="session")
 def start_postgres() -> StartPostgres:
-    """`start_postgres(options="")`: a PostgreSQL (benchmarks/postgresql.py) that runs as long as the context."""
+    """`start_postgres(options="")`: a PostgreSQL (benchmarks/apparatus/postgresql.py) that runs as long as the context."""
     pytest.importorskip("psycopg", reason='pip install "jpo[postgres]"')
     postgresql = runpy.run_path(str(POSTGRESQL))
     if package := postgresql["missing"]():

@@ -17,7 +17,7 @@ def test_preference_says_what_its_weights_sum_to() -> None:
 
 def test_preference_refuses_negative_and_infinite_weights() -> None:
     for time in (-0.5, math.inf, math.nan):
-        with pytest.raises(ValueError, match="must lie in 0"):
+        with pytest.raises(ValueError, match="must be in 0"):
             Preference(time=time, cost=1.5)
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from jpo.records import RunStatus
-from jpo.runlog import OWN_WORDS, STATUSES, RunLog
+from jpo.runlog import RESERVED, STATUSES, RunLog
 from jpo.telemetry import contract, read_log
 
 ROOT = Path(__file__).parents[1]
@@ -169,7 +169,7 @@ def test_the_calls_work_without_a_with_block(tmp_path: Path) -> None:
     assert read_log(tmp_path / "run-1.csv").outcome.samples == 3
 
 
-@pytest.mark.parametrize("name", [*sorted(OWN_WORDS), "lr-max", "__name__", "a b", "1st", "größe"])
+@pytest.mark.parametrize("name", [*sorted(RESERVED), "lr-max", "__name__", "a b", "1st", "größe"])
 def test_a_parameter_that_cannot_be_a_label_is_refused_when_the_code_is_written(name: str) -> None:
     with pytest.raises(ValueError, match="parameter"):
         RunLog(dataset="d", model="m", framework="f", parameters={name: 1}, settings={})

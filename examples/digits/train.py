@@ -1,4 +1,4 @@
-"""Train a small convolutional network on handwritten digits until it is good enough; JPO reads what `jpo.runlog` leaves behind.
+"""Train a small convolutional network on handwritten digits until it is good enough; JPO reads what `jpo.runlog` writes.
 
     JPO_METRICS_PORT=8000 python train.py config.ini
     python train.py config.ini --fraction 0.1       a trial on a tenth of the training data, for `jpo predict --trials`
@@ -35,7 +35,7 @@ MOMENTUM = 0.9
 
 @dataclass(frozen=True)
 class Job:
-    """Everything ready to train."""
+    """A training job, ready to start."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -56,8 +56,8 @@ def main() -> int:
     job = prepare(parameters, config.getfloat("training", "target_accuracy"), arguments.fraction)
     workload = {name: config["workload"][name] for name in ("dataset", "model", "framework")}
     settings = {**os.environ, "JPO_RUN_ID": arguments.run_id, "JPO_RUNLOG_DIR": arguments.log_dir}
-    told = {**parameters, "data_fraction": arguments.fraction if job.is_trial else None}
-    with RunLog(**workload, parameters=told, settings=settings) as log:
+    logged = {**parameters, "data_fraction": arguments.fraction if job.is_trial else None}
+    with RunLog(**workload, parameters=logged, settings=settings) as log:
         if log.metrics_url:
             print(f"metrics on {log.metrics_url}", flush=True)
         status, converged = train(job, log)
@@ -78,7 +78,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def share(text: str) -> float:
-    """A number above 0 and at most 1; argparse tells of the ValueError."""
+    """A number above 0 and at most 1; argparse reports the ValueError."""
     value = float(text)
     if not 0 < value <= 1:
         raise ValueError(text)
@@ -86,7 +86,7 @@ def share(text: str) -> float:
 
 
 def read_parameters(config: configparser.ConfigParser) -> dict[str, float]:
-    """What JPO may tune, under the names it knows."""
+    """The parameters that JPO may tune, by its names for them."""
     training, resources = config["training"], config["resources"]
     if resources["gpus"] != "0":
         raise SystemExit(f"gpus = {resources['gpus']}, but this example trains on the CPU; write gpus = 0")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # slurm.conf: Epilog=/etc/slurm/epilog.d/jpo.sh. Runs as root on each node after the job: hands the last metrics of its runs to
-# node_exporter (--collector.textfile.directory). A run that was killed has not said its end: it is said here.
+# node_exporter (--collector.textfile.directory). A run that was killed has not reported its end: that is done here.
 spool=${JPO_SPOOL:-/run/jpo}/$SLURM_JOB_ID
 textfiles=${JPO_NODE_TEXTFILES:-/var/lib/prometheus/node-exporter}
 [[ -n $SLURM_JOB_ID && -d $spool ]] || exit 0
 
-# The files are the user's: read them as the user, only so much, only so long, and only lines that are JPO's.
+# The files are the user's: read them as the user, with limits on size and time, and only lines that are JPO's.
 as_user=(runuser -u "$SLURM_JOB_USER" --)
 [[ $(id -un) != "$SLURM_JOB_USER" ]] || as_user=()
 last_metrics() {

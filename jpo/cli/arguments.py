@@ -42,15 +42,15 @@ def new_id(now: float) -> str:
 
 def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE texts as a mapping."""
-    found = {}
+    values = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not (equals and name.strip()):
             raise UsageError(option, f"{text!r} is not NAME=VALUE", f"write e.g. {option} batch_size=128", code="JPO-E305")
-        if name.strip() in found:
+        if name.strip() in values:
             raise UsageError(option, f"{name.strip()} is given twice", "name it once", code="JPO-E305")
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values
 
 
 def as_number(name: str, text: str) -> float:
@@ -81,7 +81,7 @@ def seconds_until(option: str, text: str, now: float) -> float:
     return left
 
 
-def promised(deadline: str | None, max_cost: str | None, settings: LoadedSettings, now: float) -> dict[str, Any]:
+def targets_for_once(deadline: str | None, max_cost: str | None, settings: LoadedSettings, now: float) -> dict[str, Any]:
     """The table [sla] that --deadline and --max-cost make; None for one that was not given.
 
     Raises:

@@ -9,19 +9,21 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import FILE, colour_option, options, toml_option, verbose_option
-from jpo.cli.output import coloured, put, track, width
+from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.output import Output, track
 
 
 @click.command()
 @click.argument("given", nargs=-1, type=FILE, metavar="[FOLDER | FILE | PATTERN]...")
-@click.option("-o", "--format", "form", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
+@output_options("table", "json", "csv", "markdown", "html")
 @click.option(
     "--extended", "file", type=FILE, metavar="FILE", help="Write all runs there as CSV, with suggestion, reward and SLA."
 )
-@options(toml_option, colour_option, verbose_option)
-def logs(given: Sequence[Path], form: str, file: Path | None, toml: Path | None, *, no_color: bool) -> None:
-    """What many CSV logs say: how runs ended, what they took, which configurations did best. Logs and store are only read.
+@options(toml_option, verbose_option)
+def logs(given: Sequence[Path], output: Output, file: Path | None, toml: Path | None) -> None:
+    """Sum up many CSV logs: endings, figures, best settings.
+
+    How runs ended, what they took, and which configurations did best, workload by workload. Logs and store are only read.
 
     \b
     Examples:
@@ -30,6 +32,6 @@ def logs(given: Sequence[Path], form: str, file: Path | None, toml: Path | None,
       jpo logs runs --extended runs-with-rewards.csv
     """
     from jpo.commands.logs import logs as command
+    from jpo.report import logs as subject
 
-    settings, now, colour = load_settings(None, toml, {}), time.time(), coloured(no_color)
-    put(command(given, settings, form=form, file=file, now=now, track=track, width=width(), colour=colour))
+    output.show(subject, command(given, load_settings(None, toml, {}), file=file, now=time.time(), track=track))

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from glob import glob
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from jpo.errors import UsageError
 
@@ -24,6 +25,9 @@ FORMS = {".json": "json", ".md": "markdown", ".html": "html"}
 READABLE = ("text", "json", "markdown", "html")
 """The forms that every report has."""
 
+AT_ONCE = 500
+"""Lines of a stream that are written at once."""
+
 T = TypeVar("T", contravariant=True)
 
 
@@ -35,6 +39,14 @@ class Subject(Protocol[T]):
 
     def as_json(self, result: T, /) -> Mapping[str, object]:
         """The published JSON document."""
+
+
+@runtime_checkable
+class Tabular(Protocol[T]):
+    """A subject whose published CSV is not simply the tables of its document."""
+
+    def as_csv(self, result: T, /) -> str:
+        """The published CSV."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,8 @@ def rendered(subject: Subject[T], result: T, form: str, *, colour: bool = False,
         from jpo.report.forms import html
 
         return html.render(subject.document(result))
+    if form == "csv" and isinstance(subject, Tabular):
+        return subject.as_csv(result)
     if form == "csv":
         from jpo.report.forms import csv
 
@@ -75,6 +89,13 @@ def rendered(subject: Subject[T], result: T, form: str, *, colour: bool = False,
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return text.render(subject.document(result), width=columns, colour=colour, encoding=encoding)
+
+
+def stream(lines: Iterable[str]) -> None:
+    """Lines to stdout as they come, some of them at once."""
+    rest = iter(lines)
+    while some := list(islice(rest, AT_ONCE)):
+        put("".join(some))
 
 
 def put(text: str) -> None:

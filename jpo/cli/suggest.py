@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import as_number, config_of, load_settings, new_id, pairs, promised
+from jpo.cli.arguments import as_number, config_of, load_settings, new_id, pairs, targets_for_once
 from jpo.cli.options import (
     FILE,
     Network,
@@ -88,7 +88,9 @@ def suggest(
     settings = load_settings(given, toml, flags)
     once = None
     if deadline is not None or max_cost is not None:
-        once = load_settings(given, toml, {**flags, "sla": promised(deadline, max_cost, settings, now)}).values.sla.targets
+        once = load_settings(
+            given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)}
+        ).values.sla.targets
     config = config_of(given, settings)
     writable(files, config, settings)
     wanted = Options(

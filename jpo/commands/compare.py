@@ -12,7 +12,8 @@ from pathlib import Path
 
 from jpo.cost import Prices, outcome_of
 from jpo.errors import UsageError
-from jpo.forecast.before_after import BeforeAfter, compare, compare_shares
+from jpo.forecast import before_after
+from jpo.forecast.before_after import BeforeAfter
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
@@ -20,8 +21,7 @@ from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Parameters, Run, RunStatus
-from jpo.report import before_after as report
-from jpo.report.before_after import Comparison
+from jpo.report.before_after import WorkloadChange, WorkloadChanges
 from jpo.report.plots.before_after import plot
 from jpo.report.plots.fleet import can_plot
 
@@ -46,21 +46,19 @@ class Changed:
     """When JPO changed a workload, and the suggestions since.
 
     Attributes:
-        found: the values before the first change.
+        reference: the values before the first change.
         since_first, since_last: the values of the suggestions made since the first and since the last change, by id.
     """
 
     first: float
     last: float
-    found: Parameters
+    reference: Parameters
     since_first: Mapping[str, Parameters]
     since_last: Mapping[str, Parameters]
 
 
-def before_after(
-    path: Path | None, settings: LoadedSettings, *, form: str, picture: Path | None, now: float, width: int, colour: bool
-) -> str:
-    """Compare a workload, or (None) every one on record; `form` is table, json or csv.
+def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None, now: float) -> WorkloadChanges:
+    """Compare a workload, or (None) every one on record, and draw it where a picture is wanted.
 
     Raises:
         UsageError: JPO-E712, JPO-E713 or JPO-E852, the picture cannot be drawn; JPO-E851, it would show several workloads.
@@ -69,53 +67,53 @@ def before_after(
         can_plot(picture)
     prices = prices_of(settings)
     with open_history(settings, read_only=True) as store:
-        identity = read_workload(path, settings, now=now).identity if path else None
-        found = [comparison(store, one, prices) for one in ([identity] if identity else workloads(store))]
+        identities = [read_workload(path, settings, now=now).identity] if path else workloads(store)
+        result = WorkloadChanges([change_of(store, identity, prices) for identity in identities], currency_of(settings))
     if picture:
-        if len(found) != 1:
-            finding = f"{len(found)} workloads are on record; a picture shows one"
+        if len(identities) != 1:
+            finding = f"{len(identities)} workloads are on record; a picture shows one"
             raise UsageError("--plot", finding, "name its config.ini with --for", code="JPO-E851")
-        plot(found[0], picture)
-    if form == "json":
-        return report.as_json(found)
-    return report.as_csv(found) if form == "csv" else report.as_tables(found, currency_of(settings), width=width, colour=colour)
+        plot(result.workloads[0], picture)
+    return result
 
 
 def workloads(store: Store) -> list[Identity]:
     """All that have runs on record, in the order of their first run."""
-    return list(dict.fromkeys(one.run.identity for one in store.recorded_runs()))
+    return list(dict.fromkeys(recorded.run.identity for recorded in store.recorded_runs()))
 
 
-def comparison(store: Store, identity: Identity, prices: Prices) -> Comparison:
+def change_of(store: Store, identity: Identity, prices: Prices) -> WorkloadChange:
     """One workload."""
     recorded = store.recorded_runs(identity)
     changed = changes(store, identity, recorded)
     if changed is None:
-        return Comparison(identity, None, None, len(recorded), 0, 0, (), ())
+        return WorkloadChange(identity, None, None, len(recorded), 0, 0, (), ())
     after = followers(recorded, changed.since_first)
-    others = [one.run for one in recorded if one.suggestion_id not in changed.since_first]
-    before = [run.completed(changed.found) for run in others if latest_start(run) < changed.first]
+    others = [entry.run for entry in recorded if entry.suggestion_id not in changed.since_first]
+    before = [run.completed(changed.reference) for run in others if latest_start(run) < changed.first]
     lines = compared(before, after, prices)
     newest = followers(recorded, changed.since_last)
     since_last = compared(before, newest, prices) if changed.since_last.keys() != changed.since_first.keys() else []
     left_out = len(others) - len(before)
-    return Comparison(identity, changed.first, changed.last, len(before), len(after), left_out, lines, since_last)
+    return WorkloadChange(identity, changed.first, changed.last, len(before), len(after), left_out, lines, since_last)
 
 
 def changes(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -> Changed | None:
     """When JPO changed config.ini; None before the first change."""
     made = in_effect(store, identity, recorded)
-    at = [number for number, one in enumerate(made) if one.changes]
+    at = [number for number, suggestion in enumerate(made) if suggestion.changes]
     if not at:
         return None
     first, last = made[at[0]], made[at[-1]]
-    since_first, since_last = ({one.suggestion_id: one.suggested for one in made[since:]} for since in (at[0], at[-1]))
+    since_first, since_last = (
+        {suggestion.suggestion_id: suggestion.suggested for suggestion in made[since:]} for since in (at[0], at[-1])
+    )
     return Changed(first.created_at, last.created_at, first.current, since_first, since_last)
 
 
 def followers(recorded: Sequence[RecordedRun], suggested: Mapping[str, Parameters]) -> list[Run]:
     """The runs that followed; what they do not report of their parameters was as suggested."""
-    pairs = [(one.run, suggested.get(one.suggestion_id or "")) for one in recorded]
+    pairs = [(entry.run, suggested.get(entry.suggestion_id or "")) for entry in recorded]
     return [run.completed(values) for run, values in pairs if values is not None]
 
 
@@ -130,6 +128,6 @@ def compared(before: Sequence[Run], after: Sequence[Run], prices: Prices) -> lis
         ]
         loss_known = quantity == "train_loss" and any(run.outcome.val_loss is not None for side in sides for run in side)
         if quantity in ("duration_seconds", "cost_usd") or (any(measured) and not loss_known):
-            lines.append(compare(quantity, *measured, more_is_better=more_is_better, seed=SEED))
+            lines.append(before_after.compare(quantity, *measured, more_is_better=more_is_better, seed=SEED))
     ended = [[not run.ended_well for run in side if run.status is not RunStatus.STOPPED] for side in sides]
-    return [*lines, compare_shares("failed", *ended)]
+    return [*lines, before_after.compare_shares("failed", *ended)]

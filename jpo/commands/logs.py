@@ -6,40 +6,33 @@ Logs and store are only read. A log that cannot be used is named with its reason
 from __future__ import annotations
 
 import math
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
 
-from jpo.cost import run_cost_usd
+from jpo.cost import Prices, run_cost_usd
 from jpo.cost.sla import SLA_TARGETS, check_run
 from jpo.errors import TelemetryError, UsageError
+from jpo.files import whole
 from jpo.history.figures import figures
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
-from jpo.project.project import open_history
-from jpo.records import Identity, Run
-from jpo.report import extended, log_tables
-from jpo.report.extended import Judged
-from jpo.report.log_tables import NotUsable
+from jpo.project.project import open_history, preference_of, targets_of
+from jpo.records import Identity, Parameters, Preference, Run
+from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
 
 Track = Callable[[Sequence[int], str], Iterable[int]]
+Rewards = tuple[dict[str, float], float | None]
+"""What a run earned: its vector by name, as far as it is known, and the scalar."""
 
 
-def logs(
-    given: Sequence[Path],
-    settings: LoadedSettings,
-    *,
-    form: str,
-    file: Path | None,
-    now: float,
-    track: Track,
-    width: int,
-    colour: bool,
-) -> str:
-    """Read the logs, write the extended table if one is wanted, and return the figures as `table`, `json` or `csv`.
+def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, now: float, track: Track) -> LogFigures:
+    """Read the logs, and write the extended table if one is wanted.
 
     Args:
         given: files, folders and patterns; none: those of [csv] logs.
@@ -50,34 +43,34 @@ def logs(
         UsageError: JPO-E133, no log is named; JPO-E132 or E307, `file` cannot be written.
         TelemetryError: JPO-E134, none of the logs can be used.
     """
-    patterns = given or [settings.root / pattern for pattern in settings.values.csv.logs]
+    usual_logs = [Path(pattern) for pattern in settings.csv_logs]
+    patterns = given or usual_logs
     paths = list(log_files(patterns))
     if not paths:
         place = ", ".join(map(str, patterns)) or "jpo logs"
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     if file:
-        refuse_among_logs(file, [*patterns, *(settings.root / pattern for pattern in settings.values.csv.logs)], paths)
-    found, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
-    if not found:
+        refuse_among_logs(file, [*patterns, *usual_logs], paths)
+    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
+    if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
-    runs = [one.run for one in found]
+    runs = [log.run for log in usable]
     if file:
-        extended.write(file, extended.as_csv(judged(runs, settings), tuple(SLA_TARGETS)))
+        write_extended(file, extended_csv(judged(runs, settings), tuple(SLA_TARGETS)))
     prices, usual = prices_of(settings), usual_values(runs)
-    told = figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices))
-    rest = [NotUsable(str(one.path), one.reason, one.code) for one in unusable]
-    if form == "json":
-        return log_tables.as_json(told, rest)
-    return (
-        log_tables.as_csv(told)
-        if form == "csv"
-        else log_tables.as_text(told, rest, width=width, colour=colour, currency=currency_of(settings))
+    return LogFigures(
+        figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices)),
+        [NotUsable(str(log.path), log.reason, log.code) for log in unusable],
+        currency_of(settings),
     )
 
 
+# --- the extended table: of runs with suggestion, reward and SLA
+
+
 def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path]) -> None:
-    """A table that the next look would take for a log, or that would replace one, goes elsewhere."""
+    """A table that would be taken for a log the next time, or that would replace one, goes elsewhere."""
     place = file.resolve()
     taken = any(
         (pattern.resolve() == place.parent and place.suffix == ".csv") or fnmatch(str(place), str(pattern.resolve()))
@@ -85,40 +78,77 @@ def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path
     )
     if taken or any(file.exists() and path.exists() and file.samefile(path) for path in paths):
         raise UsageError(str(file), "would be taken for a log", "name a file outside of the logs", code="JPO-E132")
-    extended.ours(place, extended.head_of(SLA_TARGETS))  # what must not be replaced is refused before anything is read
+    ours(place, extended_head(SLA_TARGETS))  # what must not be replaced is refused before anything is read
+
+
+def write_extended(path: Path, text: str) -> None:
+    """The file whole or not at all, over an earlier one of its kind, and over nothing else.
+
+    Raises:
+        UsageError: JPO-E132, it is another file; JPO-E307, it cannot be written.
+    """
+    try:
+        with whole(path, over=ours(path, text.partition("\n")[0].split(","))) as new:
+            new.write(text.encode())
+    except FileExistsError as error:
+        raise _not_ours(path) from error
+    except OSError as error:
+        raise UsageError(str(path), f"cannot be read ({error.strerror})", "name another one", code="JPO-E307") from error
+
+
+def ours(path: Path, names: Iterable[str]) -> bool:
+    """Whether the file is an extended CSV with these columns; False where there is none. It is known by its head alone.
+
+    Raises:
+        UsageError: JPO-E132, it is something else.
+        OSError: it cannot be read.
+    """
+    head = f"{','.join(names)}\n".encode()
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    with open(handle, "rb") as file:  # noqa: PTH123 - it is a descriptor
+        if not stat.S_ISREG(os.fstat(handle).st_mode) or file.read(len(head)) != head:
+            raise _not_ours(path)
+    return True
+
+
+def _not_ours(path: Path) -> UsageError:
+    finding = "exists and was not written by this version of `jpo logs --extended`"
+    return UsageError(str(path), finding, "name another file, or remove it", code="JPO-E132")
 
 
 def judged(runs: Sequence[Run], settings: LoadedSettings) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
-    prices = prices_of(settings)
-    targets = settings.values.sla.targets
+    preference, prices, targets = preference_of(settings), prices_of(settings), targets_of(settings)
     (followed, suggested), usual = suggestions(settings), usual_values(runs)
     by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
-        for run, (rewards, reward) in zip(own, rewards_of(own, settings), strict=True):
+        for run, (rewards, reward) in zip(own, rewards_of(own, preference, prices, targets), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
             verdicts = {check.name: check.verdict for check in check_run(targets, run.completed(usual[identity]), prices)}
             yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
 
 
 def usual_values(runs: Sequence[Run]) -> dict[Identity, dict[str, float]]:
-    """The values which runs, oldest first, are taken to have had where they do not say: those that their workload told first."""
+    """The values which runs, oldest first, are taken to have had where they do not say: the first that were reported."""
     usual: dict[Identity, dict[str, float]] = {}
     for run in reversed(runs):
         usual.setdefault(run.identity, {}).update(run.parameters)
     return usual
 
 
-def suggestions(settings: LoadedSettings) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Mapping[str, float]]]:
+def suggestions(settings: LoadedSettings) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Parameters]]:
     """From the store: which suggestion each run on record followed, and what the suggestions proposed."""
     with open_history(settings, read_only=True) as store:
-        followed = {(one.run.identity, one.run.run_id): one.suggestion_id for one in store.recorded_runs()}
-        return followed, {one.suggestion_id: one.suggested for one in store.suggestions_of()}
+        followed = {(entry.run.identity, entry.run.run_id): entry.suggestion_id for entry in store.recorded_runs()}
+        return followed, {suggestion.suggestion_id: suggestion.suggested for suggestion in store.suggestions_of()}
 
 
-def rewards_of(runs: Sequence[Run], settings: LoadedSettings) -> list[tuple[dict[str, float], float | None]]:
-    """The rewards of one workload's runs, oldest first, as the agent would have got them: vector by name, and the scalar."""
+def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targets: Mapping[str, float]) -> list[Rewards]:
+    """The rewards of one workload's runs, oldest first, as the agent would have got them."""
     import numpy as np
 
     from jpo.agent.reward import objective, regret_reward
@@ -126,30 +156,31 @@ def rewards_of(runs: Sequence[Run], settings: LoadedSettings) -> list[tuple[dict
     from jpo.optimizer.candidates import collect
     from jpo.optimizer.request import Request
 
-    preference = settings.values.preference.record()
-    known = learnable(runs)
-    today = usual_values(known).get(runs[0].identity, {})
-    nothing: dict[str, float] = {}
-    before = [(nothing, None)] * (len(runs) - len(known))
+    learnt = learnable(runs)
+    today = usual_values(learnt).get(runs[0].identity, {})
+    nothing: Rewards = ({}, None)
+    before = [nothing] * (len(runs) - len(learnt))
     if not today:
-        return [*before, *[(nothing, None)] * len(known)]
+        return [*before, *[nothing] * len(learnt)]
     request = Request(
         current=today,
         free=(),
         admissible=lambda _today, _proposed: True,
         preference=preference,
-        prices=prices_of(settings),
-        targets=settings.values.sla.targets,
+        prices=prices,
+        targets=targets,
     )
-    vectors = np.array(vectors_of(known, known[0], collect(request, known), request))  # (runs, 6)
+    vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)
-    rows = [
-        ({name: float(v) for name, v in zip(extended.REWARDS, vector[:4], strict=True) if np.isfinite(v)}, _known(scalar))
-        for vector, scalar in zip(vectors, scalars, strict=True)
+    return [
+        *before,
+        *(
+            ({name: float(v) for name, v in zip(REWARDS, vector[:4], strict=True) if np.isfinite(v)}, _finite(scalar))
+            for vector, scalar in zip(vectors, scalars, strict=True)
+        ),
     ]
-    return [*before, *rows]
 
 
-def _known(value: float) -> float | None:
+def _finite(value: float) -> float | None:
     return None if math.isnan(value) else float(value) + 0.0  # -0.0 + 0.0 = 0.0

@@ -15,8 +15,8 @@ from jpo.project.workload import read_workload
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
 from jpo.report.progress import Live
 from jpo.telemetry import read_log
-from jpo.telemetry.csv.follow import News, Row, Tail, gone
-from jpo.telemetry.csv.follow import follow as news_of
+from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
+from jpo.telemetry.csv.follow import follow as updates_of
 from jpo.wording import numbers
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -73,36 +73,36 @@ def follow(log: Path, settings: LoadedSettings, *, clock: Callable[[], float], s
     with open_history(settings):
         pass  # a store that cannot be used is told now, not after hours
     with Tail(log) as tail:
-        last: Row | None = None
-        for news in news_of(tail, clock=clock, sleep=sleep):
-            for note in notes(log, news):
+        last: LogRow | None = None
+        for update in updates_of(tail, clock=clock, sleep=sleep):
+            for note in notes(log, update):
                 live.note(note)
-            if news.rows:
-                earlier = last if last and not news.change else Row(time=tail.log.number("start"), samples=0)
-                last = news.rows[-1]
+            if update.rows:
+                earlier = last if last and not update.change else LogRow(time=tail.log.number("start"), samples=0)
+                last = update.rows[-1]
                 live.progress(*progress(tail, last, earlier))
-            if news.state == "gone":
+            if update.state == "gone":
                 raise gone(log)
         run = tail.run(clock())
     with open_history(settings) as store:
         return told(store.record(Finished((run,)), now=clock()))
 
 
-def notes(log: Path, news: News) -> list[str]:
+def notes(log: Path, update: LogUpdate) -> list[str]:
     """What happened to the file, in sentences."""
     found = []
-    if news.state == "missing":
+    if update.state == "missing":
         found.append(f"{log}: no such file at present; waiting for it")
-    if news.state == "silent":
+    if update.state == "silent":
         found.append(f"{log}: silent for too long; how its run ended is judged by its epochs")
-    if news.change == "rewritten":
+    if update.change == "rewritten":
         found.append(f"{log}: written anew by the same run; reading it from its start [JPO-W131]")
-    if news.change == "replaced":
+    if update.change == "replaced":
         found.append(f"{log}: is the log of another run now; the one before it was not over and is not recorded [JPO-W132]")
     return found
 
 
-def progress(tail: Tail, row: Row, earlier: Row) -> tuple[str, float | None, float | None]:
+def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | None, float | None]:
     """The row in words, its epoch, and the epochs there will be."""
     rate = row.samples_per_second(earlier)
     epochs = tail.log.head.get("epochs", "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jpo.cost import usd_of_text
-from jpo.history.undo import told_of_pins
+from jpo.history.undo import pin_notes
 from jpo.optimizer.answer import answer_to
 from jpo.optimizer.expectations import Grounds
 from jpo.optimizer.prediction import Answer, Prediction, Row
@@ -50,6 +50,6 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     answer: Answer | None = None
     if question.deadline_seconds is not None or budget is not None:
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency), rows, basis)
-    more = warnings(rows, basis) | dict.fromkeys(told_of_pins(workload), "JPO-I846")
+    more = warnings(rows, basis) | dict.fromkeys(pin_notes(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
     return Prediction(path, workload.identity, len(runs), rows, notes, codes, answer, currency)

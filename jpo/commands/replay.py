@@ -25,10 +25,10 @@ from jpo.replay import (
     POLICIES,
     Backend,
     Contest,
-    Make,
     Objective,
     OwnRuns,
-    Problem,
+    PolicyFactory,
+    ReplayProblem,
     Trace,
     Track,
     hold,
@@ -43,7 +43,7 @@ from jpo.report.replay import Played
 class Advised:
     """JPO itself, as a user's notebook would call it."""
 
-    def __init__(self, problem: Problem, **options: Any) -> None:
+    def __init__(self, problem: ReplayProblem, **options: Any) -> None:
         """`options` are the Advisor's own."""
         self._configurations = problem.configurations
         self._rows: dict[frozenset[tuple[str, object]], int] = {
@@ -60,7 +60,7 @@ class Advised:
         self._advisor.tell(self._configurations[choice], outcome)
 
 
-ALL_POLICIES: Mapping[str, Make] = {
+ALL_POLICIES: Mapping[str, PolicyFactory] = {
     "jpo": Advised,
     "jpo-bold": partial(Advised, explore="on"),
     **POLICIES,

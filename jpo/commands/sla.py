@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jpo.cost import Prices
-from jpo.cost.sla import Compliance, Kept, check_run, compliance, measured
+from jpo.cost.sla import Compliance, ComplianceRate, check_run, compliance, measured
 from jpo.cost.thresholds import FEWEST, Threshold, thresholds
 from jpo.errors import UsageError
 from jpo.history import Store
@@ -143,7 +143,7 @@ def as_json(
 ) -> str:
     """The same for machines; what is not known is null."""
 
-    def counted(kept: Kept) -> dict[str, Any]:
+    def counted(kept: ComplianceRate) -> dict[str, Any]:
         return {"kept": kept.kept, "known": kept.known, "share": kept.share and asdict(kept.share)}
 
     document = {
@@ -162,7 +162,7 @@ def as_json(
         "compliance": {
             "runs": counted(account.runs),
             "pairs": {"kept": account.pairs.kept, "known": account.pairs.known},
-            "promises": {name: counted(account.targets.get(name, Kept(0, 0))) for name in targets},
+            "promises": {name: counted(account.targets.get(name, ComplianceRate(0, 0))) for name in targets},
         },
         "notes": list(notes),
     }

@@ -1,13 +1,18 @@
 """config.ini -> Workload, and Edits -> the same bytes but for the values.
 
-The file belongs to the training code. JPO reads it as that code does (Python's configparser), replaces nothing but the
-characters of a value, proves that nothing else changed, and otherwise leaves the file alone. It does not decide what a good
-value is.
+    read.py        the workload of a file; identity.py: dataset, model, framework; pins.py: comments that hold a value
+    lookup.py      options by name; locate.py: where each option is in the text; source.py: bytes -> text and back
+    edit.py        new values into the bytes, with proof that nothing else changed; values.py: numbers in the old text's style
+    disk.py        the edited file onto the disk
+
+The file belongs to the training code. JPO reads it as that code does (Python's configparser), replaces only the characters of a
+value, proves that nothing else changed, and otherwise leaves the file alone. It does not decide what a good value is.
 """
 
 from jpo.config.disk import write
 from jpo.config.edit import edited
+from jpo.config.lookup import OptionNames
 from jpo.config.read import read
 from jpo.config.values import format_value
 
-__all__ = ["edited", "format_value", "read", "write"]
+__all__ = ["OptionNames", "edited", "format_value", "read", "write"]

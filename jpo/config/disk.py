@@ -1,9 +1,9 @@
-"""The edited config.ini onto the disk: whole or not at all, and never over someone else's change.
+"""Writer of config.ini: the edited file replaces the old one whole or not at all, and never over another program's change.
 
 Writers of one folder take turns through an advisory lock on the folder itself, which leaves nothing behind. Programs that do not
-ask for the lock (an editor) are noticed up to the moment before the rename; what they save within the microseconds between that
-last look and the rename is lost. Kept are mode and, where permitted, owner; hard links part ways, ACLs and extended attributes
-are not copied.
+use the lock (an editor) are noticed until just before the rename; what they save within the microseconds between that last check
+and the rename is lost. Mode and, where permitted, owner are kept; hard links are separated, ACLs and extended attributes are not
+copied.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TEMPORARY = ".jpo-write-"
 """Prefix of the new file until it is renamed. One that kill -9 left behind is removed by the next write in that folder."""
 
 LOCK_SECONDS = 5.0
-"""A write takes milliseconds; who holds the lock longer hangs."""
+"""Wait for the lock; a write takes milliseconds, so a process that holds it longer hangs."""
 
 
 def write(path: Path, edits: Sequence[Edit], *, expected_digest: str) -> None:
@@ -53,9 +53,9 @@ def write(path: Path, edits: Sequence[Edit], *, expected_digest: str) -> None:
                 _replace(target, replacement, lambda: _expected(path, place, expected_digest))
                 _expected(path, place, hashlib.sha256(replacement).hexdigest())
     except FileNotFoundError as error:
-        raise ConflictError(place, "is gone since it was read", "run again", code="JPO-E220") from error
+        raise ConflictError(place, "was removed since it was read", "run again", code="JPO-E220") from error
     except OSError as error:
-        remedy = "free space or permit writing in its folder; the file is unchanged"
+        remedy = "free space or allow writing in its folder; the file is unchanged"
         raise EditError(place, f"cannot be written: {error.strerror}", remedy, code="JPO-E222") from error
 
 
@@ -75,12 +75,12 @@ def _turn(folder: Path, place: str) -> Iterator[None]:
 
 
 def _lock(handle: int, place: str) -> None:
-    give_up = time.monotonic() + LOCK_SECONDS
+    deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            if time.monotonic() > give_up:
+            if time.monotonic() > deadline:
                 finding = f"another program has locked its folder for {LOCK_SECONDS:g} s"
                 raise ConflictError(place, finding, "run again when it is done", code="JPO-E223") from error
         time.sleep(0.01)
@@ -106,13 +106,13 @@ def _expected(path: Path, place: str, digest: str) -> bytes:
 
 
 def _refuse_read_only(target: Path, place: str) -> None:
-    """A rename would replace a write-protected file too; its owner asked for the opposite."""
+    """Refuse a write-protected file: a rename would replace it too, against its owner's wish."""
     if not stat.S_IMODE(target.stat().st_mode) & 0o222:
         raise EditError(place, "is write-protected", f"chmod u+w {place}", code="JPO-E222")
 
 
 def _replace(target: Path, data: bytes, still_as_read: Callable[[], object]) -> None:
-    """New content under the old name: written and flushed beside it, then renamed."""
+    """Replace the content under a name: written and flushed next to it, then renamed."""
     handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=target.parent)
     temporary = Path(name)
     try:
@@ -130,13 +130,13 @@ def _replace(target: Path, data: bytes, still_as_read: Callable[[], object]) -> 
 
 def _same_owner_and_mode(handle: int, target: Path) -> None:
     old = target.stat()
-    with contextlib.suppress(PermissionError):  # only root may give files away; a file that can be written is worth more
+    with contextlib.suppress(PermissionError):  # only root may give files away; writing the file matters more
         os.fchown(handle, old.st_uid, old.st_gid)
     os.fchmod(handle, stat.S_IMODE(old.st_mode))
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the rename outlast a power cut. The new file is in place already: what refuses this (FUSE, SMB) changes no byte."""
+    """Make the rename survive a power cut. The new file is in place already: where this fails (FUSE, SMB), nothing is lost."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

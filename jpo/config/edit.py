@@ -1,4 +1,4 @@
-"""New values into the bytes of config.ini, and the proof that nothing else changed.
+"""Edits of config.ini: new values in its bytes, with proof that nothing else changed.
 
 The characters of a value are replaced on its line. Then the result is read again in every way in which training code may read
 it, and must differ from the original in the wanted values only. configupdater is a witness, not the writer: setting a value
@@ -13,16 +13,16 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-from jpo.config.locate import Option, locate, values_with_inline_comments
+from jpo.config.locate import IniOption, locate, values_with_inline_comments
 from jpo.config.source import Source, decode, encode, shown
 from jpo.errors import EditError
 from jpo.records import Edit
 
 WRITABLE = re.compile(r"[0-9A-Za-z.+-]+(?: [A-Za-z]+)?", re.ASCII)
-"""What a new value may consist of: a number with a unit. Nothing that could end a line or start a comment or an interpolation."""
+"""Form of a new value: a number with a unit. Nothing that could end a line or start a comment or an interpolation."""
 
 MOST_LINES_FOR_CONFIGUPDATER = 4000
-"""Its time grows with the square of a section's options: 4,000 of them take 0.2 s, 16,000 take 3 s."""
+"""configupdater's time grows with the square of a section's options: 4,000 of them take 0.2 s, 16,000 take 3 s."""
 
 
 def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
@@ -35,7 +35,7 @@ def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
 
     Raises:
         UsageError: configparser cannot read the file.
-        EditError: a value does not stand where the edit says, spans lines, or the proof fails.
+        EditError: a value is not where the edit says, spans lines, or the proof fails.
     """
     before = decode(original, place)
     options = locate(before, place)
@@ -48,16 +48,16 @@ def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
     return result
 
 
-def _wanted(options: Iterable[Option], edits: Sequence[Edit], place: str) -> dict[Option, str]:
+def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str) -> dict[IniOption, str]:
     """Each option to change with its new text. Options are unique by line, so two edits of one are found here."""
     by_line = {option.line: option for option in options}
-    wanted: dict[Option, str] = {}
+    wanted: dict[IniOption, str] = {}
     for edit in edits:
         here, option = f"{place}:{edit.line}", by_line.get(edit.line)
         if option is None or (option.key, option.text) != (edit.key, edit.old_text):
             raise EditError(here, f"{shown(edit.key)} is not {shown(edit.old_text)} here", "read the file again", code="JPO-E221")
         if not option.one_line:
-            finding = f"the value of {shown(edit.key)} goes on in the next line"
+            finding = f"the value of {shown(edit.key)} continues on the next line"
             raise EditError(here, finding, "write it on one line", code="JPO-E221")
         if not edit.old_text:
             raise EditError(here, f"{shown(edit.key)} has no value", f"write {option.name} = value", code="JPO-E221")
@@ -71,7 +71,7 @@ def _wanted(options: Iterable[Option], edits: Sequence[Edit], place: str) -> dic
 
 
 def _prove(
-    original: bytes, before: Source, options: tuple[Option, ...], result: bytes, wanted: dict[Option, str], place: str
+    original: bytes, before: Source, options: tuple[IniOption, ...], result: bytes, wanted: dict[IniOption, str], place: str
 ) -> None:
     """Raise EditError unless the result differs from the original in the wanted values only, in every reading."""
     after = decode(result, place)
@@ -88,7 +88,7 @@ def _prove(
             raise EditError(f"{place}:{lines}", f"with the new value {finding}", remedy, code="JPO-E221")
 
 
-def _same_lines(original: bytes, result: bytes, wanted: dict[Option, str]) -> bool:
+def _same_lines(original: bytes, result: bytes, wanted: dict[IniOption, str]) -> bool:
     old, new = _byte_lines(original), _byte_lines(result)
     differ = {number for number, pair in enumerate(zip(old, new, strict=False), start=1) if pair[0] != pair[1]}
     grown = sum(len(text) - len(option.text) for option, text in wanted.items())
@@ -100,14 +100,14 @@ def _byte_lines(data: bytes) -> list[str]:
     return list(io.StringIO(data.decode("latin-1"), newline=""))  # latin-1: one character per byte
 
 
-def _changed(option: Option, wanted: dict[Option, str]) -> Option:
+def _changed(option: IniOption, wanted: dict[IniOption, str]) -> IniOption:
     if option not in wanted:
         return option
     text, value = wanted[option], option.value or ""
     return dataclasses.replace(option, text=text, value=text + value[len(option.text) :])
 
 
-def _same_with_inline_comments(before: Source, after: Source, wanted: dict[Option, str]) -> bool:
+def _same_with_inline_comments(before: Source, after: Source, wanted: dict[IniOption, str]) -> bool:
     """Whether code which strips inline comments reads exactly the new texts; True when it could not read the original either."""
     expected = values_with_inline_comments(before)
     if expected is None:
@@ -117,8 +117,8 @@ def _same_with_inline_comments(before: Source, after: Source, wanted: dict[Optio
     return old.items() <= expected.items() and values_with_inline_comments(after) == expected | new
 
 
-def _same_blocks(before: Source, after: Source, wanted: dict[Option, str]) -> bool:
-    """Whether an independent parser agrees. It has no say where it misreads the original (indented comments)."""
+def _same_blocks(before: Source, after: Source, wanted: dict[IniOption, str]) -> bool:
+    """Whether an independent parser agrees. It does not count where it misreads the original (indented comments)."""
     if len(before.lines) > MOST_LINES_FOR_CONFIGUPDATER or (expected := _seen_by_configupdater(before)) is None:
         return True
     if any((option.section, option.name) not in expected for option in wanted):
@@ -130,8 +130,8 @@ def _same_blocks(before: Source, after: Source, wanted: dict[Option, str]) -> bo
 
 
 def _seen_by_configupdater(source: Source) -> dict[tuple[str, str], list[str]] | None:
-    """Each option's lines (its `value` fails on a lone key that is continued), or None when it cannot read the file."""
-    from configupdater import ConfigUpdater  # here: importing it takes 60 ms, and only an edit needs it
+    """The lines of each option (its `value` fails on an option without value that goes on); None if it cannot read the file."""
+    from configupdater import ConfigUpdater  # here: the import takes 60 ms, and only an edit needs it
 
     updater = ConfigUpdater(allow_no_value=True)
     try:
@@ -143,5 +143,5 @@ def _seen_by_configupdater(source: Source) -> dict[tuple[str, str], list[str]] |
     }
 
 
-def _written(line: str, option: Option, text: str) -> str:
+def _written(line: str, option: IniOption, text: str) -> str:
     return line[: option.start] + text + line[option.end :]

@@ -1,12 +1,12 @@
-"""Which job a config.ini describes: its dataset, model and framework."""
+"""Identity of the job that a config.ini describes: dataset, model and framework."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from jpo.config.locate import Option
-from jpo.config.lookup import keyed, known, which
+from jpo.config.locate import IniOption
+from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.source import shown
 from jpo.errors import UsageError
 from jpo.records import Identity
@@ -15,39 +15,37 @@ QUOTED = re.compile(r"""(["'])(.*)\1""")
 INTERPOLATED = re.compile(r"%\(|\$\{")
 
 LONGEST = 200
-"""Characters. Longer text is no name, and would end up in labels, tables and file names."""
+"""Characters. Longer text is not a name, and would end up in labels, tables and file names."""
 
 
-def find_identity(
-    options: Sequence[Option], keys: Mapping[str, str], names: Mapping[str, tuple[str, ...]], place: str
-) -> Identity:
-    """The job's identity; of the well-known names, the most usual one in the file counts, and must say one thing throughout.
+def find_identity(options: Sequence[IniOption], names: OptionNames, place: str) -> Identity:
+    """The identity of the job; of the well-known names, the most usual one in the file counts, and its values must agree.
 
     Raises:
         UsageError: one is missing, unclear or no plain name.
     """
-    found = {part: _find(part, options, keys.get(part), names.get(part, ()), place) for part in ("dataset", "model", "framework")}
-    missing = [part for part, label in found.items() if not label]
+    labels = {part: _find(part, options, names, place) for part in ("dataset", "model", "framework")}
+    missing = [part for part, label in labels.items() if not label]
     if missing:
         finding = f"no {' and no '.join(missing)} found"
         example = f'[workload] identity = {{ {missing[0]} = "section.option" }}'
         remedy = f"add {missing[0]} = ... to one of its sections, or name the option in jpo.toml: {example}"
         raise UsageError(place, finding, remedy, code="JPO-E204")
-    return Identity(**found)
+    return Identity(**labels)
 
 
-def _find(part: str, options: Sequence[Option], key: str | None, names: Sequence[str], place: str) -> str:
-    """The label, or empty text when there is none."""
-    if key:
+def _find(part: str, options: Sequence[IniOption], names: OptionNames, place: str) -> str:
+    """The label of one part, or empty text when there is none."""
+    if key := names.identity_keys.get(part):
         return _label(keyed(options, f"workload.identity.{part}", key, place), place)
-    found = next(filter(None, (known(options, {name}) for name in names)), [])
-    labels = {_label(option, place): option for option in found}
+    candidates = next(filter(None, (named(options, {name}) for name in names.known_identity.get(part, ()))), [])
+    labels = {_label(option, place): option for option in candidates}
     if len(labels) > 1:
-        raise which(part, labels.values(), place, f"[workload] identity = {{ {part} = KEY }}")
+        raise ambiguous(part, labels.values(), place, f"[workload] identity = {{ {part} = KEY }}")
     return next(iter(labels), "")
 
 
-def _label(option: Option, place: str) -> str:
+def _label(option: IniOption, place: str) -> str:
     """The option's text without quotes around it."""
     quoted = QUOTED.fullmatch(option.text)
     label = (quoted[2] if quoted else option.text).strip()

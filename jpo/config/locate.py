@@ -1,7 +1,7 @@
-"""Where each option of config.ini lies: line, columns of its value, comments that belong to it.
+"""Location of each option of config.ini: line, columns of its value, comments that belong to it.
 
-Python's configparser itself tells the lines, so that there is no second grammar which could disagree with what training code
-reads. configupdater is not asked here: its time grows with the square of a section's options (16,000 take 3 s).
+Python's configparser itself determines the lines, so that there is no second grammar which could disagree with what training code
+reads. configupdater is not used here: its time grows with the square of a section's options (16,000 take 3 s).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COMMENT = re.compile(r"(?<=\s)[#;]")
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class IniOption:
     """One option of the file.
 
     Attributes:
@@ -28,9 +28,9 @@ class Option:
         line: 1-based line on which it starts.
         start, end: columns of the value in that line, in characters.
         text: the value on that line without inline comment and surrounding blanks; empty when there is none.
-        tail: what follows the value on its line.
+        tail: the rest of the line after the value.
         value: what configparser reads without inline comments; None for an option without a delimiter.
-        one_line: False when the value goes on in later lines.
+        one_line: False when the value continues on later lines.
         above: the comment lines directly above, with their line numbers.
     """
 
@@ -47,11 +47,12 @@ class Option:
 
     @property
     def key(self) -> str:
+        """The option's name in jpo.toml and messages."""
         return f"{self.section}.{self.name}"
 
 
-def locate(source: Source, place: str) -> tuple[Option, ...]:
-    """Every option of the file in its order. Raises UsageError where configparser cannot read the file."""
+def locate(source: Source, place: str) -> tuple[IniOption, ...]:
+    """Options of the file, in its order. Raises UsageError where configparser cannot read the file."""
     reader = _Reader(inline_comments=False)
     try:
         reader.read_file(reader.numbered(source))
@@ -63,7 +64,7 @@ def locate(source: Source, place: str) -> tuple[Option, ...]:
 
 
 def values_with_inline_comments(source: Source) -> dict[tuple[str, str], str | None] | None:
-    """What training code reads which lets configparser strip inline comments: (section, lower-case option) -> value.
+    """Values that training code reads if it lets configparser strip inline comments: (section, lower-case option) -> value.
 
     None when it cannot read the file: then no such code reads it.
     """
@@ -76,7 +77,7 @@ def values_with_inline_comments(source: Source) -> dict[tuple[str, str], str | N
 
 
 class _Reader(configparser.ConfigParser):
-    """configparser which notes where options start: it calls `optionxform` exactly once for each of them, on its line."""
+    """A configparser that records where options start: it calls `optionxform` exactly once for each of them, on its line."""
 
     def __init__(self, *, inline_comments: bool) -> None:
         super().__init__(
@@ -89,7 +90,7 @@ class _Reader(configparser.ConfigParser):
         self.starts: list[tuple[int, str]] = []
 
     def numbered(self, source: Source) -> Iterator[str]:
-        """The lines as a text file gives them, each counted when configparser takes it."""
+        """The lines as a text file yields them, each counted when configparser takes it."""
         for self.line, line in enumerate(source.lines, start=1):
             yield line.rstrip("\r\n") + "\n"
 
@@ -98,7 +99,7 @@ class _Reader(configparser.ConfigParser):
         return optionstr.lower()
 
 
-def _option(section: str, name: str, line: int, value: str | None, source: Source) -> Option:
+def _option(section: str, name: str, line: int, value: str | None, source: Source) -> IniOption:
     written = source.lines[line - 1].rstrip("\r\n")
     delimiter = DELIMITER.search(written)
     after = delimiter.end() if delimiter else len(written)
@@ -108,7 +109,7 @@ def _option(section: str, name: str, line: int, value: str | None, source: Sourc
     start = after + len(room) - len(room.lstrip()) if text else after
     end = start + len(text)
     one_line = (value or "") == written[after:].strip()
-    return Option(section, name, line, start, end, text, written[end:], value, one_line, _comments_above(source, line))
+    return IniOption(section, name, line, start, end, text, written[end:], value, one_line, _comments_above(source, line))
 
 
 def _comments_above(source: Source, line: int) -> tuple[tuple[int, str], ...]:
@@ -119,20 +120,20 @@ def _comments_above(source: Source, line: int) -> tuple[tuple[int, str], ...]:
 
 
 def _unreadable(error: configparser.Error | AttributeError, line: int, place: str) -> UsageError:
-    """The same complaint as configparser's, with line and remedy."""
+    """configparser's error as a UsageError, with line and remedy."""
     match error:
         case configparser.DuplicateSectionError():
-            finding, remedy = f"section {shown(error.section)} stands here a second time", "join the two"
+            finding, remedy = f"section {shown(error.section)} appears a second time", "merge the two"
         case configparser.DuplicateOptionError():
-            finding = f"option {shown(error.option)} stands a second time in section {shown(error.section)}"
+            finding = f"option {shown(error.option)} appears a second time in section {shown(error.section)}"
             remedy = "delete one of the two"
         case configparser.MissingSectionHeaderError():
-            finding, remedy = "no [section] stands above this line", "put a line such as [training] above it"
+            finding, remedy = "there is no [section] above this line", "put a line such as [training] above it"
         case configparser.ParsingError(errors=[(int(first), _), *_]):
             line, finding, remedy = first, "an option needs a name", "write name = value"
         case _:
             finding, remedy = (
                 "continues an option which has no value",
-                "take out the blanks at its start, or write name = value above",
+                "remove the blanks at its start, or write name = value above",
             )
     return UsageError(f"{place}:{line}", finding, remedy, code="JPO-E203")

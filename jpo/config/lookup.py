@@ -1,36 +1,54 @@
-"""Options by the names which users and jpo.toml give them."""
+"""Lookup of options by the names that users and jpo.toml give them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
-from jpo.config.locate import Option
+from jpo.config.locate import IniOption
 from jpo.config.source import shown
 from jpo.errors import UsageError
 
 
-def known(options: Iterable[Option], names: Collection[str]) -> list[Option]:
-    """The options of any section whose lower-case name is one of `names`."""
+@dataclass(frozen=True, slots=True)
+class OptionNames:
+    """Names by which the options of a config.ini are found.
+
+    Attributes:
+        known: parameter -> well-known option names in lower case; they are looked up in every section.
+        known_identity: the same for dataset, model and framework, the most usual first.
+        keys: parameter -> "section.option" where jpo.toml names it; it precedes `known`.
+        identity_keys: the same for dataset, model and framework.
+    """
+
+    known: Mapping[str, tuple[str, ...]]
+    known_identity: Mapping[str, tuple[str, ...]]
+    keys: Mapping[str, str] = field(default_factory=dict)
+    identity_keys: Mapping[str, str] = field(default_factory=dict)
+
+
+def named(options: Iterable[IniOption], names: Collection[str]) -> list[IniOption]:
+    """Options of any section whose lower-case name is one of `names`."""
     return [option for option in options if option.name.lower() in names]
 
 
-def keyed(options: Iterable[Option], entry: str, key: str, place: str) -> Option:
-    """The option which jpo.toml's `entry` names by "section.option"; both may hold dots themselves.
+def keyed(options: Iterable[IniOption], entry: str, key: str, place: str) -> IniOption:
+    """The option that jpo.toml's `entry` names by "section.option"; both parts may contain dots.
 
     Raises:
         UsageError: there is none, or dots make it two.
     """
-    found = [o for o in options if key.startswith(f"{o.section}.") and key[len(o.section) + 1 :].lower() == o.name.lower()]
-    if len(found) == 1:
-        return found[0]
-    finding = f"{entry} = {shown(key)} " + (f"could be two options of {place}" if found else f"is not in {place}")
-    remedy = "rename one of them" if found else "correct the entry, or add that option to the file"
+    matching = [o for o in options if key.startswith(f"{o.section}.") and key[len(o.section) + 1 :].lower() == o.name.lower()]
+    if len(matching) == 1:
+        return matching[0]
+    finding = f"{entry} = {shown(key)} " + (f"could be two options of {place}" if matching else f"is not in {place}")
+    remedy = "rename one of them" if matching else "correct the entry, or add that option to the file"
     raise UsageError("jpo.toml", finding, remedy, code="JPO-E207")
 
 
-def which(what: str, found: Iterable[Option], place: str, entry: str) -> UsageError:
-    """The complaint that several options could be meant, with the line of jpo.toml that decides: `entry` with KEY filled in."""
-    first, *others = found
+def ambiguous(what: str, candidates: Iterable[IniOption], place: str, entry: str) -> UsageError:
+    """The error that several options could be meant, with the line of jpo.toml that decides: `entry` with KEY filled in."""
+    first, *others = candidates
     where = " and ".join(f"{shown(option.key)} (line {option.line})" for option in (first, *others[:3]))
     key = first.key if first.key.isprintable() and not set(first.key) & set('"\\') else "section.option"
     remedy = "say which in jpo.toml: " + entry.replace("KEY", f'"{key}"')

@@ -1,7 +1,7 @@
-"""Comments in config.ini that JPO obeys: `# jpo: pin` and `# jpo: ignore until 2027-01-01` (`;` does as well).
+"""Pins: comments in config.ini that JPO obeys, `# jpo: pin` and `# jpo: ignore until 2027-01-01` (also with `;`).
 
-They stand behind the value or in the comment lines directly above it, and may go on with a reason: `# jpo: pin, see #12`. One
-that is misspelt or belongs to no option is an error: a value that someone believes pinned must not change.
+They are behind the value or in the comment lines directly above it, and may continue with a reason: `# jpo: pin, see #12`. A
+misspelt one, or one that belongs to no option, is an error: a value that someone believes pinned must not change.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from jpo.config.locate import Option
+from jpo.config.locate import IniOption
 from jpo.config.source import Source, shown
 from jpo.errors import UsageError
 
@@ -21,8 +21,8 @@ IGNORE = re.compile(r"ignore\s+until\s+([0-9]{4}-[0-9]{2}-[0-9]{2})(?![\w-])", r
 MEANT = re.compile(r"(pin|ignore)\b", re.IGNORECASE)
 
 
-def held(option: Option, place: str, today: datetime.date) -> str | None:
-    """Why this option must not be changed now, or None.
+def held(option: IniOption, place: str, today: datetime.date) -> str | None:
+    """The reason why an option must not be changed now, or None.
 
     Raises:
         UsageError: a `jpo:` comment that cannot be understood.
@@ -35,8 +35,8 @@ def held(option: Option, place: str, today: datetime.date) -> str | None:
     return None
 
 
-def refuse_strays(source: Source, options: Iterable[Option], place: str) -> None:
-    """Raise UsageError for a pin which belongs to no option, for instance because a blank line separates them."""
+def refuse_strays(source: Source, options: Iterable[IniOption], place: str) -> None:
+    """Raise UsageError for a pin that belongs to no option, for instance because a blank line separates them."""
     owned = {number for option in options for number in (option.line, *(line for line, _ in option.above))}
     for number, line in enumerate(source.lines, start=1):
         if number in owned or not line.strip().startswith(("#", ";", "[")):

@@ -1,7 +1,7 @@
-"""config.ini -> Workload: which job it describes, what JPO may tune there, and what is pinned.
+"""Workload of a config.ini: which job it describes, what JPO may tune there, and what is pinned.
 
-The names by which options are known come from the caller, as does the way from text to number: the guard owns both. Nothing is
-guessed: where two options could be meant, the user says which.
+The caller provides the names of options and the function from text to number: the guard owns both. Nothing is guessed: where two
+options could be meant, the user says which.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from jpo.config.identity import find_identity
-from jpo.config.locate import Option, locate
-from jpo.config.lookup import keyed, known, which
+from jpo.config.locate import IniOption, locate
+from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode, shown
 from jpo.errors import UsageError
@@ -25,22 +25,15 @@ ParseValue = Callable[[str, str, str], float | None]
 def read(
     path: Path,
     *,
-    identity: Mapping[str, str],
-    keys: Mapping[str, str],
-    names: Mapping[str, tuple[str, ...]],
-    identity_names: Mapping[str, tuple[str, ...]],
+    names: OptionNames,
     parse_value: ParseValue,
     frozen: Mapping[str, str] = MappingProxyType({}),
     today: datetime.date,
 ) -> Workload:
-    """Read the training job which config.ini describes.
+    """The training job that config.ini describes.
 
     Args:
         path: the file; a symlink is followed.
-        identity: "section.option" of dataset, model and framework where jpo.toml names them.
-        keys: "section.option" of parameters which jpo.toml names; the others are looked for by `names` in every section.
-        names: parameter -> well-known option names in lower case.
-        identity_names: the same for dataset, model and framework, the most usual first.
         parse_value: (parameter, option, text) -> number in JPO's unit, None where the unit is unknown; raises ValueError.
         frozen: parameters that must not change, with the reason.
         today: `jpo: ignore until` holds before its date.
@@ -54,26 +47,31 @@ def read(
     refuse_strays(source, options, place)
     parameters = []
     for name in PARAMETERS:
-        if name in keys:
-            candidates = [keyed(options, f"parameters.{name}.key", keys[name], place)]
+        if name in names.keys:
+            candidates = [keyed(options, f"parameters.{name}.key", names.keys[name], place)]
         else:
-            candidates = known(options, names.get(name, ()))
+            candidates = named(options, names.known.get(name, ()))
         held_reasons = {option: held(option, place, today) or frozen.get(name) for option in candidates}
         tunable = _numbers(name, held_reasons, parse_value, place)
-        if name in keys and not tunable and not any(held_reasons.values()):
+        if name in names.keys and not tunable and not any(held_reasons.values()):
             raise _without_unit(candidates[0], place)
         if len(tunable) > 1:
-            raise which(name, tunable, place, f"[parameters] {name} = {{ key = KEY }}")
-        parameters += [Parameter(name, o.key, value, o.text, o.line, held_reasons[o]) for o, value in tunable.items()]
+            raise ambiguous(name, tunable, place, f"[parameters] {name} = {{ key = KEY }}")
+        parameters += [
+            Parameter(name, option.key, value, option.text, option.line, held_reasons[option])
+            for option, value in tunable.items()
+        ]
     _refuse_shared(parameters, place)
     if not parameters:
         remedy = 'name what JPO may change in jpo.toml: [parameters] batch_size = { key = "section.option" }'
-        raise UsageError(place, "holds no parameter that JPO knows", remedy, code="JPO-E205")
-    return Workload(find_identity(options, identity, identity_names, place), tuple(parameters), path, data)
+        raise UsageError(place, "contains no parameter that JPO knows", remedy, code="JPO-E205")
+    return Workload(find_identity(options, names, place), tuple(parameters), path, data)
 
 
-def _numbers(name: str, candidates: Mapping[Option, str | None], parse_value: ParseValue, place: str) -> dict[Option, float]:
-    """The options that hold a number. Left out are memory of unknown unit, and what is held and no number (`auto # jpo: pin`)."""
+def _numbers(
+    name: str, candidates: Mapping[IniOption, str | None], parse_value: ParseValue, place: str
+) -> dict[IniOption, float]:
+    """Options that hold a number. Memory of unknown unit is left out, as is held text that is no number (`auto # jpo: pin`)."""
     numbers = {}
     for option, held_reason in candidates.items():
         try:
@@ -87,10 +85,10 @@ def _numbers(name: str, candidates: Mapping[Option, str | None], parse_value: Pa
     return numbers
 
 
-def _number(name: str, option: Option, parse_value: ParseValue, place: str) -> float | None:
+def _number(name: str, option: IniOption, parse_value: ParseValue, place: str) -> float | None:
     here = f"{place}:{option.line}"
     if not option.one_line or not option.key.isprintable():
-        finding = f"{shown(option.key)} " + ("has unprintable characters" if option.one_line else "goes on in the next line")
+        finding = f"{shown(option.key)} " + ("has unprintable characters" if option.one_line else "continues on the next line")
         raise UsageError(here, finding, "write name = value on one line, in plain text", code="JPO-E209")
     try:
         return parse_value(name, option.name, option.text)
@@ -98,7 +96,7 @@ def _number(name: str, option: Option, parse_value: ParseValue, place: str) -> f
         raise UsageError(here, str(error), code="JPO-E208") from error
 
 
-def _without_unit(option: Option, place: str) -> UsageError:
+def _without_unit(option: IniOption, place: str) -> UsageError:
     finding = f"{option.name} = {shown(option.text)} has no unit"
     return UsageError(f"{place}:{option.line}", finding, f"write e.g. {option.name} = 16Gi", code="JPO-E208")
 

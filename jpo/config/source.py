@@ -1,4 +1,4 @@
-"""The bytes of config.ini as text and back, without losing one of them.
+"""Source text of config.ini: bytes to text and back, without losing one of them.
 
 Lines end where Python's text files end them (LF, CRLF, CR): not at form feeds or U+2028, where str.splitlines would cut.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 
 LARGEST_BYTES = 2 * 2**20
-"""A config.ini is a few kilobytes; what is larger was named by mistake."""
+"""A config.ini is a few kilobytes; a larger file was named by mistake."""
 
 BLANKS = re.compile(r"\s{250}")
 """configparser takes quadratic time on long runs of blanks before a delimiter (CPython gh-146333): hostile, never meant."""
@@ -53,11 +53,11 @@ def contents(path: Path) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # else opening a pipe waits for its writer
+    return os.open(path, flags | os.O_NONBLOCK)  # otherwise opening a pipe waits for its writer
 
 
 def decode(data: bytes, place: str) -> Source:
-    """Bytes to text: UTF-8 with or without BOM, else latin-1, in which every byte is a character.
+    """Text of bytes: UTF-8 with or without BOM, else latin-1, in which every byte is a character.
 
     Raises:
         UsageError: empty, UTF-16 or UTF-32, a NUL byte, or blanks on which configparser would hang.
@@ -72,17 +72,17 @@ def decode(data: bytes, place: str) -> Source:
     lines = tuple(io.StringIO(text, newline=""))
     for number, line in enumerate(lines, start=1):
         if len(line) > 250 and BLANKS.search(re.split("[=:]", line, maxsplit=1)[0].strip()):
-            raise UsageError(f"{place}:{number}", "holds more than 250 blanks in a row", "take them out", code="JPO-E202")
+            raise UsageError(f"{place}:{number}", "contains more than 250 blanks in a row", "remove them", code="JPO-E202")
     return Source(lines, codec, bom)
 
 
 def encode(lines: tuple[str, ...], like: Source) -> bytes:
-    """Text to bytes, in the encoding of `like`."""
+    """Bytes of text, in the encoding of `like`."""
     return like.bom + "".join(lines).encode(like.codec)
 
 
 def shown(text: str) -> str:
-    """Text from the file as it can stand in a message: quoted, escaped and short."""
+    """Text from the file for a message: quoted, escaped and short."""
     return repr(text if len(text) <= 64 else text[:63] + "…")
 
 
@@ -94,4 +94,4 @@ def _refuse_what_is_not_text(data: bytes, place: str) -> None:
     if b"\0" in data:
         line = len(re.findall(rb"\r\n|\r|\n", data[: data.index(b"\0")])) + 1
         remedy = "save it as UTF-8 text (UTF-16 is full of NUL bytes)"
-        raise UsageError(f"{place}:{line}", "holds a NUL byte", remedy, code="JPO-E202")
+        raise UsageError(f"{place}:{line}", "contains a NUL byte", remedy, code="JPO-E202")

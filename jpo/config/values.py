@@ -1,4 +1,4 @@
-"""A new number in the style of the old text: what is whole stays whole, 1e-3 stays scientific, 16Gi keeps its unit."""
+"""Values as text: a new number in the style of the old text. Whole stays whole, 1e-3 stays scientific, 16Gi keeps its unit."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def format_value(parameter: Parameter, value: float) -> str:
-    """The text that stands for `value` where `parameter.text` stands now.
+    """The text of `value` in place of `parameter.text`.
 
-    CPUs and memory written as whole numbers stay whole, because training code may read them with int(): the value is rounded
-    then. So read the text back and take that number as the one which is executed.
+    CPUs and memory written as whole numbers stay whole, because training code may read them with int(): the value is then
+    rounded. So read the text back and take that number as the one that is executed.
 
     Args:
-        parameter: as read. Its value and text together tell the unit, also when the option's name says it (memory_mb).
+        parameter: as read. Its value and text together give the unit, also when the option's name says it (memory_mb).
         value: finite, in JPO's unit (memory in GiB).
 
     Raises:
-        ValueError: a fraction for a parameter which is a whole number.
+        ValueError: a fraction for a parameter that is a whole number.
     """
     if parameter.name in WHOLE:
         if not value.is_integer():
             raise ValueError(f"{parameter.name} = {value} is not a whole number")
         return str(int(value))
-    found = NUMBER.match(parameter.text)
-    assert found, f"{parameter.text!r} was read as a number"
+    number = NUMBER.match(parameter.text)
+    assert number, f"{parameter.text!r} was read as a number"
     if parameter.name == "memory_gib":
-        return _memory(parameter, found[0], value)
-    if parameter.name == "cpus" and found[0].isdigit():
+        return _memory(parameter, number[0], value)
+    if parameter.name == "cpus" and number[0].isdigit():
         return str(_whole(value))
-    return _scientific(value) if "e" in found[0].lower() else f"{_shortest(value):f}"
+    return _scientific(value) if "e" in number[0].lower() else f"{_shortest(value):f}"
 
 
 def _memory(parameter: Parameter, number: str, value: float) -> str:
-    """Memory in the old text's unit; in GiB when the old text says 0, which tells no unit."""
+    """Memory in the old text's unit; in GiB when the old text is 0, which shows no unit."""
     if float(number) == 0:
         return f"{_shortest(value):f}Gi"
     amount = value / (parameter.value / float(number))
@@ -46,7 +46,7 @@ def _memory(parameter: Parameter, number: str, value: float) -> str:
 
 
 def _whole(value: float) -> int:
-    """Rounded, but a positive amount never becomes nothing."""
+    """A rounded amount; a positive one never becomes 0."""
     return max(round(value), 1) if value > 0 else round(value)
 
 

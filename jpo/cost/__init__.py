@@ -1,23 +1,24 @@
-"""What a configuration costs per hour and a run in total, and whether that keeps the SLA.
+"""Costs of configurations and runs, and the SLA targets that they meet or break.
 
     price.py         prices of single resources, spot, energy: an hour, a run
-    catalogue.py     whole instances with their prices, as data; data/: those that came with JPO; aws.py: those of today
+    catalogue.py     whole instances with their prices, as data; data/: those that come with JPO; aws.py: those of today
     price_list.py    the prices in force with their origin, an hour of today's configuration, instances
     amount.py        "20EUR" -> USD
     comparison.py    two configurations side by side: the price of a saved hour
-    sla.py           promises held against forecasts and runs; thresholds.py: what runs like the last ones would keep
+    sla.py           SLA targets checked against forecasts and runs; thresholds.py: targets that runs like the last ones would
+    meet
 
-Amounts are USD; what is not stated or measured has no price, and is never free.
+Amounts are in USD. What is not stated or measured has no price (None), never 0.
 """
 
 from jpo.cost.amount import usd_of_text
 from jpo.cost.catalogue import Instance, read_catalogue
-from jpo.cost.comparison import Comparison, compare
+from jpo.cost.comparison import CostComparison, compare
 from jpo.cost.price import Prices, lacks_energy, log_rate, outcome_of, run_cost_usd, usd_per_hour
 from jpo.cost.sla import check_sla
 
 __all__ = [
-    "Comparison",
+    "CostComparison",
     "Instance",
     "Prices",
     "check_sla",

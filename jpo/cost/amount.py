@@ -1,4 +1,4 @@
-"""An amount of money as people write it -> USD, in which everything is computed."""
+"""Amounts of money as people write them, converted to USD, in which everything is computed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]{3})?\s*", re.ASCII)
 
 
 def usd_of_text(text: str, currency: Currency, *, option: str) -> float:
-    """'20' or '20USD' -> 20.0; '20EUR' is converted where EUR is the currency of [prices].
+    """The USD of an amount: '20' or '20USD' -> 20.0; '20EUR' is converted where EUR is the currency of [prices].
 
     Raises:
         UsageError: JPO-E803, not an amount above 0, or a currency whose rate jpo.toml does not state.
     """
-    found = _AMOUNT.fullmatch(text)
-    amount = float(found[1]) if found else math.nan
-    if not found or not (math.isfinite(amount) and amount > 0):
-        known = USD.code if currency == USD else f"USD or {currency.code}"
-        raise UsageError(option, f"{text!r:.80} is not an amount", f"write a number above 0 of {known}, e.g. 20", code="JPO-E803")
-    code = (found[2] or USD.code).upper()
+    match = _AMOUNT.fullmatch(text)
+    amount = float(match[1]) if match else math.nan
+    if not match or not (math.isfinite(amount) and amount > 0):
+        currencies = USD.code if currency == USD else f"USD or {currency.code}"
+        raise UsageError(
+            option, f"{text!r:.80} is not an amount", f"write a number above 0 in {currencies}, e.g. 20", code="JPO-E803"
+        )
+    code = (match[2] or USD.code).upper()
     rates = {USD.code: 1.0, currency.code: currency.per_usd}
     if code not in rates:
-        remedy = f"write USD, or [prices] currency = '{code}' and per_usd: how much of it one USD is"
-        raise UsageError(option, f"no rate of {code} is known", remedy, code="JPO-E803")
+        remedy = f"write USD, or set [prices] currency = '{code}' and per_usd, the amount of it that one USD is worth"
+        raise UsageError(option, f"the rate of {code} is unknown", remedy, code="JPO-E803")
     return amount / rates[code]

@@ -1,7 +1,7 @@
-"""What Amazon asks for its instances today: sizes and spot prices from EC2, prices on demand from the Price List, through boto3.
+"""Today's AWS prices: sizes and spot prices from EC2, on-demand prices from the Price List, through boto3.
 
-Credentials and endpoints come from where AWS' own tools look; none of them is ever part of a message. Needs
-`pip install "jpo[aws]"`. Reading is all it does.
+Credentials and endpoints come from where AWS' own tools find them; none of them is ever part of a message. Needs
+`pip install "jpo[aws]"`. It only reads.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from botocore.config import Config
 
 PRICE_LIST_REGION = "us-east-1"
-"""Where the Price List is served; it knows the prices of all regions."""
+"""Region that serves the Price List, which has the prices of all regions."""
 SPOT_DAYS = 7.0
 REQUEST_SECONDS = 20.0
-"""The longest that AWS is waited for at a time."""
+"""Longest wait for one answer of AWS."""
 LACKING = "the role needs pricing:GetProducts, ec2:DescribeInstanceTypes and ec2:DescribeSpotPriceHistory"
 REFUSALS = ("Auth", "AccessDenied", "Unauthorized", "InvalidClientTokenId", "Unrecognized", "Expired", "Signature", "OptIn")
-"""How the codes begin by which AWS says that it does not serve these credentials."""
+"""Beginnings of the error codes by which AWS refuses credentials."""
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What AWS told.
+    """The answer of AWS.
 
     Attributes:
-        instances: those with a price on demand; spot prices where there were any within the last week.
-        unpriced: instance types of the region without one price on demand for Linux; they are left out.
+        instances: those with an on-demand price; with a spot price where there was one within the last week.
+        unpriced: instance types of the region without exactly one on-demand price for Linux; they are left out.
     """
 
     instances: tuple[Instance, ...]
@@ -47,7 +47,7 @@ class Offers:
 
 
 def read_offers(region: str, families: Sequence[str], *, seconds: float, now: float) -> Offers:
-    """Ask AWS for the instances of some families in a region.
+    """The instances of some families in a region, as AWS offers them now.
 
     Args:
         families: e.g. "g5", "p4d".
@@ -56,7 +56,7 @@ def read_offers(region: str, families: Sequence[str], *, seconds: float, now: fl
 
     Raises:
         UsageError: JPO-E804, boto3 is missing; JPO-E805, no credentials, or AWS does not accept them; JPO-E801, no such region.
-        TelemetryError: JPO-E806, AWS cannot be reached or takes too long; JPO-E807, it tells no price, or nonsense.
+        TelemetryError: JPO-E806, AWS cannot be reached or takes too long; JPO-E807, it has no price, or its answer is malformed.
     """
     place = f"AWS {region:.40}"
     return _within(seconds, place, lambda: _asked(place, lambda: _offers(region, families, min(seconds, REQUEST_SECONDS), now)))
@@ -72,15 +72,15 @@ def _offers(region: str, families: Sequence[str], request_seconds: float, now: f
     ec2 = session.client("ec2", region_name=region, config=config)
     pricing = session.client("pricing", region_name=PRICE_LIST_REGION, config=config)
     today = datetime.fromtimestamp(now, UTC)
-    kinds = {kind["InstanceType"]: kind for kind in _kinds(ec2, families)}
-    on_demand = {name: _on_demand(pricing, name, region) for name in sorted(kinds)}
+    types = {kind["InstanceType"]: kind for kind in _kinds(ec2, families)}
+    on_demand = {name: _on_demand(pricing, name, region) for name in sorted(types)}
     priced = {name: price for name, price in on_demand.items() if price is not None}
     if not priced:
-        finding = f"tells no price of {', '.join(families):.80} on demand for Linux"
+        finding = f"has no on-demand price for Linux of {', '.join(families):.80}"
         raise TelemetryError(f"AWS {region}", finding, "name other --families or another --region", code="JPO-E807")
     spot = _spot(ec2, list(priced), today)
-    instances = [_instance(kinds[name], price, spot.get(name), region, today) for name, price in priced.items()]
-    instances.sort(key=lambda one: (one.family, one.usd_per_hour, one.instance))
+    instances = [_instance(types[name], price, spot.get(name), region, today) for name, price in priced.items()]
+    instances.sort(key=lambda instance: (instance.family, instance.usd_per_hour, instance.instance))
     return Offers(tuple(instances), tuple(name for name, price in on_demand.items() if price is None))
 
 
@@ -95,7 +95,7 @@ def _config(request_seconds: float) -> Config:
 
 
 def _kinds(ec2: Any, families: Sequence[str]) -> list[dict[str, Any]]:
-    """What the instance types of these families have, as `DescribeInstanceTypes` tells it."""
+    """The instance types of some families, as `DescribeInstanceTypes` describes them."""
     wanted = [{"Name": "instance-type", "Values": [f"{family}.*" for family in families]}]
     pages = ec2.get_paginator("describe_instance_types").paginate(Filters=wanted)
     return [kind for page in pages for kind in page["InstanceTypes"]]
@@ -119,7 +119,7 @@ def _on_demand(pricing: Any, instance: str, region: str) -> float | None:
 
 
 def _hourly(product: Mapping[str, Any]) -> list[float]:
-    """The prices per hour in one entry of the Price List; capacity that was paid for otherwise stands there with 0."""
+    """The hourly prices in one entry of the Price List; capacity that is paid for otherwise has 0 there."""
     terms = product.get("terms", {}).get("OnDemand", {}).values()
     dimensions = [dimension for term in terms for dimension in term["priceDimensions"].values()]
     prices = [float(dimension["pricePerUnit"]["USD"]) for dimension in dimensions if dimension["unit"] == "Hrs"]
@@ -134,10 +134,10 @@ def _spot(ec2: Any, instances: Sequence[str], today: datetime) -> dict[str, floa
         StartTime=today - timedelta(days=SPOT_DAYS),
         EndTime=today,
     )
-    found: dict[str, list[float]] = {}
-    for one in (one for page in pages for one in page["SpotPriceHistory"]):
-        found.setdefault(one["InstanceType"], []).append(float(one["SpotPrice"]))
-    return {name: median(prices) for name, prices in found.items()}
+    prices_by_type: dict[str, list[float]] = {}
+    for entry in (entry for page in pages for entry in page["SpotPriceHistory"]):
+        prices_by_type.setdefault(entry["InstanceType"], []).append(float(entry["SpotPrice"]))
+    return {name: median(prices) for name, prices in prices_by_type.items()}
 
 
 def _instance(kind: Mapping[str, Any], price: float, spot: float | None, region: str, today: datetime) -> Instance:
@@ -159,7 +159,7 @@ def _instance(kind: Mapping[str, Any], price: float, spot: float | None, region:
 
 
 def _asked(place: str, question: Callable[[], Answer]) -> Answer:
-    """The answer; whatever boto3 raises becomes a JpoError that repeats neither addresses nor credentials."""
+    """The answer to a question; errors of boto3 become a JpoError that repeats neither addresses nor credentials."""
     try:
         from botocore import exceptions as aws
         from botocore.parsers import ResponseParserError
@@ -178,21 +178,21 @@ def _asked(place: str, question: Callable[[], Answer]) -> Answer:
     except (aws.InvalidRegionError, aws.ParamValidationError, aws.NoRegionError) as error:
         raise UsageError(place, "is not a region", "write e.g. --region eu-central-1", code="JPO-E801") from error
     except (aws.HTTPClientError, aws.ConnectionError) as error:
-        remedy = "look at the network and the region's name, or raise --timeout"
+        remedy = "check the network and the name of the region, or raise --timeout"
         raise TelemetryError(place, f"cannot be reached ({type(error).__name__})", remedy, code="JPO-E806") from None
     except aws.BotoCoreError as error:
-        remedy = "look at AWS' configuration"
+        remedy = "check the configuration of AWS"
         raise TelemetryError(place, f"cannot be asked ({type(error).__name__})", remedy, code="JPO-E806") from None
     except (ResponseParserError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise TelemetryError(place, "answers with data of another shape", "update jpo", code="JPO-E807") from error
+        raise TelemetryError(place, "answers with data of an unexpected shape", "update jpo", code="JPO-E807") from error
 
 
 def _within(seconds: float, place: str, question: Callable[[], Answer]) -> Answer:
-    """The answer if it comes in time; boto3 limits single reads, not how many there are."""
-    pool = ThreadPool(1)  # its thread ends with the program, whatever it still waits for
+    """The answer to a question, if it comes in time; boto3 limits single reads, not their number."""
+    pool = ThreadPool(1)  # its thread ends with the program, even while it waits
     try:
         return pool.apply_async(question).get(seconds)
     except multiprocessing.TimeoutError:
-        raise TelemetryError(place, f"no whole answer within {seconds:g} s", "raise --timeout", code="JPO-E806") from None
+        raise TelemetryError(place, f"no complete answer within {seconds:g}s", "raise --timeout", code="JPO-E806") from None
     finally:
         pool.terminate()

@@ -1,9 +1,9 @@
-"""Price lists of clouds as CSV files: what an instance has, what an hour of it costs, since when, and where that was read.
+"""Price catalogues of clouds as CSV files: resources of an instance, price of an hour, date and source.
 
     instance,family,gpu_type,gpus,gpu_memory_gib,vcpus,memory_gib,region,usd_per_hour,usd_per_hour_spot,date,source
 
-`data/aws.csv` came with JPO; `jpo prices refresh` writes files of the same form, and people may write their own. A file that is
-not understood whole is refused whole: a price that was mistyped must not become a price that is missing.
+`data/aws.csv` comes with JPO; `jpo prices refresh` writes files of the same form, and people may write their own. One bad line
+refuses the whole file: a mistyped price must not become a missing price.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from pathlib import Path
 from jpo.errors import UsageError
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
-"""Catalogues that came with JPO, by the name which jpo.toml gives them."""
+"""Catalogues that come with JPO, by their name in jpo.toml."""
 MOST = 1e6
-"""Of dollars an hour, CPUs or GiB: a machine with more is a slip of the pen."""
+"""Largest number of dollars an hour, CPUs or GiB: more is a typing error."""
 MAX_BYTES = 8 << 20
-"""All instances of all regions of one cloud are about 2 MB; more is something else."""
+"""All instances of all regions of one cloud take about 2 MB; a larger file is no catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A machine that can be rented; only whole ones can.
+    """A machine that can be rented, always as a whole.
 
     Attributes:
         gpu_type: lower case, as the cloud calls it ("a10g"); empty for one without GPUs.
-        gpu_memory_gib: of one GPU; 0 without.
-        vcpus: what the cloud calls a CPU, mostly a hyper-thread.
+        gpu_memory_gib: of one GPU; 0 without GPUs.
+        vcpus: CPUs as the cloud counts them, mostly hyper-threads.
         usd_per_hour: on demand, Linux.
-        usd_per_hour_spot: None where it is not known.
+        usd_per_hour_spot: None where it is unknown.
         date: when the price was read.
-        source: where.
+        source: where it was read.
     """
 
     instance: str
@@ -55,7 +55,7 @@ class Instance:
 
     @property
     def gpu_label(self) -> str:
-        """Type and memory, e.g. "a100-80gb": where one type comes with two sizes, the name alone means both."""
+        """Type and memory, e.g. "a100-80gb": where a type comes in two sizes, its name alone means both."""
         return f"{self.gpu_type}-{self.gpu_memory_gib:.0f}gb"
 
 
@@ -66,15 +66,15 @@ def read_catalogue(file: Path) -> tuple[Instance, ...]:
     """The instances of a catalogue, in its order.
 
     Raises:
-        UsageError: JPO-E802, the file or one of its lines cannot be used; names the line.
+        UsageError: JPO-E802, the file or one of its lines cannot be used; the message names the line.
     """
-    return parsed(_text(file), str(file))
+    return parse(_text(file), str(file))
 
 
-def parsed(text: str, place: str) -> tuple[Instance, ...]:
-    """The instances in a text of that form; raises like `read_catalogue`."""
+def parse(text: str, place: str) -> tuple[Instance, ...]:
+    """The instances in the text of a catalogue; raises like `read_catalogue`."""
     lines = csv.reader(StringIO(text), strict=True)
-    found: dict[tuple[str, str], Instance] = {}
+    instances: dict[tuple[str, str], Instance] = {}
     try:
         head = next(lines, [])
         if sorted(head) != sorted(COLUMNS):
@@ -84,66 +84,70 @@ def parsed(text: str, place: str) -> tuple[Instance, ...]:
             if not cells:
                 continue
             if len(cells) != len(head):
-                raise _refused(place, lines.line_num, f"{len(cells)} cells under {len(head)} columns", "mend the line")
-            one = _instance(dict(zip(head, cells, strict=True)), place, lines.line_num)
-            if (one.instance, one.region) in found:
-                raise _refused(place, lines.line_num, f"{one.instance} stands twice for {one.region}", "keep one of them")
-            found[one.instance, one.region] = one
+                raise _refused(place, lines.line_num, f"{len(cells)} cells under {len(head)} columns", "fix the line")
+            instance = _instance(dict(zip(head, cells, strict=True)), place, lines.line_num)
+            if (instance.instance, instance.region) in instances:
+                raise _refused(
+                    place, lines.line_num, f"{instance.instance} is listed twice for {instance.region}", "keep one of them"
+                )
+            instances[instance.instance, instance.region] = instance
     except csv.Error as error:
-        raise _refused(place, lines.line_num, f"is not CSV ({error})", "mend the line") from error
-    if not found:
+        raise _refused(place, lines.line_num, f"is not CSV ({error})", "fix the line") from error
+    if not instances:
         raise _refused(place, 1, "names no instance", "`jpo prices refresh FILE.csv` writes one")
-    return tuple(found.values())
+    return tuple(instances.values())
 
 
 def as_csv(instances: Sequence[Instance]) -> str:
-    """The file that `read_catalogue` reads back."""
+    """The text of a catalogue, which `read_catalogue` reads back."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for one in instances:
-        writer.writerow("" if (value := getattr(one, name)) is None else value for name in COLUMNS)
+    for instance in instances:
+        writer.writerow("" if (value := getattr(instance, name)) is None else value for name in COLUMNS)
     return text.getvalue()
 
 
 def select(instances: Sequence[Instance], *, region: str | None, gpu_type: str | None, place: str) -> tuple[Instance, ...]:
-    """Those of one region; with a GPU type, those with such GPUs and those without any.
+    """The instances of one region; with a GPU type, those with such GPUs and those without any.
 
     Args:
-        region: None: the only one that the catalogue has.
-        place: who names region and type, for messages.
+        region: None: the only one in the catalogue.
+        place: where region and type are named, for messages.
 
     Raises:
         UsageError: JPO-E801, the catalogue does not have the region or the type, or has several regions; names those it has.
     """
-    regions = list(dict.fromkeys(one.region for one in instances))
+    regions = list(dict.fromkeys(instance.region for instance in instances))
     if region is None and len(regions) > 1:
-        raise UsageError(place, f"the catalogue has {len(regions)} regions", f"write region: {_told(regions)}", code="JPO-E801")
+        raise UsageError(place, f"the catalogue has {len(regions)} regions", f"write region: {_listed(regions)}", code="JPO-E801")
     if region is not None and region not in regions:
-        raise UsageError(place, f"region {region!r:.40} is not in the catalogue", f"known are {_told(regions)}", code="JPO-E801")
-    there = tuple(one for one in instances if one.region == (region or regions[0]))
-    return there if gpu_type is None else of_type(there, gpu_type, place=place)
+        raise UsageError(
+            place, f"region {region!r:.40} is not in the catalogue", f"known are {_listed(regions)}", code="JPO-E801"
+        )
+    in_region = tuple(instance for instance in instances if instance.region == (region or regions[0]))
+    return in_region if gpu_type is None else of_type(in_region, gpu_type, place=place)
 
 
 def of_type(instances: Sequence[Instance], gpu_type: str, *, place: str) -> tuple[Instance, ...]:
-    """Those with these GPUs ("a100" or "a100-80gb"), and those without any; raises UsageError JPO-E801 if none has them."""
+    """The instances with some GPUs ("a100" or "a100-80gb") or none; raises UsageError JPO-E801 if the type is missing."""
     wanted = gpu_type.strip().lower()
-    if not any(one.gpus and wanted in (one.gpu_type, one.gpu_label) for one in instances):
-        known = _told(sorted({one.gpu_type for one in instances if one.gpus}))
+    if not any(instance.gpus and wanted in (instance.gpu_type, instance.gpu_label) for instance in instances):
+        types = _listed(sorted({instance.gpu_type for instance in instances if instance.gpus}))
         finding = f"gpu_type {gpu_type!r:.40} is not in the catalogue"
-        raise UsageError(place, finding, f"known are {known}" if known else "it has no GPUs", code="JPO-E801")
-    return tuple(one for one in instances if not one.gpus or wanted in (one.gpu_type, one.gpu_label))
+        raise UsageError(place, finding, f"known are {types}" if types else "it has no GPUs", code="JPO-E801")
+    return tuple(instance for instance in instances if not instance.gpus or wanted in (instance.gpu_type, instance.gpu_label))
 
 
-def _told(names: Sequence[str]) -> str:
-    """The first names; a catalogue of all regions has dozens."""
+def _listed(names: Sequence[str]) -> str:
+    """The first names of a list; a catalogue of all regions has dozens."""
     return ", ".join(names[:12]) + (" ..." if len(names) > 12 else "")
 
 
 def _text(file: Path) -> str:
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):
-            raise UsageError(str(file), "is no file that ends", "name another one", code="JPO-E802")  # a pipe, a device
+            raise UsageError(str(file), "is not a regular file", "name another one", code="JPO-E802")  # a pipe, a device
         if file.is_file() and file.stat().st_size > MAX_BYTES:
             raise UsageError(str(file), "is too large for a catalogue", "name another file", code="JPO-E802")
         return file.read_text("utf-8-sig")
@@ -156,7 +160,7 @@ def _text(file: Path) -> str:
 
 
 def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
-    """One line of the file."""
+    """The instance in one line of the file."""
 
     def number(name: str, *, whole: bool = False) -> float:
         try:
@@ -165,7 +169,7 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
             value = math.nan
         if not 0 <= value <= MOST or (whole and value % 1):
             kind = "whole number" if whole else "number"
-            raise _refused(place, line, f"{name} = {cells[name]!r:.40} is not a {kind} in 0..{MOST:g}", "mend the line")
+            raise _refused(place, line, f"{name} = {cells[name]!r:.40} is not a {kind} in 0..{MOST:g}", "fix the line")
         return value
 
     texts = {name: cells[name].strip() for name in ("instance", "family", "gpu_type", "region", "source")}

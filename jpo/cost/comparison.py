@@ -1,6 +1,6 @@
-"""Two configurations side by side: what each costs, what changes, and what an hour costs that the dearer one saves.
+"""Comparison of two configurations: costs, changed resources, and the price of an hour that the more expensive one saves.
 
-It compares what it is given: durations come from runs or forecasts, prices from the user. What is not known stays None.
+Durations come from runs or forecasts, prices from the user. What is unknown stays None.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from jpo.records import Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What would be different after a change; None where prices or durations do not say.
+class CostComparison:
+    """The differences in cost and time after a change; None where a price or a duration is unknown.
 
     Attributes:
         usd_per_hour_before, usd_per_hour_after: price of an hour of each, without energy.
         cost_usd_before, cost_usd_after: of one whole run each.
-        changes: GPUs, CPUs and GiB of memory that come (positive) or go, where both name them and they differ.
-        seconds_saved: below 0 when it becomes slower. Its bounds pair the best case with the worst one, so they are wide.
+        changes: GPUs, CPUs and GiB of memory that are added (positive) or removed, where both name them and they differ.
+        seconds_saved: below 0 when the run becomes slower. Its bounds pair the best case with the worst one, so they are wide.
     """
 
     usd_per_hour_before: float | None
@@ -32,23 +32,17 @@ class Comparison:
 
     @property
     def usd_more(self) -> float | None:
-        """How much more a run costs afterwards, by the means; below 0 when it costs less."""
+        """Additional cost of a run, by the means; below 0 when it costs less."""
         if self.cost_usd_before is None or self.cost_usd_after is None:
             return None
         return self.cost_usd_after.mean - self.cost_usd_before.mean
 
     @property
     def usd_per_saved_hour(self) -> float | None:
-        """Price of one hour less, at most 0 when it costs no more; None when no time is saved or something is unknown."""
+        """Price of a saved hour, at most 0 when the run costs no more; None when no time is saved or something is unknown."""
         if self.usd_more is None or self.seconds_saved is None or self.seconds_saved.mean <= 0:
             return None
         return self.usd_more / (self.seconds_saved.mean / 3600)
-
-    def worth_it(self, hour_usd: float) -> bool | None:
-        """Whether it pays for somebody to whom an hour is worth so much; None: unknown. Slower may pay too, if cheaper."""
-        if self.usd_more is None or self.seconds_saved is None:
-            return None
-        return self.usd_more <= hour_usd * self.seconds_saved.mean / 3600
 
 
 def compare(
@@ -58,8 +52,8 @@ def compare(
     *,
     before_duration: Interval | None,
     after_duration: Interval | None,
-) -> Comparison:
-    """Hold one configuration against another.
+) -> CostComparison:
+    """The comparison of two configurations.
 
     Args:
         before, after: values by parameter name.
@@ -67,7 +61,7 @@ def compare(
     """
     rate_before, rate_after = usd_per_hour(before, prices), usd_per_hour(after, prices)
     named = [name for name in RESOURCES if name in before and name in after]
-    return Comparison(
+    return CostComparison(
         usd_per_hour_before=rate_before,
         usd_per_hour_after=rate_after,
         cost_usd_before=_cost(rate_before, before_duration),

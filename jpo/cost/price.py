@@ -1,7 +1,7 @@
-"""What a configuration costs per hour: in USD where the user named prices, on a relative scale where not.
+"""Prices of an hour of a configuration, and the cost of a run: in USD where the user named prices, on a relative scale otherwise.
 
-Prices are those of single resources, or of a cloud's instances (catalogue.py); energy comes on top where it has a price and was
-measured. What has no price is unknown (None), never 0; a price that is stated as 0 is one.
+Prices are those of single resources, or of a cloud's instances (catalogue.py); energy is added where it has a price and was
+measured. What has no price is unknown (None), never 0; a price that is stated as 0 counts.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from jpo.records import SAME, Run
 RESOURCES = ("gpus", "cpus", "memory_gib")
 """Parameters that are paid for by the hour."""
 _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
-"""How much a GPU, a CPU and a GiB count against each other when no price is known: relative weights, not prices. They have the
-proportions of the example jpo.toml, only rank configurations and are never shown as USD."""
+"""Relative weights of a GPU, a CPU and a GiB when no price is known. They have the proportions of the example jpo.toml, only rank
+configurations, and are never shown as USD."""
 _IDLE_SHARE = 0.02
 """A configuration without GPUs whose CPUs have no price still occupies a machine: this share of one GPU."""
 _JOULES_PER_KWH = 3.6e6
@@ -26,15 +26,15 @@ _JOULES_PER_KWH = 3.6e6
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What is known of prices.
+    """The prices of resources, energy and instances.
 
     Attributes:
         usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour: of one GPU, one CPU and one GiB of memory for an hour. None: not
             named; it then counts as included in the others.
-        usd_per_kwh: of electric energy, on top; None: included.
-        instances: what can be rented; where there are any, a configuration costs what the cheapest one does that holds it.
-        spot: whether spot prices count: an instance's own, else `spot_share` of its price on demand.
-        spot_share: spot price / price on demand, where that is taken as known.
+        usd_per_kwh: of electric energy, in addition; None: included.
+        instances: those that can be rented; where there are any, a configuration has the price of the cheapest that holds it.
+        spot: whether spot prices count: an instance's own, else `spot_share` of its on-demand price.
+        spot_share: spot price / on-demand price, where that is assumed.
     """
 
     usd_per_gpu_hour: float | None = None
@@ -54,19 +54,19 @@ class Prices:
             raise ValueError(f"spot_share = {self.spot_share} is not a share; it must be above 0 and at most 1")
 
     def by_parameter(self) -> dict[str, float]:
-        """The named prices by the parameter that they multiply."""
+        """The named prices, by the parameter that they multiply."""
         pairs = zip(RESOURCES, (self.usd_per_gpu_hour, self.usd_per_cpu_hour, self.usd_per_gib_hour), strict=True)
         return {name: price for name, price in pairs if price is not None}
 
 
 def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts: float | None = None) -> float | None:
-    """Price of one hour of this configuration.
+    """Price of one hour of a configuration.
 
     Args:
-        power_watts: mean electric power of such a run, where it was measured; without it the price is without energy.
+        power_watts: mean electric power of such a run, where it was measured; None: the price is without energy.
 
     Returns:
-        None when it uses GPUs without a price, names nothing that has one, fits into no instance, or its spot price is unknown.
+        None when it uses GPUs without a price, has no resource with a price, fits into no instance, or its spot price is unknown.
     """
     rented = _rent(parameters, prices) if prices.instances else _resources(parameters, prices)
     energy = energy_usd(None if power_watts is None else power_watts * 3600, prices)
@@ -74,15 +74,15 @@ def usd_per_hour(parameters: Mapping[str, float], prices: Prices, *, power_watts
 
 
 def energy_usd(joules: float | None, prices: Prices) -> float | None:
-    """What energy costs; None where it was not measured, or has no price of its own."""
+    """Cost of energy; None where it was not measured, or has no price of its own."""
     return None if joules is None or prices.usd_per_kwh is None else joules / _JOULES_PER_KWH * prices.usd_per_kwh
 
 
 def cheapest(parameters: Mapping[str, float], prices: Prices) -> Instance | None:
-    """The instance that holds a configuration for the least; None where none does, or no price of those that do is known."""
+    """The cheapest instance that holds a configuration; None where none does, or the prices of those that do are unknown."""
     needs = _needs(parameters)
-    holding = (one for one in prices.instances if _how_many(needs, one) == 1)
-    priced = [(price, one) for one in holding if (price := rent(one, prices)) is not None]
+    holding = (instance for instance in prices.instances if _instances_needed(needs, instance) == 1)
+    priced = [(price, instance) for instance in holding if (price := rent(instance, prices)) is not None]
     return min(priced, key=lambda pair: pair[0])[1] if priced else None
 
 
@@ -99,12 +99,13 @@ def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
     """Natural log of a configuration's price per hour; only differences between configurations of one workload mean anything.
 
     Args:
-        parameters: all of them, held ones included: a CPU more matters less beside four GPUs.
-        prices: when they do not cover what the workload names, the relative weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
+        parameters: all of them, fixed ones included: one CPU more matters less next to four GPUs.
+        prices: when they do not cover the resources of the workload, the relative weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB)
+            count.
 
     Returns:
-        Always finite; 0 for all when nothing that has a price is named, or everything is free. Where a configuration fits into no
-        instance, as many of one kind are counted as hold it together: it has no price, but must be ranked beside those that do.
+        Always finite; 0 for all when no resource has a price, or everything is free. Where a configuration fits into no instance,
+        it counts as several of one kind that hold it together: it has no price, but must be ranked with those that have one.
     """
     if prices.instances:
         rate = _rank(parameters, prices)
@@ -118,9 +119,9 @@ def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
 
 
 def run_cost_usd(run: Run, prices: Prices) -> float | None:
-    """What a run cost: as measured, else its hours times the price of its parameters, and its energy; None: unknown.
+    """Cost of a run: as measured, else its hours times the price of its parameters, plus its energy; None: unknown.
 
-    Whoever knows the workload's usual values completes the run first: a GPU that it does not report counts as none.
+    Complete the run with the workload's usual values first: a GPU that it does not report counts as none.
     """
     if run.outcome.cost_usd is not None:
         return run.outcome.cost_usd
@@ -128,22 +129,22 @@ def run_cost_usd(run: Run, prices: Prices) -> float | None:
     if rate is None or seconds is None:
         return None
     total = seconds / 3600 * rate + (energy_usd(run.outcome.energy_joules, prices) or 0.0)
-    return total if math.isfinite(total) else None  # a time beyond all measure
+    return total if math.isfinite(total) else None  # an impossibly long time
 
 
 def outcome_of(run: Run, quantity: str, prices: Prices) -> float | None:
-    """What came of a run, by the name of a field of Outcome; None: not measured. Its cost is `run_cost_usd`."""
+    """The value of a run's outcome by the name of its field; None: not measured. The cost is `run_cost_usd`."""
     value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else getattr(run.outcome, quantity)
     return value
 
 
 def lacks_energy(run: Run, prices: Prices) -> bool:
-    """Whether the cost of a run is without its energy, although that has a price: it was not measured."""
+    """Whether the cost of a run lacks its energy: it has a price, but was not measured."""
     return prices.usd_per_kwh is not None and run.outcome.cost_usd is None and run.outcome.energy_joules is None
 
 
 def price_of_type(prices: Mapping[str, float], gpu_type: str, *, place: str) -> float:
-    """The price of a GPU of this type, however it is written; raises UsageError JPO-E801 naming the known types."""
+    """The price of a GPU type, regardless of case; raises UsageError JPO-E801 naming the known types."""
     by_name = {name.strip().lower(): price for name, price in prices.items()}
     if gpu_type.strip().lower() not in by_name:
         finding = f"gpu_type {gpu_type!r:.40} has no price in usd_per_gpu_hour_of"
@@ -152,7 +153,7 @@ def price_of_type(prices: Mapping[str, float], gpu_type: str, *, place: str) -> 
 
 
 def _resources(parameters: Mapping[str, float], prices: Prices) -> float | None:
-    """By the price of each resource."""
+    """Price of an hour by the prices of the resources."""
     priced = prices.by_parameter()
     share = prices.spot_share if prices.spot else 1.0
     if share is None or (parameters.get("gpus", 0.0) > 0 and "gpus" not in priced):
@@ -162,38 +163,40 @@ def _resources(parameters: Mapping[str, float], prices: Prices) -> float | None:
 
 
 def _rent(parameters: Mapping[str, float], prices: Prices) -> float | None:
-    """By the cheapest instance."""
-    one = cheapest(parameters, prices)
-    return None if one is None else rent(one, prices)
+    """Price of an hour of the cheapest instance."""
+    instance = cheapest(parameters, prices)
+    return None if instance is None else rent(instance, prices)
 
 
 def _needs(parameters: Mapping[str, float]) -> tuple[float, ...]:
-    """GPUs, CPUs and GiB that are asked for, less what units and texts add on the way."""
+    """Requested GPUs, CPUs and GiB, less the rounding of units and texts."""
     return tuple(parameters.get(name, 0.0) * (1 - SAME) for name in RESOURCES)
 
 
-def _how_many(needs: Sequence[float], one: Instance) -> float:
-    """How many instances of a kind have together what is asked for: 0 where nothing is, infinite where no number of them does."""
+def _instances_needed(needs: Sequence[float], instance: Instance) -> float:
+    """Number of instances of a kind that meet the needs together: 0 without needs, infinite where no number of them does."""
     number = 0.0
-    for need, has in zip(needs, (one.gpus, one.vcpus, one.memory_gib), strict=True):
+    for need, has in zip(needs, (instance.gpus, instance.vcpus, instance.memory_gib), strict=True):
         if need > 0:
             number = max(number, -(-need // has) if has else math.inf)
     return number
 
 
 def _rent_at_most(instance: Instance, prices: Prices) -> float:
-    """Its price; on demand where its spot price is unknown."""
+    """Price of an instance; the on-demand price where its spot price is unknown."""
     price = rent(instance, prices)
     return instance.usd_per_hour if price is None else price
 
 
 def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
-    """What `log_rate` ranks by: the price; else that of several instances, on demand where their spot price is unknown.
+    """The rate by which `log_rate` ranks: the price, else that of several instances, on demand where their spot price is unknown.
 
     A configuration that no number of instances holds (GPUs, and the catalogue has none) has only its relative weights.
     """
-    one, needs = cheapest(parameters, prices), _needs(parameters)
-    many = [(one, 1.0)] if one else [(each, _how_many(needs, each)) for each in prices.instances]
-    rates = [number * _rent_at_most(each, prices) for each, number in many if number < math.inf]
+    instance, needs = cheapest(parameters, prices), _needs(parameters)
+    many = [(instance, 1.0)] if instance else [(instance, _instances_needed(needs, instance)) for instance in prices.instances]
+    rates = [number * _rent_at_most(instance, prices) for instance, number in many if number < math.inf]
     rate = min(rates) if rates else sum(weight * parameters.get(name, 0.0) for name, weight in _RELATIVE_WEIGHTS.items())
-    return rate or _IDLE_SHARE * min((each.usd_per_hour for each in prices.instances if each.usd_per_hour), default=0.0)
+    return rate or _IDLE_SHARE * min(
+        (instance.usd_per_hour for instance in prices.instances if instance.usd_per_hour), default=0.0
+    )

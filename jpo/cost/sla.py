@@ -1,6 +1,6 @@
-"""The SLA: what runs promise, held against what is expected of them and against what came of them.
+"""SLA targets: their meaning, and their checks against forecasts and against the outcomes of runs.
 
-PROMISES is the one table that says what each promise of [sla] means. What is not known neither keeps nor breaks a promise.
+SLA_TARGETS is the one table that says what each target of [sla] means. An unknown value neither meets nor breaks a target.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from jpo.cost.price import Prices, outcome_of
 from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck
 
 MOST_MISSED = 1.0
-"""A promise counts as missed by this at most, as a natural log: beyond e times the limit, worse is equally to be avoided."""
+"""Largest miss of one target, as a natural log: beyond e times the limit, worse is equally to be avoided."""
 ROUNDING = 1e-9
-"""Relative, as in the guard: a forecast is a mean of logs, of equal runs not to the last digit what each of them took."""
+"""Relative, as in the guard: a forecast is a mean of logs, and differs in the last digit from the equal runs that it is made
+of."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlaTarget:
-    """What a promise of [sla] is about.
+    """The meaning of a target of [sla].
 
     Attributes:
         quantity: the field of Outcome and Forecast that it limits.
-        at_most: the limit is the largest value that keeps it; else the smallest.
-        only_grows: a run that did not get to its end may have broken it already; of the others such a run says nothing.
+        at_most: the limit is the largest value that meets it; else the smallest.
+        only_grows: a run that did not reach its end may have broken it already; about other targets such a run says nothing.
     """
 
     quantity: str
@@ -35,10 +36,11 @@ class SlaTarget:
     only_grows: bool = False
 
     def edge(self, limit: float) -> float:
-        """The furthest value that keeps it: what lies beyond the limit by rounding alone breaks nothing."""
+        """The last value that meets the target: one that is beyond the limit by rounding alone breaks nothing."""
         return limit + (ROUNDING if self.at_most else -ROUNDING) * abs(limit)
 
     def keeps(self, value: float, limit: float) -> bool:
+        """Whether a value meets the target at this limit."""
         return value <= self.edge(limit) if self.at_most else value >= self.edge(limit)
 
 
@@ -51,40 +53,41 @@ SLA_TARGETS: Mapping[str, SlaTarget] = {
     "cpu_util_min": SlaTarget("cpu_utilisation", at_most=False),
     "val_loss_max": SlaTarget("val_loss", at_most=True),
 }
-"""Every promise by its name in [sla], in the order of reports."""
+"""The targets by their name in [sla], in the order of reports."""
 
 
 def check_sla(targets: Mapping[str, float], expected: Forecast) -> tuple[SlaCheck, ...]:
-    """Each promise held against a forecast: its mean breaks it, or only the far end of its interval ("at risk"), or neither."""
+    """The targets checked against a forecast: its mean breaks them, or only the far end of its interval ("at risk"), or
+    neither."""
     return tuple(SlaCheck(name, limit, _expected(name, limit, expected)) for name, limit in targets.items())
 
 
 def check_run(targets: Mapping[str, float], run: Run, prices: Prices) -> tuple[SlaCheck, ...]:
-    """Each promise held against what was measured; never "at risk"."""
+    """The targets checked against the outcome of a run; never "at risk"."""
     return tuple(SlaCheck(name, limit, _measured(name, limit, run, prices)) for name, limit in targets.items())
 
 
 def measured(name: str, run: Run, prices: Prices) -> float | None:
-    """What a promise is held against: the run's own value, or the cost that its time and prices make; None: not known."""
+    """The value of a run that a target limits: measured, or the cost from time and prices; None: unknown."""
     return outcome_of(run, SLA_TARGETS[name].quantity, prices)
 
 
 def missed(targets: Mapping[str, float], run: Run, prices: Prices) -> float:
-    """By how much a run broke its promises together, as natural logs of ratios to the limits: 0.0 = by nothing, 0.7 = twice one.
+    """The total by which a run missed its targets, as natural logs of ratios to the limits: 0.0 = none missed, 0.7 = twice a
+    limit.
 
-    Each counts MOST_MISSED at most. Where a limit or value is not above zero there is no ratio: the difference counts, relative
-    to the limit.
+    Each counts MOST_MISSED at most. Where a limit or value is not above zero, the difference relative to the limit counts.
     """
     broken = [check for check in check_run(targets, run, prices) if check.verdict == "broken"]
     return sum(_beyond(check, measured(check.name, run, prices)) for check in broken)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """How often something was kept.
+class ComplianceRate:
+    """The share of cases in which targets were met.
 
     Attributes:
-        kept, known: in how many cases, of those in which it is known.
+        kept, known: cases in which they were met, of those in which that is known.
         share: the ratio with its 90% interval; None when nothing is known.
     """
 
@@ -98,39 +101,39 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Compliance:
-    """How runs kept to an SLA.
+    """The compliance of runs with an SLA.
 
     Attributes:
-        runs: those that broke nothing, of those about which at least one promise is known.
-        pairs: promises kept, of all promises of all runs that are known. Those of one run go together: its interval is too narrow
-            to be shown.
-        promises: the runs that kept each promise, by name.
+        runs: those that broke nothing, of those with at least one known check.
+        pairs: targets met, of all known checks of all runs. Checks of one run are correlated, so the interval is too narrow to be
+            shown.
+        targets: the runs that met each target, by name.
     """
 
-    runs: Kept
-    pairs: Kept
-    targets: Mapping[str, Kept]
+    runs: ComplianceRate
+    pairs: ComplianceRate
+    targets: Mapping[str, ComplianceRate]
 
 
 def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
-    """The SLA's account over runs, each given by its checks."""
-    told = [list(checks) for checks in checked]
-    promised = {check.name for checks in told for check in checks}
-    verdicts = [{check.name: check.verdict != "broken" for check in checks if check.verdict != "unknown"} for checks in told]
+    """The compliance of runs, each given by its checks."""
+    runs = [list(checks) for checks in checked]
+    names = {check.name for checks in runs for check in checks}
+    verdicts = [{check.name: check.verdict != "broken" for check in checks if check.verdict != "unknown"} for checks in runs]
     return Compliance(
-        runs=_kept(all(known.values()) for known in verdicts if known),
-        pairs=_kept(kept for known in verdicts for kept in known.values()),
-        targets={name: _kept(known[name] for known in verdicts if name in known) for name in SLA_TARGETS if name in promised},
+        runs=_rate(all(kept.values()) for kept in verdicts if kept),
+        pairs=_rate(kept for run in verdicts for kept in run.values()),
+        targets={name: _rate(run[name] for run in verdicts if name in run) for name in SLA_TARGETS if name in names},
     )
 
 
-def _kept(answers: Iterable[bool]) -> Kept:
-    told = list(answers)
-    return Kept(sum(told), len(told))
+def _rate(answers: Iterable[bool]) -> ComplianceRate:
+    verdicts = list(answers)
+    return ComplianceRate(sum(verdicts), len(verdicts))
 
 
 def _wilson(kept: int, known: int) -> Interval:
-    """A share with its 90% interval. Source: Wilson, JASA 1927; Brown, Cai and DasGupta, "Interval Estimation", 2001."""
+    """A share with its 90% score interval. Source: Wilson, JASA 1927; Brown, Cai and DasGupta, "Interval Estimation", 2001."""
     z = NormalDist().inv_cdf(0.95)
     share, shrink = kept / known, 1 + z**2 / known
     middle = (share + z**2 / (2 * known)) / shrink
@@ -139,26 +142,26 @@ def _wilson(kept: int, known: int) -> Interval:
 
 
 def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at risk", "broken", "unknown"]:
-    promise = SLA_TARGETS[name]
-    interval: Interval | None = getattr(expected, promise.quantity)
+    target = SLA_TARGETS[name]
+    interval: Interval | None = getattr(expected, target.quantity)
     if interval is None:
         return "unknown"
-    if not promise.keeps(interval.mean, limit):
+    if not target.keeps(interval.mean, limit):
         return "broken"
-    return "ok" if promise.keeps(interval.high if promise.at_most else interval.low, limit) else "at risk"
+    return "ok" if target.keeps(interval.high if target.at_most else interval.low, limit) else "at risk"
 
 
 def _measured(name: str, limit: float, run: Run, prices: Prices) -> Literal["ok", "broken", "unknown"]:
-    promise, value = SLA_TARGETS[name], measured(name, run, prices)
+    target, value = SLA_TARGETS[name], measured(name, run, prices)
     if value is None:
         return "unknown"
-    if promise.keeps(value, limit):
+    if target.keeps(value, limit):
         return "ok" if run.status is RunStatus.SUCCEEDED else "unknown"
-    return "broken" if run.status is RunStatus.SUCCEEDED or promise.only_grows else "unknown"
+    return "broken" if run.status is RunStatus.SUCCEEDED or target.only_grows else "unknown"
 
 
 def _beyond(check: SlaCheck, value: float | None) -> float:
-    assert value is not None, "what is not known breaks nothing"
+    assert value is not None, "an unknown value breaks nothing"
     worse, better = (value, check.limit) if SLA_TARGETS[check.name].at_most else (check.limit, value)
     if better > 0:
         return min(MOST_MISSED, math.log(worse) - math.log(better))

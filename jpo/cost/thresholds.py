@@ -1,6 +1,6 @@
-"""Thresholds for [sla] that runs like earlier ones would keep: what a team can promise from what it has seen.
+"""Thresholds for [sla] that runs like earlier ones would meet: targets that a team can agree to, given its runs.
 
-A threshold is a prediction bound for the next run, rounded outwards to a number that people write.
+A threshold is a prediction bound for the next run, rounded outwards to a number as people write it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from jpo.cost.sla import SLA_TARGETS, measured
 from jpo.records import Run
 
 FEWEST = 3
-"""Runs from which a threshold can be told: with two the bound lies at six times their spread."""
+"""Fewest runs for a threshold: with two the bound is at six times their spread."""
 MOST_BEYOND = 10.0
-"""A limit at ten times the worst run promises nothing."""
+"""A limit at ten times the worst run is not worth stating."""
 NICE_SECONDS = (10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 """Multiples in which people write durations above 80 seconds; below, and for all else: 1, 2, 5, 10, ..."""
 COARSE = 1 / 8
@@ -29,12 +29,12 @@ MOST_FREEDOM = 1000
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What could be promised.
+    """A threshold for one SLA target.
 
     Attributes:
         name: as in [sla].
-        limit: in the unit of [sla]; None where nothing can be told.
-        runs: how many runs measured it.
+        limit: in the unit of [sla]; None where there is none to suggest.
+        runs: number of runs that measured it.
         least, most: the range that they measured; None without any.
         why_not: why there is no limit; empty where there is one.
     """
@@ -48,11 +48,11 @@ class Threshold:
 
 
 def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator[Threshold]:
-    """One for each promise of [sla].
+    """The thresholds of all targets of [sla].
 
     Args:
-        runs: that ended well and are alike.
-        share: of runs like them that shall keep it, each promise by itself, in 0.5..1.
+        runs: similar runs that ended well.
+        share: of runs like them that shall meet it, each target by itself, in 0.5..1.
     """
     for name in SLA_TARGETS:
         values = [value for run in runs if (value := measured(name, run, prices)) is not None]
@@ -60,7 +60,7 @@ def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator
 
 
 def threshold(name: str, values: Sequence[float], share: float) -> Threshold:
-    """The threshold of one promise from what was measured."""
+    """The threshold of one target from measured values."""
     if len(values) < FEWEST:
         missing = FEWEST - len(values)
         why_not = f"measured in {len(values)} of at least {FEWEST} runs; {missing} more {'is' if missing == 1 else 'are'} needed"
@@ -74,9 +74,9 @@ def threshold(name: str, values: Sequence[float], share: float) -> Threshold:
 
 
 def next_run_bound(values: Sequence[float], share: float, *, at_most: bool) -> float | None:
-    """What the next value stays below (or above) with this probability; None where it would say nothing.
+    """The prediction bound of the next value: it stays below (or above) with this probability; None where that is too wide.
 
-    The values are taken as log-normal, or as normal where one is not above zero.
+    The values are assumed log-normal, or normal where one is not above zero.
     Source: Hahn and Meeker, "Statistical Intervals", 1991, section 4.7 (one-sided prediction bound).
     """
     logs = all(value > 0 for value in values)
@@ -115,7 +115,7 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def rounded(name: str, bound: float) -> float:
-    """The bound as people write such a number, rounded so that it is kept no less often."""
+    """The bound as people write such a number, rounded to the side that is met more often."""
     step = _step(name, abs(bound))
     if step == 0:
         return bound
@@ -125,7 +125,7 @@ def rounded(name: str, bound: float) -> float:
 
 
 def _step(name: str, size: float) -> float:
-    """The largest step that people count in and that is small beside a number."""
+    """The largest step in which people count that is small relative to a number."""
     most = size * (FINE if name == "val_loss_max" else COARSE)
     if name == "time_max" and most >= NICE_SECONDS[0]:
         return float(max(step for step in NICE_SECONDS if step <= most))

@@ -1,16 +1,17 @@
-"""The belief about a workload after its runs so far, and what it says about the next one.
+"""Forecasts of a workload: the belief after its runs so far, and what it says about the next one.
 
-    belief.py         simulated jobs weighed by the runs (seen.py): seconds, cost and loss at every candidate
-    ensemble.py, weights.py    how they are moved to the measurements, and weighed; empirical_bayes.py: where they come from
-    surfaces.py       what other workloads were like
-    misfit.py         what no simulated job explains
-    demand.py         throughput, memory and utilisation; power.py: electric power
-    predict.py        an interval for one candidate
-    track_record.py   how the last forecasts turned out; widening.py: what follows from it
-    loss_curve.py, trials.py    a whole run from a small trial
-    similar.py, descriptors.py    a new workload from similar ones, or from arithmetic
-    pareto.py         fronts and hypervolumes
-    before_after.py   two sets of runs compared
+    belief.py          posterior over simulated jobs, given the runs: seconds, cost and loss at every candidate
+    measurements.py    what the runs measured, per candidate
+    weights.py         weights of the simulated jobs; empirical_bayes.py: which of them the prior draws
+    discrepancy.py     what no simulated job explains
+    transfer.py        response surfaces of other workloads; ensemble.py: how they are conditioned on the runs
+    demand.py          throughput, memory and utilisation; power.py: electric power
+    predict.py         an interval for one candidate
+    track_record.py    errors and coverage of the last forecasts; calibration.py: the interval factor that follows
+    trials.py          full runs from small trials; loss_curve.py: their validation loss
+    similar.py         a new workload from similar ones, or from arithmetic (descriptors.py)
+    pareto.py          fronts and hypervolumes
+    before_after.py    two sets of runs compared
 
 What no run, trial or similar workload supports is None. Nothing here chooses.
 """

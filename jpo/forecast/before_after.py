@@ -1,6 +1,6 @@
-"""Before and after: what became of a quantity, with an interval that says whether it could be chance.
+"""Before and after: how a quantity changed, with an interval that says whether chance could explain it.
 
-Pure numbers: two groups of runs go in, one line of a table comes out. Which runs are "before" and "after" is the caller's to say.
+Two groups of runs go in, one line of a table comes out. The caller says which runs are "before" and "after".
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ RESAMPLES = 2000
 CONFIDENCE = 0.9
 
 ROUNDING = 1e-9
-"""Relative: means of equal values differ by so much and less."""
+"""Relative: means of equal values differ by no more than this."""
 LARGEST_LOG = 700.0
-"""e to this is still a number."""
+"""e to this power is still a finite number."""
 
 Kind = Literal["ratio", "difference"]
 Word = Literal["better", "worse", "no clear change", "too few"]
@@ -36,12 +36,12 @@ Word = Literal["better", "worse", "no clear change", "too few"]
 
 @dataclass(frozen=True, slots=True)
 class BeforeAfter:
-    """One quantity before and after.
+    """A quantity before and after.
 
     Attributes:
         kind: what `change` is; a ratio is of geometric means, a difference of arithmetic ones or of shares of runs.
         before, after: means, or shares of runs; None without a run that measured it.
-        runs_before, runs_after: how many did.
+        runs_before, runs_after: number of runs that measured it.
         change: after / before or after - before, with a 90% interval; None where a side has fewer than FEWEST runs.
         word: better or worse if the interval leaves out "no change" (1 for a ratio, 0 for a difference).
     """
@@ -58,10 +58,10 @@ class BeforeAfter:
 
 def compare(quantity: str, before: Sequence[float], after: Sequence[float], *, more_is_better: bool, seed: int) -> BeforeAfter:
     """Compare values of two groups of runs by the ratio of their geometric means; by the difference of their means if one is not
-    above 0, as an idle GPU's utilisation or a log-likelihood.
+    above 0, such as the utilisation of an idle GPU or a log-likelihood.
 
-    What is not finite does not count. The interval is the percentile bootstrap's of the difference, for a ratio that of the logs,
-    each side resampled by itself, stretched for small groups (a bootstrap knows no t distribution).
+    Values that are not finite do not count. The interval is a percentile bootstrap of the difference, for a ratio of the logs,
+    with each side resampled by itself, and stretched for small groups (a bootstrap knows no t distribution).
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; the stretch: Hesterberg, "What Teachers
     Should Know About the Bootstrap", The American Statistician 2015, section 5 (expanded percentile interval).
@@ -80,18 +80,20 @@ def compare(quantity: str, before: Sequence[float], after: Sequence[float], *, m
 
 
 def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool]) -> BeforeAfter:
-    """Compare how often something happened that should not, by the difference of the shares.
+    """Compare the shares of runs in which something undesirable happened, by their difference.
 
     Source: Newcombe, "Interval Estimation for the Difference Between Independent Proportions", Statistics in Medicine 1998,
-    method 10 (from two score intervals): with nothing counted on a side a bootstrap would be certain of it.
+    method 10 (from two score intervals): a bootstrap of a side without any such run would have no width.
     """
     share_before, share_after = (sum(group) / len(group) if group else None for group in (before, after))
     change = None
     if min(len(before), len(after)) >= FEWEST:
-        one, two = share_interval(sum(before), len(before)), share_interval(sum(after), len(after))
-        difference = two.mean - one.mean
-        low = difference - math.hypot(two.mean - two.low, one.high - one.mean)
-        change = Interval(difference, low, difference + math.hypot(two.high - two.mean, one.mean - one.low))
+        share_one, share_two = share_interval(sum(before), len(before)), share_interval(sum(after), len(after))
+        difference = share_two.mean - share_one.mean
+        low = difference - math.hypot(share_two.mean - share_two.low, share_one.high - share_one.mean)
+        change = Interval(
+            difference, low, difference + math.hypot(share_two.high - share_two.mean, share_one.mean - share_one.low)
+        )
     word = _word(change, ROUNDING, more_is_better=False)
     return BeforeAfter(quantity, "difference", share_before, share_after, len(before), len(after), change, word)
 
@@ -101,7 +103,7 @@ def _exp(log: float) -> float:
 
 
 def _difference(before: Floats, after: Floats, seed: int) -> Interval:
-    """Difference of means with its bootstrap interval."""
+    """The difference of the means with its bootstrap interval."""
     rng = np.random.default_rng(seed)
     drawn = [side[rng.integers(0, side.size, (RESAMPLES, side.size))].mean(axis=1) for side in (before, after)]
     mean, tail = float(after.mean() - before.mean()), (1 - CONFIDENCE) / 2
@@ -111,7 +113,7 @@ def _difference(before: Floats, after: Floats, seed: int) -> Interval:
 
 
 def _stretch(before: Floats, after: Floats) -> float:
-    """How much wider t makes the interval than the normal distribution, times what resampling loses of the variance.
+    """The factor by which t makes the interval wider than the normal distribution, times the variance that resampling loses.
 
     The degrees of freedom are Welch's, which are at least those of the smaller group.
     """
@@ -119,7 +121,9 @@ def _stretch(before: Floats, after: Floats) -> float:
     of_resamples = [float(side.var()) / side.size for side in (before, after)]
     if sum(of_resamples) <= 0:
         return 1.0
-    freedom = sum(of_means) ** 2 / sum(one**2 / (side.size - 1) for one, side in zip(of_means, (before, after), strict=True))
+    freedom = sum(of_means) ** 2 / sum(
+        variance**2 / (side.size - 1) for variance, side in zip(of_means, (before, after), strict=True)
+    )
     return _t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
 
 

@@ -1,4 +1,4 @@
-"""The belief: simulated jobs weighted by how well they explain the runs so far, each moved towards what was measured.
+"""The belief: simulated jobs weighted by how well they explain the runs so far, each adjusted towards what was measured.
 
 It knows neither prices nor preferences: it says what would happen, the agent says what is wanted.
 Source: importance weighting of a simulator's draws (likelihood-free inference), Cranmer et al., PNAS 2020.
@@ -13,69 +13,79 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION, Discrepancy, Moved, moved
+from jpo.forecast.discrepancy import LOSS, PRICE, TIME_TAU, UTILISATION, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.ensemble import conditioned
-from jpo.forecast.measurements import NOWHERE, End, Placed, Seen, at_least, measured, place
+from jpo.forecast.measurements import (
+    NO_MEASUREMENTS,
+    CandidateRun,
+    End,
+    Measurements,
+    lower_bounds_of,
+    measurements_of,
+    runs_at_candidates,
+)
 from jpo.forecast.weights import effective_share, flattened, softmax
 from jpo.records import Belief, Candidates, Draws, Run
 
 if TYPE_CHECKING:
-    from jpo.forecast.transfer import Recalled
+    from jpo.forecast.transfer import TransferredSurfaces
     from jpo.records import Bools, Floats, Ints
 
 _NOISE, _NOISE_RUNS = 0.06, 4.0
 """Prior sd of ln duration between equal runs, and how many degrees of freedom it counts."""
 _LEAST_SHARE = 0.05
-"""The likelihood is flattened until at least this share of the particles counts: no forecast rests on a handful of jobs."""
+"""The likelihood is flattened until at least this share of the particles counts: no forecast depends on a handful of jobs."""
 _FAILS_BY_CHANCE, _PASSES_BY_CHANCE = 0.05, 0.1
 """Probability that a run fails where the job would pass, and passes where the simulated job fails."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Quantity:
-    """One thing that is forecast: where it was seen, where only a least value was, and how far off a particle may be."""
+class _MeasuredQuantity:
+    """A quantity that is forecast: its measurements, lower bounds from stopped runs, and how far off a particle may be."""
 
-    seen: Seen
-    least: Seen
+    measurements: Measurements
+    lower_bounds: Measurements
     discrepancy: Discrepancy
 
 
-def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run], recalled: Recalled | None = None) -> Belief:
-    """Weigh and move the simulated jobs by the runs so far, which may come in any order.
+def posterior(
+    draws: Draws, candidates: Candidates, runs: Sequence[Run], transferred: TransferredSurfaces | None = None
+) -> Belief:
+    """The posterior over simulated jobs: weighted by the runs so far, which may come in any order, and adjusted to them.
 
     Args:
         draws: shape (J, K), from the simulator on these candidates.
         runs: of this workload. A parameter that a run does not report is taken to have today's value; runs that match no
             candidate are ignored. Runs that failed or did not converge count as failures and not for durations; one that was
             stopped from outside says that it would have taken longer.
-        recalled: surfaces like those of other workloads, as more particles: each kind weighs as much as it explains the runs.
+        transferred: surfaces like those of other workloads, as more particles: each kind weighs as much as it explains the runs.
 
     Returns:
-        Where nothing was measured, the prior.
+        The prior where nothing was measured.
     """
-    placed = place(candidates, runs)
-    well, failed, stopped = ([one for one in placed if one.end is end] for end in End)
-    noise = _noise(well)
-    time, loss, utilisation = _quantities(well, stopped, noise)
-    power, price = _price(draws, candidates, [*well, *stopped])
+    candidate_runs = runs_at_candidates(candidates, runs)
+    succeeded, failed, stopped = ([run for run in candidate_runs if run.end is end] for end in End)
+    noise = _noise(succeeded)
+    time, loss, utilisation = _quantities(succeeded, stopped, noise)
+    power, price = _price(draws, candidates, [*succeeded, *stopped])
 
-    def move(log: Floats, of: _Quantity) -> Moved:
-        return moved(log, of.seen, of.least, of.discrepancy, candidates)
+    def adjust(log: Floats, quantity: _MeasuredQuantity) -> AdjustedParticles:
+        return adjusted(log, quantity.measurements, quantity.lower_bounds, quantity.discrepancy, candidates)
 
-    parts = [move(log, of) for log, of in zip(_logs(draws, power), (time, loss, utilisation, price), strict=True)]
-    log_likelihood = np.sum([part.log_likelihood for part in parts], axis=0) + _of_failures(draws.fails, placed)
+    parts = [adjust(log, quantity) for log, quantity in zip(_logs(draws, power), (time, loss, utilisation, price), strict=True)]
+    log_likelihood = np.sum([part.log_likelihood for part in parts], axis=0) + _of_failures(draws.fails, candidate_runs)
     weights, fails = flattened(log_likelihood, _LEAST_SHARE), draws.fails
     share = effective_share(softmax(log_likelihood))
-    if recalled is not None:
-        remembered = _remembered(recalled, (time, loss, utilisation, price), candidates.current)
-        belief_in = _odds(recalled, remembered, log_likelihood, placed)
-        weights = np.concatenate(
-            ((1 - belief_in) * weights, np.full(len(recalled.draws.fails), belief_in / len(recalled.draws.fails)))
-        )
-        parts = [_joined(part, other) for part, other in zip(parts, remembered, strict=True)]
-        fails, share = np.concatenate((fails, recalled.draws.fails)), max(share, belief_in)
+    if transferred is not None:
+        surfaces = _conditioned_surfaces(transferred, (time, loss, utilisation, price), candidates.current)
+        transferred_share = _transfer_probability(transferred, surfaces, log_likelihood, candidate_runs)
+        members = len(transferred.draws.fails)
+        weights = np.concatenate(((1 - transferred_share) * weights, np.full(members, transferred_share / members)))
+        parts = [_joined(part, surface) for part, surface in zip(parts, surfaces, strict=True)]
+        fails, share = np.concatenate((fails, transferred.draws.fails)), max(share, transferred_share)
     seconds, losses, busy, rate = parts
-    count, failures, ended = (_counts([one.row for one in ones], len(candidates.values)) for ones in (well, failed, stopped))
+    groups = (succeeded, failed, stopped)
+    count, failures, stops = (_counts([run.row for run in group], len(candidates.values)) for group in groups)
     return Belief(
         weights=weights,
         log_time=seconds.log,
@@ -86,24 +96,28 @@ def posterior(draws: Draws, candidates: Candidates, runs: Sequence[Run], recalle
         p_fail=(weights @ fails + failures) / (1 + count + failures),  # the particles count as one run
         runs=count,
         failures=failures,
-        stopped=ended,
+        stopped=stops,
         noise=noise,
-        duration_seconds=float(np.exp(weights @ seconds.level)) if time.seen.rows.size else None,
-        val_loss=float(np.exp(weights @ losses.level)) if loss.seen.rows.size else None,
+        duration_seconds=float(np.exp(weights @ seconds.level)) if time.measurements.rows.size else None,
+        val_loss=float(np.exp(weights @ losses.level)) if loss.measurements.rows.size else None,
         effective_share=share,
-        knows_utilisation=bool(utilisation.seen.rows.size),
-        loss_runs=_counts([one.row for one in well if (one.run.outcome.val_loss or 0) > 0], len(candidates.values)),
+        knows_utilisation=bool(utilisation.measurements.rows.size),
+        loss_runs=_counts([run.row for run in succeeded if (run.outcome.val_loss or 0) > 0], len(candidates.values)),
     )
 
 
-def _quantities(well: Sequence[Placed], stopped: Sequence[Placed], noise: float) -> tuple[_Quantity, _Quantity, _Quantity]:
+def _quantities(
+    succeeded: Sequence[CandidateRun], stopped: Sequence[CandidateRun], noise: float
+) -> tuple[_MeasuredQuantity, _MeasuredQuantity, _MeasuredQuantity]:
     """Duration, validation loss and utilisation, as measured."""
-    seconds = measured(well, lambda one: one.run.outcome.duration_seconds)
-    losses = measured(well, lambda one: one.run.outcome.val_loss)
+    seconds = measurements_of(succeeded, lambda run: run.outcome.duration_seconds)
+    losses = measurements_of(succeeded, lambda run: run.outcome.val_loss)
     return (
-        _Quantity(seconds, at_least(stopped) if seconds.rows.size else NOWHERE, Discrepancy(TIME_TAU, noise)),
-        _Quantity(losses, NOWHERE, LOSS),
-        _Quantity(_utilisation(well), NOWHERE, UTILISATION),
+        _MeasuredQuantity(
+            seconds, lower_bounds_of(stopped) if seconds.rows.size else NO_MEASUREMENTS, Discrepancy(TIME_TAU, noise)
+        ),
+        _MeasuredQuantity(losses, NO_MEASUREMENTS, LOSS),
+        _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION),
     )
 
 
@@ -111,69 +125,80 @@ def _logs(draws: Draws, price: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return draws.log_time, draws.log_loss, draws.log_utilisation, price
 
 
-def _remembered(recalled: Recalled, quantities: tuple[_Quantity, ...], current: int) -> list[Moved]:
-    """The recalled surfaces, conditioned on what was measured."""
-    rng = np.random.default_rng((recalled.seed, 3))
-    logs = _logs(recalled.draws, recalled.draws.log_power)
-    return [conditioned(log, of.seen, of.least, of.discrepancy, current, rng) for log, of in zip(logs, quantities, strict=True)]
+def _conditioned_surfaces(
+    transferred: TransferredSurfaces, quantities: tuple[_MeasuredQuantity, ...], current: int
+) -> list[AdjustedParticles]:
+    """The transferred surfaces, conditioned on the measurements."""
+    rng = np.random.default_rng((transferred.seed, 3))
+    logs = _logs(transferred.draws, transferred.draws.log_power)
+    return [
+        conditioned(log, quantity.measurements, quantity.lower_bounds, quantity.discrepancy, current, rng)
+        for log, quantity in zip(logs, quantities, strict=True)
+    ]
 
 
-def _odds(recalled: Recalled, remembered: list[Moved], simulated: Floats, placed: Sequence[Placed]) -> float:
-    """Posterior probability that the job is of the recalled kind, by the mean likelihood of either kind's particles."""
-    log_likelihood = np.sum([part.log_likelihood for part in remembered], axis=0) + _of_failures(recalled.draws.fails, placed)
+def _transfer_probability(
+    transferred: TransferredSurfaces, surfaces: list[AdjustedParticles], simulated: Floats, candidate_runs: Sequence[CandidateRun]
+) -> float:
+    """Posterior probability that the job is like the transferred surfaces, by the mean likelihood of either kind of particles."""
+    log_likelihood = np.sum([part.log_likelihood for part in surfaces], axis=0) + _of_failures(
+        transferred.draws.fails, candidate_runs
+    )
     evidence = _log_mean_exp(log_likelihood) - _log_mean_exp(simulated)
-    odds = evidence + math.log(max(recalled.trust, 1e-6) / max(1 - recalled.trust, 1e-6))
+    odds = evidence + math.log(max(transferred.trust, 1e-6) / max(1 - transferred.trust, 1e-6))
     return 1 / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
 
 
-def _joined(simulated: Moved, remembered: Moved) -> Moved:
-    return Moved(*(np.concatenate((getattr(simulated, f.name), getattr(remembered, f.name))) for f in fields(Moved)))
+def _joined(simulated: AdjustedParticles, surfaces: AdjustedParticles) -> AdjustedParticles:
+    return AdjustedParticles(
+        *(np.concatenate((getattr(simulated, f.name), getattr(surfaces, f.name))) for f in fields(AdjustedParticles))
+    )
 
 
-def _price(draws: Draws, candidates: Candidates, paid: Sequence[Placed]) -> tuple[Floats, _Quantity]:
-    """What the price of an hour has beside the candidates' rates: simulated (J, K), and seen where a cost was measured.
+def _price(draws: Draws, candidates: Candidates, paid: Sequence[CandidateRun]) -> tuple[Floats, _MeasuredQuantity]:
+    """The price of an hour relative to the candidates' rates: simulated (J, K), and measured where runs have a cost.
 
     A cost in money says whether the rates are right. Where an hour costs the same everywhere, energy is what differs.
     """
     rate = candidates.log_rate
-    in_money = measured(paid, lambda one: _per_second(one.run.outcome.cost_usd, one, rate))
+    in_money = measurements_of(paid, lambda run: _per_second(run.outcome.cost_usd, run, rate))
     if in_money.rows.size or candidates.priced or np.ptp(rate) > 0:
-        return np.zeros_like(draws.log_power), _Quantity(in_money, NOWHERE, PRICE)
-    in_joules = measured(paid, lambda one: _per_second(one.run.outcome.energy_joules, one, rate))
-    return draws.log_power, _Quantity(in_joules, NOWHERE, PRICE)
+        return np.zeros_like(draws.log_power), _MeasuredQuantity(in_money, NO_MEASUREMENTS, PRICE)
+    in_joules = measurements_of(paid, lambda run: _per_second(run.outcome.energy_joules, run, rate))
+    return draws.log_power, _MeasuredQuantity(in_joules, NO_MEASUREMENTS, PRICE)
 
 
-def _per_second(amount: float | None, one: Placed, log_rate: Floats) -> float | None:
-    seconds = one.run.outcome.duration_seconds
-    return amount / seconds / float(np.exp(log_rate[one.row])) if amount is not None and seconds else None
+def _per_second(amount: float | None, run: CandidateRun, log_rate: Floats) -> float | None:
+    seconds = run.outcome.duration_seconds
+    return amount / seconds / float(np.exp(log_rate[run.row])) if amount is not None and seconds else None
 
 
-def _of_failures(fails: Bools, placed: Sequence[Placed]) -> Floats:
-    """ln probability of every run's end, given where the particles fail, (J, K) -> (J,). A stopped run's end is unknown."""
+def _of_failures(fails: Bools, candidate_runs: Sequence[CandidateRun]) -> Floats:
+    """Log-likelihood of how the runs ended, given where the particles fail, (J, K) -> (J,). A stopped run's end is unknown."""
     if_fails, if_passes = np.zeros(fails.shape[1]), np.zeros(fails.shape[1])
-    for one in placed:
-        if one.end is not End.STOPPED:
-            failed = one.end is End.FAILED
-            if_fails[one.row] += one.count * math.log(1 - _PASSES_BY_CHANCE if failed else _PASSES_BY_CHANCE)
-            if_passes[one.row] += one.count * math.log(_FAILS_BY_CHANCE if failed else 1 - _FAILS_BY_CHANCE)
+    for run in candidate_runs:
+        if run.end is not End.STOPPED:
+            failed = run.end is End.FAILED
+            if_fails[run.row] += run.count * math.log(1 - _PASSES_BY_CHANCE if failed else _PASSES_BY_CHANCE)
+            if_passes[run.row] += run.count * math.log(_FAILS_BY_CHANCE if failed else 1 - _FAILS_BY_CHANCE)
     rows = np.flatnonzero(if_fails)
     return np.asarray(np.where(fails[:, rows], if_fails[rows], if_passes[rows]).sum(axis=1))
 
 
-def _utilisation(well: Sequence[Placed]) -> Seen:
-    """Of the GPUs, or of the CPUs when no run reports GPUs: the two are never compared with each other."""
-    gpus = measured(well, lambda one: one.run.outcome.gpu_utilisation)
-    return gpus if gpus.rows.size else measured(well, lambda one: one.run.outcome.cpu_utilisation)
+def _utilisation(succeeded: Sequence[CandidateRun]) -> Measurements:
+    """Utilisation of the GPUs, or of the CPUs when no run reports GPUs: the two are never compared with each other."""
+    gpus = measurements_of(succeeded, lambda run: run.outcome.gpu_utilisation)
+    return gpus if gpus.rows.size else measurements_of(succeeded, lambda run: run.outcome.cpu_utilisation)
 
 
-def _noise(well: Sequence[Placed]) -> float:
-    """sd of ln duration between equal runs, pooled over candidates with a prior."""
+def _noise(succeeded: Sequence[CandidateRun]) -> float:
+    """Standard deviation of ln duration between equal runs, pooled over candidates with a prior."""
     logs: dict[int, list[float]] = {}
-    for one in well:
-        if one.run.outcome.duration_seconds:
-            logs.setdefault(one.row, []).append(math.log(one.run.outcome.duration_seconds))
-    squares = _NOISE_RUNS * _NOISE**2 + sum(len(ones) * float(np.var(ones)) for ones in logs.values())
-    freedom = _NOISE_RUNS + sum(len(ones) - 1 for ones in logs.values())
+    for run in succeeded:
+        if run.outcome.duration_seconds:
+            logs.setdefault(run.row, []).append(math.log(run.outcome.duration_seconds))
+    squares = _NOISE_RUNS * _NOISE**2 + sum(len(repeats) * float(np.var(repeats)) for repeats in logs.values())
+    freedom = _NOISE_RUNS + sum(len(repeats) - 1 for repeats in logs.values())
     return math.sqrt(squares / freedom)
 
 

@@ -1,7 +1,7 @@
-"""The calibration watch: are the intervals as wide as the outcomes of this workload demand?
+"""Calibration: the factor by which intervals must be widened so that they hold the outcomes of this workload.
 
 A belief that fits other jobs may be too sure of itself on this one. Its last forecasts, each made from the runs before it, say by
-how much; forecasts and risks are then widened by that factor, and the reader is told.
+how much. Forecasts and risks are then widened by that factor, and reports say so.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.measurements import place
+from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.predict import predict
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Candidates, Interval, Run
 
 QUANTITIES = ("duration_seconds", "val_loss")
-"""What is watched, by the names of Forecast. A cost is a duration times a price, and is as right as the duration."""
+"""Quantities that are watched, by the names of Forecast. A cost is a duration times a price, and as accurate as the duration."""
 WATCHED = 20
-"""Last forecasts that are watched."""
+"""Number of the last forecasts that are watched."""
 FEWEST = 5
-"""Fewer say nothing: by chance alone one of four misses a 90% interval in a third of all cases."""
+"""Fewer forecasts say nothing: by chance alone one of four misses a 90% interval in a third of all cases."""
 COVERAGE, LEAST_COVERAGE = 0.9, 0.8
-"""What an interval promises, and below which share of outcomes inside it is not believed any more."""
+"""Nominal share of outcomes inside the intervals, and the share below which they are no longer trusted."""
 WIDEST = 3.0
-"""A larger factor would rest on one odd run, or on a job that no longer is the one that was watched."""
-SEEN = 100
-"""Runs from which a past forecast is made anew; older ones count less than a tenth."""
+"""A larger factor would come from one odd run, or from a job that has become another one."""
+RUNS_REMEMBERED = 100
+"""Runs from which a past forecast is recomputed; older ones count less than a tenth."""
 
 
-def widening(pairs: Iterable[tuple[Interval, float]]) -> float:
-    """The factor by which intervals must be widened to hold what they promise, on a log scale around their middle.
+def interval_factor(pairs: Iterable[tuple[Interval, float]]) -> float:
+    """The factor by which intervals must be widened to reach their nominal coverage, on a log scale around their middle.
 
     Args:
-        pairs: (90% interval, measured value > 0) of the last forecasts, in any order; the intervals themselves not widened.
+        pairs: (90% interval, measured value > 0) of the last forecasts, in any order; the intervals are not yet widened.
 
     Returns:
-        1.0 while fewer than FEWEST are known or enough outcomes lie inside. Else the 90% quantile of the errors in multiples of
-        the half-width: so much wider, the intervals would have held 90% of these outcomes.
+        1.0 with fewer than FEWEST forecasts, or while enough outcomes lie inside. Else the 90% quantile of the errors in
+        multiples of the half-width: intervals wider by this factor would have held 90% of these outcomes.
 
     Source: split conformal prediction with normalised errors, Lei et al., "Distribution-Free Predictive Inference for
     Regression", JASA 2018, section 5.2.
@@ -57,28 +57,31 @@ def _error(interval: Interval, measured: float) -> float:
     return abs(math.log(measured) - (low + high) / 2) / max((high - low) / 2, 1e-9)
 
 
-def one_step_ahead(
+def one_step_forecasts(
     believe: Callable[[Sequence[Run]], Belief], candidates: Candidates, runs: Sequence[Run], *, last: int = WATCHED
 ) -> dict[str, list[tuple[Interval, float]]]:
-    """What came of each of the last runs beside its forecast from the runs before it, oldest first, for each of QUANTITIES.
+    """One-step-ahead forecasts of the last runs, each from the runs before it, with their outcomes, for each of QUANTITIES.
 
-    Made anew rather than read from the store: what was told then may have been widened already, or come from another version.
+    They are recomputed, not read from the store: stored forecasts may have been widened already, or come from another version.
 
     Args:
-        believe: what is believed of the candidates after some runs.
-        runs: of this workload. Those that did not end well, or ran what is no candidate, are left out.
-        last: how many of them to look at.
+        believe: the belief about the candidates after some runs.
+        runs: of this workload. Those that did not end well, or whose configuration is no candidate, are left out.
+        last: number of runs to forecast.
+
+    Returns:
+        Pairs of forecast and measured value, oldest first.
     """
     ordered = sorted(runs, key=lambda run: (run.ended_at, run.run_id))
     pairs: dict[str, list[tuple[Interval, float]]] = {quantity: [] for quantity in QUANTITIES}
     for at in range(max(0, len(ordered) - last), len(ordered)):
         run = ordered[at]
-        came = {quantity: getattr(run.outcome, quantity) for quantity in QUANTITIES}
-        here = place(candidates, [run])
-        if not (run.ended_well and here and any(came.values())):
+        outcomes = {quantity: getattr(run.outcome, quantity) for quantity in QUANTITIES}
+        candidate_runs = runs_at_candidates(candidates, [run])
+        if not (run.ended_well and candidate_runs and any(outcomes.values())):
             continue
-        forecast = predict(believe(ordered[max(0, at - SEEN) : at]), here[0].row, usd_per_hour=None)
-        for quantity, value in came.items():
+        forecast = predict(believe(ordered[max(0, at - RUNS_REMEMBERED) : at]), candidate_runs[0].row, usd_per_hour=None)
+        for quantity, value in outcomes.items():
             interval = getattr(forecast, quantity)
             if interval is not None and value is not None and value > 0:  # a run before it measured it
                 pairs[quantity].append((interval, value))

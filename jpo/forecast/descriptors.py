@@ -1,6 +1,6 @@
-"""What is publicly known of models, data sets and processors by their names: how much arithmetic one training run is.
+"""Descriptors of models, data sets and processors by name, and the arithmetic of a training run that follows from them.
 
-The table is descriptors.csv, with a source in every row. A name that is not in it is not guessed at.
+The table is descriptors.csv, with a source in every row. For a name that is not in it nothing is guessed.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ Row = dict[str, str]
 
 @cache
 def table() -> dict[tuple[str, str], Row]:
-    """(kind, name) -> the row of descriptors.csv."""
+    """The rows of descriptors.csv by (kind, name)."""
     lines = [line for line in FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {(row["kind"], row["name"]): row for row in csv.DictReader(lines)}
 
 
 def plain_name(name: str) -> str:
-    """ResNet-18 and resnet_18 are the same name."""
+    """The name in lower case without punctuation: ResNet-18 and resnet_18 are the same."""
     return re.sub(r"[\W_]", "", name.lower()) or name
 
 
 def family(name: str) -> str:
-    """What stands before the first digit: resnet of resnet18."""
+    """The family of a model, its name before the first digit: resnet of resnet18."""
     return re.split(r"\d", plain_name(name), maxsplit=1)[0]
 
 
 def described(kind: str, name: str) -> Row | None:
-    """The row of this name: the whole of it, one of its words, or of a model the longest beginning that no further digit follows.
+    """The row of a name: of the whole name, of one of its words, or for a model of its longest prefix that no digit follows.
 
-    A word for a size that the row does not have makes it another model: gpt2-xl is no gpt2.
+    A word for a size that the row does not have makes it another model: gpt2-xl is not gpt2.
     """
     words = [plain_name(name), *map(plain_name, re.split(r"[\W_]+", name))]
-    begins = [
-        known for of, known in table() if of == kind == "model" and re.match(rf"{known}(?!\d)", words[0]) and len(known) > 3
+    prefixes = [
+        model for of, model in table() if of == kind == "model" and re.match(rf"{model}(?!\d)", words[0]) and len(model) > 3
     ]
-    found = [*(word for word in words if (kind, word) in table()), *sorted(begins, key=len, reverse=True)]
+    names = [*(word for word in words if (kind, word) in table()), *sorted(prefixes, key=len, reverse=True)]
     sizes = SIZES.intersection(words)
-    return next((table()[kind, one] for one in found if all(size in one for size in sizes)), None)
+    return next((table()[kind, known_name] for known_name in names if all(size in known_name for size in sizes)), None)
 
 
 def samples_of(dataset: str) -> float | None:
-    """Training samples of a data set."""
+    """Number of training samples of a data set."""
     row = described("data", dataset)
     return float(row["samples"]) if row else None
 
 
 def size_of(dataset: str) -> float | None:
-    """Pixels of a side, or tokens, of one sample."""
+    """Size of one sample: pixels of a side, or tokens."""
     row = described("data", dataset)
     return float(row["size"]) if row else None
 
@@ -83,5 +83,5 @@ def peak_of(gpu_type: str | None) -> float | None:
 
 
 def peak_of_core() -> float:
-    """The same of one CPU core."""
+    """Peak FP32 operations per second of one CPU core."""
     return 1e12 * float(table()["cpu", "core"]["peak_tflops"])

@@ -1,4 +1,4 @@
-"""The prior learns from finished jobs: where in the ranges of the simulator's numbers do real workloads come from?"""
+"""Empirical Bayes: a prior over the simulator's latents, learnt from finished jobs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
     from jpo.records import Floats
 
 PARTS = 6
-"""Equal parts of a number's range that are told apart."""
+"""Number of equal parts into which the range of a latent is divided."""
 PSEUDO_JOBS = 10.0
-"""The uniform prior counts as so many finished jobs: a handful hardly moves it. (Six recorded jobs, each predicted from the other
-five: with 3 the first five runs of one got 25% dearer, with 10 they were 2% dearer on average than without.)"""
+"""The uniform prior counts as this many finished jobs, so that a handful hardly changes it. (Six recorded jobs, each predicted
+from the other five: with 3 the first five runs of one became 25% more expensive than without, with 10 they were 2% more expensive
+on average.)"""
 
 Evidence = tuple[Mapping[str, "Floats"], "Floats"]
-"""Of one finished job: name -> where in 0..1 each particle's number lies, shape (J,), and the particles' weights, shape (J,)."""
+"""Of one finished job: the position in 0..1 of each particle by latent, shape (J,), and the weights of the particles, shape
+(J,)."""
 
 
 def reweighted(jobs: Sequence[Evidence]) -> dict[str, tuple[float, ...]]:
-    """Weights of the parts of each number's range, from the posteriors of finished jobs; {} without any.
+    """Weights of the parts of each latent's range, from the posteriors of finished jobs; {} without any.
 
     Source: one step of expectation maximisation for a histogram prior, Laird, "Nonparametric Maximum Likelihood Estimation of a
     Mixing Distribution", JASA 1978; with Dirichlet pseudo counts.

@@ -1,4 +1,4 @@
-"""What the runs of a workload measured at the candidates, averaged per candidate: the data of the likelihood."""
+"""Measurements of a workload's runs, averaged per candidate: the data of the likelihood."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import SAME, Candidates, Run, RunStatus
+from jpo.records import SAME, Candidates, Outcome, Run, RunStatus
 
 if TYPE_CHECKING:
     from jpo.records import Floats, Ints
 
 _HALF_LIFE = 30.0
-"""Runs after which an observation counts half: jobs drift, but slowly."""
-
-
+"""Runs after which a measurement counts half: jobs drift, but slowly."""
 _WIDEST = 100.0
 """Natural logs beyond e^100 = 10^43 either way are no measurements, and would not stay finite when they are forecast."""
 
 
 class End(Enum):
-    """What a run's end says about its configuration."""
+    """The end of a run, by what it says about its configuration."""
 
     WELL = auto()
     FAILED = auto()
@@ -32,36 +30,40 @@ class End(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A run at its candidate, and how much it still counts (1 for the newest)."""
+class CandidateRun:
+    """A run with the row of its candidate, and how much it still counts (1 for the newest)."""
 
     row: int
     run: Run
     count: float
 
     @property
+    def outcome(self) -> Outcome:
+        return self.run.outcome
+
+    @property
     def end(self) -> End:
-        """How it ended: a run stopped from outside after a known time says only that it takes longer."""
+        """The end of the run: one that was stopped from outside after a known time says only that it takes longer."""
         if self.run.ended_well:
             return End.WELL
-        return End.STOPPED if self.run.status is RunStatus.STOPPED and self.run.outcome.duration_seconds else End.FAILED
+        return End.STOPPED if self.run.status is RunStatus.STOPPED and self.outcome.duration_seconds else End.FAILED
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Seen:
-    """One quantity at the M candidates where it was measured: rows, mean of its natural log, and effective number of runs."""
+class Measurements:
+    """Measurements of one quantity at M candidates: rows, mean of the natural log, and effective number of runs."""
 
     rows: Ints
     mean: Floats
     count: Floats
 
 
-NOWHERE = Seen(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
+NO_MEASUREMENTS = Measurements(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 """A quantity that was not measured."""
 
 
-def place(candidates: Candidates, runs: Sequence[Run]) -> list[Placed]:
-    """Each run at the first candidate with its parameters, newest first.
+def runs_at_candidates(candidates: Candidates, runs: Sequence[Run]) -> list[CandidateRun]:
+    """Runs with the first candidate that has their parameters, newest first.
 
     A parameter which a run does not report had today's value; one that is no column of the candidates is not compared. Runs that
     match no candidate are left out.
@@ -69,7 +71,7 @@ def place(candidates: Candidates, runs: Sequence[Run]) -> list[Placed]:
     ordered = sorted(runs, key=lambda run: (run.ended_at, run.run_id))
     today = candidates.parameters(candidates.current)
     rows: dict[tuple[float, ...], int | None] = {}  # a thousand runs have few configurations
-    placed = []
+    candidate_runs = []
     for age, run in enumerate(reversed(ordered)):
         vector = tuple(run.parameters.get(name, now) for name, now in today.items())
         if vector not in rows:
@@ -78,33 +80,34 @@ def place(candidates: Candidates, runs: Sequence[Run]) -> list[Placed]:
             rows[vector] = int(matches[0]) if matches.size else None
         row = rows[vector]
         if row is not None:
-            placed.append(Placed(row, run, 0.5 ** (age / _HALF_LIFE)))
-    return placed
+            candidate_runs.append(CandidateRun(row, run, 0.5 ** (age / _HALF_LIFE)))
+    return candidate_runs
 
 
-def measured(placed: Sequence[Placed], value: Callable[[Placed], float | None]) -> Seen:
-    """Average the natural logs of a quantity per candidate; runs where it is None or not positive (not measured) do not count."""
+def measurements_of(candidate_runs: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> Measurements:
+    """Means of the natural log of a quantity per candidate; runs where it is None or not positive (not measured) do not count."""
     logs: dict[int, list[tuple[float, float]]] = {}
-    for one in placed:
-        number = value(one)
+    for run in candidate_runs:
+        number = value(run)
         if number is not None and number > 0:
-            logs.setdefault(one.row, []).append((_log(number), one.count))
+            logs.setdefault(run.row, []).append((_log(number), run.count))
     rows = sorted(logs)
     counts = [sum(count for _, count in logs[row]) for row in rows]
     means = [sum(log * count for log, count in logs[row]) / total for row, total in zip(rows, counts, strict=True)]
-    return Seen(np.array(rows, dtype=np.int64), np.array(means, dtype=np.float64), np.array(counts, dtype=np.float64))
+    return Measurements(np.array(rows, dtype=np.int64), np.array(means, dtype=np.float64), np.array(counts, dtype=np.float64))
 
 
 def _log(number: float) -> float:
     return min(max(math.log(number), -_WIDEST), _WIDEST) if number < math.inf else _WIDEST
 
 
-def at_least(stopped: Sequence[Placed]) -> Seen:
-    """The longest time, as its natural log, after which a run was stopped at each candidate, counted once."""
+def lower_bounds_of(stopped: Sequence[CandidateRun]) -> Measurements:
+    """Lower bounds of the duration: the natural log of the longest time after which a run was stopped, counted once per
+    candidate."""
     longest: dict[int, float] = {}
-    for one in stopped:
-        seconds = one.run.outcome.duration_seconds
+    for run in stopped:
+        seconds = run.outcome.duration_seconds
         assert seconds
-        longest[one.row] = max(longest.get(one.row, -np.inf), _log(seconds))
+        longest[run.row] = max(longest.get(run.row, -np.inf), _log(seconds))
     rows = sorted(longest)
-    return Seen(np.array(rows, dtype=np.int64), np.array([longest[row] for row in rows]), np.ones(len(rows)))
+    return Measurements(np.array(rows, dtype=np.int64), np.array([longest[row] for row in rows]), np.ones(len(rows)))

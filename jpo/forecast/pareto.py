@@ -1,6 +1,6 @@
-"""The trade-off front: which of several points nothing beats in every objective, and how much a set of points is worth.
+"""The Pareto front of a set of points, and its hypervolume.
 
-Pure functions of arrays. All objectives are minimised; hand in the negative of what is to be maximised, reference point included.
+All objectives are minimised; negate those that are to be maximised, the reference point included.
 """
 
 from __future__ import annotations
@@ -15,30 +15,31 @@ if TYPE_CHECKING:
 
 
 def non_dominated(points: Floats) -> Bools:
-    """Which points lie on the front: no other point is at least as good in every objective and better in one.
+    """The points on the front: no other point is at least as good in every objective and better in one.
 
     Args:
         points: shape (n, m), smaller is better; n may be 0. Infinite values are compared as numbers.
 
     Returns:
-        Shape (n,). Equal points do not dominate each other: all of them are on the front, or none. A point with a NaN (something
-        was not measured) is never on it and dominates nothing.
+        Shape (n,). Equal points do not dominate each other: all of them are on the front, or none. A point with a NaN (a
+        quantity that was not measured) is never on it and dominates nothing.
     """
-    beaten = [bool(((points <= one).all(axis=1) & (points < one).any(axis=1)).any()) for one in points]
+    beaten = [bool(((points <= point).all(axis=1) & (points < point).any(axis=1)).any()) for point in points]
     front: Bools = ~np.array(beaten, dtype=np.bool_) & ~np.isnan(points).any(axis=1)
     return front
 
 
 def hypervolume(points: Floats, reference: Sequence[float] | Floats) -> float:
-    """How much of the space up to the reference point the points dominate. More is better, and no point makes it less.
+    """The hypervolume: the space up to the reference point that the points dominate. Larger is better; no point makes it smaller.
 
     Args:
         points: shape (n, m) with m of at least 1, smaller is better; n may be 0.
-        reference: shape (m,), finite: the worst that counts in each objective.
+        reference: shape (m,), finite: the worst value that counts in each objective.
 
     Returns:
-        Exact, in the product of the objectives' units. A point that is not better than the reference in every objective, or has a
-        NaN, adds nothing, nor does a duplicate or a dominated point. Infinite where a point that counts is at -infinity.
+        The exact volume, in the product of the objectives' units. A point that is not better than the reference in every
+        objective, or has a NaN, adds nothing, nor does a duplicate or a dominated point. Infinite where a point that counts is at
+        -infinity.
 
     Raises:
         ValueError: the shapes do not fit, or the reference point is not finite.
@@ -55,13 +56,13 @@ def hypervolume(points: Floats, reference: Sequence[float] | Floats) -> float:
     inside = points[(points < end).all(axis=1)]
     if np.isneginf(inside).any():
         return float("inf")
-    if len(end) > 2:  # with two objectives one pass does not mind what is dominated
+    if len(end) > 2:  # with two objectives dominated points do no harm
         inside = inside[non_dominated(inside)]
     return _volume(np.unique(inside, axis=0), end)
 
 
 def _volume(points: Floats, end: Floats) -> float:
-    """Slices along the last objective: each reaches to the next point, with the volume of all points so far in one less."""
+    """The volume by slices along the last objective: each reaches to the next point, and has the volume of the points so far."""
     if len(points) == 0:
         return 0.0
     if len(end) == 1:
@@ -75,7 +76,7 @@ def _volume(points: Floats, end: Floats) -> float:
 
 
 def reference_beyond(points: Floats, margin: float = 0.1) -> Floats:
-    """A reference point for which every point counts: beyond the worst in each objective by this share of it.
+    """The reference point beyond the worst value in each objective by a share of it, so that every point counts.
 
     Args:
         points: shape (n, m) with n of at least 1, finite, smaller is better.
@@ -89,7 +90,7 @@ def reference_beyond(points: Floats, margin: float = 0.1) -> Floats:
 
 
 def spread(points: Floats, most: int) -> Ints:
-    """Rows of at most so many points, evenly along the first objective and both ends among them; shape (n,), ascending by it."""
+    """Rows of at most `most` points, spread evenly along the first objective, both ends included; shape (n,), ascending by it."""
     order = np.argsort(points[:, 0], kind="stable")
     if len(order) <= most:
         return order

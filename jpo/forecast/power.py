@@ -1,6 +1,6 @@
-"""Electric power of configurations, from the runs that measured their energy: what a priced kWh adds to an hour of each.
+"""Electric power of configurations, from the runs that measured their energy: it prices the energy of an hour.
 
-Meters stand at the GPUs, so a configuration that no run measured is taken to use as much per GPU as those that did.
+The meters are on the GPUs, so a configuration that no run measured is assumed to use as much per GPU as the measured ones.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.measurements import place
+from jpo.forecast.measurements import runs_at_candidates
 from jpo.records import Candidates, Run
 
 if TYPE_CHECKING:
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 
 def power_watts(candidates: Candidates, runs: Sequence[Run]) -> Floats:
-    """Mean power at every candidate, (K,): of its own runs, else per GPU of all runs; NaN where no run measured its energy.
+    """Mean power at every candidate, (K,): of its own runs, else by GPU count from all runs; NaN where no run measured energy.
 
-    Without GPUs to count by, a candidate without runs of its own has the mean of all.
+    Where no run has GPUs, a candidate without own runs has the mean of all.
     """
-    outcomes = [(one.row, one.run.outcome.energy_joules, one.run.outcome.duration_seconds) for one in place(candidates, runs)]
+    outcomes = [
+        (run.row, run.outcome.energy_joules, run.outcome.duration_seconds) for run in runs_at_candidates(candidates, runs)
+    ]
     measured = [(row, joules, seconds) for row, joules, seconds in outcomes if joules is not None and seconds]
     rows, count = [row for row, _, _ in measured], len(candidates.values)
     joules, seconds = (
         np.bincount(np.array(rows, dtype=np.int64), weights=column, minlength=count)
-        for column in ([one[1] for one in measured], [one[2] for one in measured])
+        for column in ([run[1] for run in measured], [run[2] for run in measured])
     )
     gpus = candidates.values[:, candidates.names.index("gpus")] if "gpus" in candidates.names else np.ones(count)
     size = gpus if (seconds * gpus).any() else np.ones(count)

@@ -1,31 +1,32 @@
-"""How earlier forecasts turned out: what lets a reader trust, or distrust, the next one."""
+"""The track record of earlier forecasts: what lets a reader trust, or distrust, the next one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import fields
 from statistics import NormalDist, median
 
-from jpo.records import Interval, TrackRecord
+from jpo.records import Forecast, Interval, Outcome, TrackRecord
 
 
 def track_record(quantity: str, pairs: Iterable[tuple[Interval, float]]) -> TrackRecord | None:
-    """Compare forecasts with what came: pairs of (forecast, measured value), both above 0. None without any pair."""
-    known = [(forecast, actual) for forecast, actual in pairs if forecast.mean > 0 and actual > 0]
-    if not known:
+    """The track record of pairs (forecast, measured value); only pairs above 0 count. None without any."""
+    pairs_above_zero = [(forecast, actual) for forecast, actual in pairs if forecast.mean > 0 and actual > 0]
+    if not pairs_above_zero:
         return None
-    errors = [abs(actual / forecast.mean - 1) for forecast, actual in known]
-    inside = sum(forecast.low <= actual <= forecast.high for forecast, actual in known)
-    return TrackRecord(quantity, len(known), median(errors), inside)
+    errors = [abs(actual / forecast.mean - 1) for forecast, actual in pairs_above_zero]
+    inside = sum(forecast.low <= actual <= forecast.high for forecast, actual in pairs_above_zero)
+    return TrackRecord(quantity, len(pairs_above_zero), median(errors), inside)
 
 
 def share_interval(hits: int, of: int, *, level: float = 0.9) -> Interval:
-    """A share with the interval in which its true value lies with this confidence: few forecasts prove little.
+    """A share with its confidence interval, which is wide for few cases.
 
     Source: Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 1927 (score interval).
 
     Raises:
-        ValueError: not 0 <= hits <= of, or nothing was counted.
+        ValueError: not 0 <= hits <= of, or `of` is 0.
     """
     if not 0 <= hits <= of or not of:
         raise ValueError(f"{hits} of {of} is no share")
@@ -33,3 +34,13 @@ def share_interval(hits: int, of: int, *, level: float = 0.9) -> Interval:
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def inside(expected: Forecast, outcome: Outcome) -> dict[str, bool]:
+    """By quantity whether an outcome is within its forecast's interval, where both are known."""
+    pairs = {field.name: (getattr(expected, field.name), getattr(outcome, field.name)) for field in fields(Forecast)}
+    return {
+        name: bool(interval.low <= actual <= interval.high)
+        for name, (interval, actual) in pairs.items()
+        if interval and actual is not None
+    }

@@ -1,8 +1,8 @@
-"""What other workloads were like: their response surfaces as polynomials, from which surfaces for a new workload are drawn.
+"""Transfer from other workloads: their response surfaces as polynomials, from which surfaces for a new workload are drawn.
 
-The physics of the simulator knows ratios only: it cannot know that this kind of job usually likes a learning rate of 0.03 and
-one layer. Recorded jobs do. The surfaces that come with JPO are those of tabular networks (surfaces.json says of what, and under
-which licence); the jobs of a user's own history come before them.
+The physics of the simulator knows ratios only: it cannot know that this kind of job usually does best with a learning rate of
+0.03 and one layer. Recorded jobs can. The surfaces that come with JPO are those of tabular networks (surfaces.json names source
+and licence); the jobs of a user's own history take precedence.
 """
 
 from __future__ import annotations
@@ -33,33 +33,34 @@ _SCALES: Mapping[str, tuple[str, float, float]] = {
     "cpus": ("log2", 2.5, 1.5),
     "memory_gib": ("log2", 4.0, 2.0),
 }
-"""Scale, centre and half width of what is usual: coordinates lie about within -1..1, absolute, unlike the simulator's."""
+"""Scale, centre and half width of the usual range: coordinates are about -1..1, and absolute, unlike the simulator's."""
 _RESIDUAL = 0.1
-"""sd of ln of what a polynomial of this degree leaves of a recorded surface (measured: 0.05 to 0.2)."""
+"""sd of ln of the residual of a recorded surface against a polynomial of this degree (measured: 0.05 to 0.2)."""
 _LENGTH = 0.7
-"""Over which distance, in these coordinates, such a residual stays alike."""
+"""Length scale of the residual in these coordinates."""
 _RIDGE = 0.02
-"""Weight of the prior in a fit: variance of the residual against that of a coefficient."""
+"""Ridge penalty: variance of the residual relative to that of a coefficient."""
 _FEWEST = 4
-"""Configurations that another workload must have run to have a say; fewer tell nothing about a surface."""
+"""Configurations that another workload must have run; fewer say nothing about a surface."""
 TRUST_IN_SHIPPED, TRUST_IN_OWN = 0.8, 0.9
-"""Before the first run. On recorded jobs of the same kind more is better (regret after 3 runs .21 / .15 / .13 at .5 / .9 / .97);
-on simulated jobs of other kinds .9 made the first five runs 20% dearer than none, and was found out after two."""
+"""Prior probability before the first run. On recorded jobs of the same kind more is better (regret after 3 runs .21 / .15 / .13
+at .5 / .9 / .97); on simulated jobs of other kinds .9 made the first five runs 20% more expensive than none, and was corrected
+after two."""
 _WIDEST = 6.0
-"""Largest natural log of any ratio, as in the simulator: a polynomial knows no bounds."""
+"""Largest natural log of any ratio, as in the simulator: a polynomial has no bounds of its own."""
 MEMBERS = 300
-"""Surfaces drawn; 800 gave the same."""
+"""Number of surfaces drawn; 800 gave the same."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Surfaces:
-    """T recorded jobs over the same parameters.
+    """Response surfaces of T recorded jobs over the same parameters.
 
     Attributes:
         names: the parameters.
-        low, high: shape (P,), the ranges that were recorded, in coordinates.
+        low, high: shape (P,), the recorded ranges, in coordinates.
         log_time, log_loss: shape (T, F), coefficients of natural logs, each up to a constant; NaN where never measured.
-        trust: prior probability that another workload is of this kind.
+        trust: prior probability that another workload is like these.
     """
 
     names: tuple[str, ...]
@@ -71,12 +72,12 @@ class Surfaces:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Recalled:
+class TransferredSurfaces:
     """Surfaces drawn for a new workload.
 
     Attributes:
         draws: shape (MEMBERS, K).
-        trust: prior probability that the new workload is of this kind, times the share of candidates inside what was recorded.
+        trust: prior probability that the new workload is like these, times the share of candidates inside the recorded ranges.
         seed: of the noise with which they are conditioned.
     """
 
@@ -85,34 +86,38 @@ class Recalled:
     seed: int
 
 
-def recall(surfaces: Sequence[Surfaces], candidates: Candidates, seed: int) -> Recalled | None:
-    """Draw surfaces for these candidates; None where none was recorded over what differs among them, or only a single one."""
+def transfer_surfaces(surfaces: Sequence[Surfaces], candidates: Candidates, seed: int) -> TransferredSurfaces | None:
+    """Surfaces drawn for these candidates; None where fewer than two were recorded over the parameters that vary among them."""
     varying = {name for name, column in zip(candidates.names, candidates.values.T, strict=True) if np.ptp(column) > 0}
-    known = [one for one in surfaces if varying <= set(one.names) and set(one.names) <= set(candidates.names)]
-    alike = next((group for group in _by_parameters(known) if sum(map(_jobs, group)) > 1), None)
-    if alike is None or not varying:
+    covering = [surface for surface in surfaces if varying <= set(surface.names) and set(surface.names) <= set(candidates.names)]
+    chosen = next((group for group in _by_parameters(covering) if sum(map(_jobs, group)) > 1), None)
+    if chosen is None or not varying:
         return None
     rng = np.random.default_rng((seed, 2))
-    points = coordinates(candidates, alike[0].names)
-    time, loss = (_drawn([getattr(one, kind) for one in alike], points, rng) for kind in ("log_time", "log_loss"))
-    time, loss = (np.clip(one - one[:, [candidates.current]], -_WIDEST, _WIDEST) for one in (time, loss))
+    points = coordinates(candidates, chosen[0].names)
+    time, loss = (_drawn([getattr(surface, kind) for surface in chosen], points, rng) for kind in ("log_time", "log_loss"))
+    time, loss = (np.clip(surface - surface[:, [candidates.current]], -_WIDEST, _WIDEST) for surface in (time, loss))
     nothing = np.zeros_like(time)
     draws = Draws(time, loss, nothing, nothing, np.zeros(time.shape, dtype=np.bool_))
-    return Recalled(draws, alike[0].trust * _inside(points, alike[0]), seed)
+    return TransferredSurfaces(draws, chosen[0].trust * _inside(points, chosen[0]), seed)
 
 
-def _by_parameters(known: Sequence[Surfaces]) -> list[list[Surfaces]]:
-    """Those over the same parameters together, in the order given."""
-    return [[one for one in known if one.names == names] for names in dict.fromkeys(one.names for one in known)]
+def _by_parameters(surfaces: Sequence[Surfaces]) -> list[list[Surfaces]]:
+    """Surfaces grouped by their parameters, in the order given."""
+    return [
+        [surface for surface in surfaces if surface.names == names]
+        for names in dict.fromkeys(surface.names for surface in surfaces)
+    ]
 
 
 def _jobs(surfaces: Surfaces) -> int:
-    """How many jobs have a surface of their duration."""
+    """Number of jobs with a surface of the duration."""
     return int(np.isfinite(surfaces.log_time).all(axis=1).sum())
 
 
 def _drawn(coefficients: list[Floats], points: Floats, rng: np.random.Generator) -> Floats:
-    """Normal with the mean and the covariance of the recorded coefficients, and smooth residuals; shape (MEMBERS, K)."""
+    """Surfaces from a normal distribution with the mean and covariance of the recorded coefficients, plus smooth residuals;
+    shape (MEMBERS, K)."""
     recorded = np.concatenate(coefficients)
     recorded = recorded[np.isfinite(recorded).all(axis=1)]
     residual = _RESIDUAL * _smooth(points, rng)
@@ -131,27 +136,27 @@ def _smooth(points: Floats, rng: np.random.Generator, features: int = 64) -> Flo
 
 
 def _inside(points: Floats, surfaces: Surfaces) -> float:
-    """Share of the points within what was recorded, a tenth of the range more allowed."""
+    """Share of the points within the recorded ranges, each extended by a tenth."""
     margin = 0.1 * (surfaces.high - surfaces.low)
     return float(np.mean(((points >= surfaces.low - margin) & (points <= surfaces.high + margin)).all(axis=1)))
 
 
-def learn_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
-    """Fit the surfaces of other workloads' runs that ended well, one `Surfaces` for all that know the given parameters.
+def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
+    """Surfaces fitted to other workloads' runs that ended well, in one `Surfaces` for all that have the given parameters.
 
-    Ridge regression; a job with few runs gets a polynomial that is nearly flat.
+    Ridge regression; a job with few runs gets a polynomial that is almost flat.
     """
     timed = [run for run in runs if run.ended_well and run.outcome.duration_seconds]
-    known = [_fit(job, tuple(names)) for job in telling_jobs(timed, names)]
-    if not known or not names:
+    fitted = [_fit(job, tuple(names)) for job in informative_jobs(timed, names)]
+    if not fitted or not names:
         return []
-    low, high = np.min([one.low for one in known], axis=0), np.max([one.high for one in known], axis=0)
-    time, loss = (np.concatenate([getattr(one, kind) for one in known]) for kind in ("log_time", "log_loss"))
+    low, high = np.min([surface.low for surface in fitted], axis=0), np.max([surface.high for surface in fitted], axis=0)
+    time, loss = (np.concatenate([getattr(surface, kind) for surface in fitted]) for kind in ("log_time", "log_loss"))
     return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN)]
 
 
-def telling_jobs(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
-    """The runs of each workload that say something about these parameters: all of them named, in enough configurations."""
+def informative_jobs(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
+    """Runs by workload, of those workloads that have all of these parameters and enough configurations to fit a surface."""
     jobs: dict[Identity, list[Run]] = {}
     for run in runs:
         if set(names) <= run.parameters.keys():
@@ -169,25 +174,25 @@ def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
 
 
 def values_of(run: Run, names: Sequence[str]) -> tuple[float, ...]:
-    """What a run ran with."""
+    """The values of some parameters of a run."""
     return tuple(run.parameters[name] for name in names)
 
 
 def _ridge(features: Floats, logs: Floats) -> Floats:
     """Coefficients, shape (F,); the constant is not shrunk and then dropped. NaN with fewer measurements than _FEWEST."""
-    known = np.isfinite(logs)
-    if known.sum() < _FEWEST:
+    measured = np.isfinite(logs)
+    if measured.sum() < _FEWEST:
         return np.full(features.shape[1], np.nan)
-    x, y = features[known], logs[known] - logs[known].mean()
+    x, y = features[measured], logs[measured] - logs[measured].mean()
     penalty = _RIDGE * np.eye(x.shape[1])
     penalty[0, 0] = 0.0
-    found = np.linalg.lstsq(x.T @ x + penalty, x.T @ y, rcond=None)[0]
-    found[0] = 0.0
-    return np.asarray(found)
+    coefficients = np.linalg.lstsq(x.T @ x + penalty, x.T @ y, rcond=None)[0]
+    coefficients[0] = 0.0
+    return np.asarray(coefficients)
 
 
 def basis(points: Floats) -> Floats:
-    """All products of up to DEGREE coordinates: (N, P) -> (N, F), the constant first."""
+    """The polynomial basis, all products of up to DEGREE coordinates: (N, P) -> (N, F), the constant first."""
     chosen = (c for degree in range(DEGREE + 1) for c in itertools.combinations_with_replacement(range(points.shape[1]), degree))
     return np.stack([np.prod(points[:, columns], axis=1) for columns in chosen], axis=1)
 
@@ -205,12 +210,12 @@ def _coordinates(values: Floats, names: Sequence[str]) -> Floats:
         column = values[:, i]
         logarithm = {"log2": np.log2, "log10": np.log10}.get(scale)
         points[:, i] = ((column if logarithm is None else logarithm(np.maximum(column, 1e-9))) - centre) / width
-    return np.clip(points, -2.5, 2.5)  # beyond, a polynomial means nothing
+    return np.clip(points, -2.5, 2.5)  # a polynomial means nothing beyond
 
 
 @cache
 def shipped_surfaces() -> Surfaces:
-    """The surfaces that came with jpo."""
-    told = json.loads(SHIPPED.read_text(encoding="utf-8"))
-    arrays = {name: np.array(told[name], dtype=np.float64) for name in ("low", "high", "log_time", "log_loss")}
-    return Surfaces(tuple(told["names"]), trust=TRUST_IN_SHIPPED, **arrays)
+    """The surfaces that come with JPO."""
+    document = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    arrays = {name: np.array(document[name], dtype=np.float64) for name in ("low", "high", "log_time", "log_loss")}
+    return Surfaces(tuple(document["names"]), trust=TRUST_IN_SHIPPED, **arrays)

@@ -1,4 +1,4 @@
-"""Weights of particles from how well they explain the runs, none of them alone."""
+"""Weights of particles from their log-likelihoods, flattened so that no particle counts alone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def flattened(log_likelihood: Floats, least_share: float) -> Floats:
-    """Normalised weights (J,), the likelihood raised to the largest power <= 1 at which enough particles count.
+    """Normalised weights (J,): the likelihood raised to the largest power <= 1 at which enough particles count.
 
     Args:
-        least_share: of the particles that must count, 0..1.
+        least_share: smallest effective sample size, as a share of the particles in 0..1.
     """
     if effective_share(softmax(log_likelihood)) >= least_share:
         return softmax(log_likelihood)
@@ -26,7 +26,7 @@ def flattened(log_likelihood: Floats, least_share: float) -> Floats:
 
 
 def softmax(logs: Floats) -> Floats:
-    """exp(logs), made to sum to 1, (J,)."""
+    """Softmax: exp(logs) normalised to sum to 1, (J,)."""
     weights = np.exp(logs - logs.max())
     return np.asarray(weights / weights.sum())
 

@@ -1,6 +1,13 @@
-"""What happened: runs, suggestions and agent state in one store, and the append-only audit log beside them.
+"""History of a team: runs, suggestions and agent state in one store, with the append-only audit log next to them.
 
-`open_store(url)` gives a `Store` (store.py says what it promises); `verify(store)` checks the audit log's hash chain.
+store.py           Store: what every store promises; open_store(url) opens one
+sql.py             SqlStore: the statements, for every database; rows.py: records -> columns and back
+database.py        Database: what the statements need; sqlite.py and postgres/ fulfil it; copy_on_write.py for reading only
+migrations.py      the schema of SQLite; failures.py: errors of SQLite and the file system
+runs.py            recorded runs; series.py: time series as bytes; figures.py: statistics by workload
+audit.py           the audit log's hash chain; events.py: what goes into it; audit_export.py: for other programs
+archive.py         the whole history as JSON Lines; canonical.py: JSON with one form
+undo.py            which changes are in force, what was before them, and what is pinned
 """
 
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, Verification, verify

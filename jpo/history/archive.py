@@ -1,8 +1,8 @@
-"""The whole history as JSON Lines: a backup while it is in use, and the way from one database to another.
+"""Archive of the whole history as JSON Lines: a backup while it is in use, and the way from one database to another.
 
-The first line is a header, the last one counts what stands between them, so that a file that was cut off shows. Each line between
-is one row of a table as it is stored (bytes as base64), so that an import gives the same history: the same order, the same audit
-log with the same hashes.
+The first line is a header, the last one counts the rows in between, so that a truncated file is noticed. Each line in between is
+one row of a table as it is stored (bytes as base64), so that an import gives the same history: the same order, the same audit log
+with the same hashes.
 
     {"format":"jpo state","jpo":"0.1.0","schema":2,"version":1}
     {"row":{"created_at":1700000000.0,...},"table":"suggestions"}
@@ -31,11 +31,11 @@ from jpo.records import Identity, Series
 
 FORMAT, VERSION = "jpo state", 1
 MAX_LINE_BYTES = 1 << 26
-"""The longest line that is read: an agent of 48 MiB. What is longer is no export."""
+"""The longest line that is read: an agent of 48 MiB. A file with a longer one is not an export."""
 HEADER_BYTES = 4096
 
 
-class Table(NamedTuple):
+class StoredTable(NamedTuple):
     """A table as it is copied: its columns, those among them that hold bytes, and the column or columns that order its rows."""
 
     columns: tuple[str, ...]
@@ -43,15 +43,15 @@ class Table(NamedTuple):
     binary: tuple[str, ...] = ()
 
 
-TABLES: Mapping[str, Table] = {
-    "suggestions": Table(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
-    "runs": Table(("number", *RUN_COLUMNS), "number"),
-    "series": Table(("run", "quantity", "packed"), "run, quantity", ("packed",)),
-    "watermarks": Table(("dataset", "model", "framework", "source", "read_until"), "dataset, model, framework, source"),
-    "agents": Table(("name", "version", "state"), "name", ("state",)),
-    "audit": Table(AuditRow._fields, "number"),
+TABLES: Mapping[str, StoredTable] = {
+    "suggestions": StoredTable(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
+    "runs": StoredTable(("number", *RUN_COLUMNS), "number"),
+    "series": StoredTable(("run", "quantity", "packed"), "run, quantity", ("packed",)),
+    "watermarks": StoredTable(("dataset", "model", "framework", "source", "read_until"), "dataset, model, framework, source"),
+    "agents": StoredTable(("name", "version", "state"), "name", ("state",)),
+    "audit": StoredTable(AuditRow._fields, "number"),
 }
-"""In an order in which rows can be inserted: what others refer to comes first."""
+"""In an order in which rows can be inserted: tables that others refer to come first."""
 
 READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "suggestions": read_suggestion,
@@ -61,11 +61,11 @@ READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "agents": lambda row: len(row["name"]),
     "audit": lambda row: read_row(AuditRow(**row)),
 }
-"""What would read a row later; it must be able to now."""
+"""The function that will read a row of each table later; an import tries it on every row."""
 
 
 def copy(source: Database, target: Database) -> None:
-    """All rows of one database into another, empty one."""
+    """Copy all rows of one database into another, empty one."""
     with source.snapshot(), target.transaction():
         for name, table in TABLES.items():
             for row in source.each(_select(name, table)):
@@ -73,7 +73,7 @@ def copy(source: Database, target: Database) -> None:
 
 
 def export_lines(database: Database, written_by: str) -> Iterator[str]:
-    """The lines, of one moment, while others may go on writing.
+    """The lines of an export: the history at one moment, while others may go on writing.
 
     Args:
         database: in the newest schema.
@@ -93,36 +93,36 @@ def export_lines(database: Database, written_by: str) -> Iterator[str]:
 
 
 def import_lines(database: Database, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
-    """Put the lines of an export into an empty database, inside a transaction that the caller ends.
+    """Put the lines of an export into an empty database, inside a transaction of the caller.
 
     Returns:
-        How many rows each table got.
+        The number of rows that each table got.
 
     Raises:
-        StoreError: JPO-E515, the database is not empty; JPO-E516, the lines are no whole export: names the first bad one.
+        StoreError: JPO-E515, the database is not empty; JPO-E516, the lines are not a whole export: names the first bad one.
     """
     if any(database.rows(f"SELECT 1 AS one FROM {name} LIMIT 1") for name in TABLES):
         raise StoreError(database.place, "is not empty", "import into a new store", code="JPO-E515")
     counts, ended, number = Counter(dict.fromkeys(TABLES, 0)), False, 0
     for number, line in enumerate(lines, start=1):
-        told = _read(line, f"{place}:{number}")
+        document = _read(line, f"{place}:{number}")
         if ended:
-            raise _bad(f"{place}:{number}", "stands behind the end")
+            raise _bad(f"{place}:{number}", "follows the last line of an export")
         if number == 1:
-            _check_header(told, f"{place}:1")
-        elif "end" in told:
-            ended = told["end"] == counts
+            _check_header(document, f"{place}:1")
+        elif "end" in document:
+            ended = document["end"] == counts
             if not ended:
                 raise _bad(f"{place}:{number}", "counts other rows than were read: some are missing")
         else:
-            counts[_put(database, told, f"{place}:{number}")] += 1
+            counts[_put(database, document, f"{place}:{number}")] += 1
     if not ended:
         raise _bad(f"{place}:{number}", "ends early: the last line of an export is missing")
     return counts
 
 
 def read_lines(file: BinaryIO, place: str) -> Iterator[bytes]:
-    """The lines of a file, unpacked if it is gzip; no more than one is held in memory.
+    """The lines of a file, unpacked if it is gzip; one at a time is held in memory.
 
     Raises:
         StoreError: JPO-E516, a line is too long or the file is damaged.
@@ -140,22 +140,22 @@ def read_lines(file: BinaryIO, place: str) -> Iterator[bytes]:
         raise _bad(f"{place}:{number}", f"cannot be read ({type(error).__name__})") from error
 
 
-def _check_header(told: Mapping[str, Any], place: str) -> None:
-    if told.get("format") != FORMAT:
-        raise _bad(place, "is no header of an export")
-    if told.get("version") != VERSION or told.get("schema") != len(MIGRATIONS):
-        found = f"was written by another jpo ({str(told.get('jpo'))[:20]!r}, schema {str(told.get('schema'))[:20]})"
+def _check_header(header: Mapping[str, Any], place: str) -> None:
+    if header.get("format") != FORMAT:
+        raise _bad(place, "is not the header of an export")
+    if header.get("version") != VERSION or header.get("schema") != len(MIGRATIONS):
+        finding = f"was written by another jpo ({str(header.get('jpo'))[:20]!r}, schema {str(header.get('schema'))[:20]})"
         raise StoreError(
-            place, found, f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})", code="JPO-E516"
+            place, finding, f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})", code="JPO-E516"
         )
 
 
-def _put(database: Database, told: Mapping[str, Any], place: str) -> str:
-    """Insert the row that a line tells; the name of its table."""
-    name, row = told.get("table"), told.get("row")
+def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
+    """Insert the row of a line; returns the name of its table."""
+    name, row = document.get("table"), document.get("row")
     table = TABLES.get(name) if isinstance(name, str) else None
     if table is None or not isinstance(row, dict) or set(row) != set(table.columns):
-        raise _bad(place, "is no row of a table of this version")
+        raise _bad(place, "is not a row of a table of this version")
     assert isinstance(name, str)
     if not all(value is None or type(value) in (str, int, float) for value in row.values()):
         raise _bad(place, "holds a value of a wrong type")
@@ -174,12 +174,12 @@ def _put(database: Database, told: Mapping[str, Any], place: str) -> str:
 
 def _read(line: bytes, place: str) -> Mapping[str, Any]:
     try:
-        told = json.loads(line, parse_constant=_no_number)
+        document = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise _bad(place, f"is not JSON ({type(error).__name__})") from error
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         raise _bad(place, "is not a JSON object")
-    return told
+    return document
 
 
 def _no_number(text: str) -> float:
@@ -190,9 +190,9 @@ def _bad(place: str, finding: str) -> StoreError:
     return StoreError(place, finding, "use a whole export of `jpo state export`; nothing was imported", code="JPO-E516")
 
 
-def _line(told: Mapping[str, object]) -> str:
-    return json.dumps(told, sort_keys=True, separators=(",", ":")) + "\n"
+def _line(document: Mapping[str, object]) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n"
 
 
-def _select(name: str, table: Table) -> str:
+def _select(name: str, table: StoredTable) -> str:
     return f"SELECT {', '.join(table.columns)} FROM {name} ORDER BY {table.order}"

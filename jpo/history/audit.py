@@ -1,7 +1,7 @@
-"""The append-only audit log: what JPO decided, wrote and learnt, each record chained to the one before by its hash.
+"""Audit log, append-only: what JPO decided, wrote and learnt, each record chained to the one before by its hash.
 
-The store keeps the log in the same database, and writes a record in the same transaction as what it tells; triggers refuse to
-change or delete one. This file knows the chain itself: how a record is hashed, and how the chain is verified.
+The store keeps the log in the same database, and writes a record in the same transaction as what it describes; triggers refuse to
+change or delete one. This module knows the chain itself: how a record is hashed, and how the chain is verified.
 
     hash = SHA-256(hash of the previous record, hex + canonical JSON of {at, data, dataset, framework, kind, model, number})
 
@@ -24,7 +24,7 @@ from jpo.history.canonical import Json
 from jpo.records import Identity
 
 GENESIS = "0" * 64
-"""What the first record has as its predecessor's hash."""
+"""The first record's `previous` hash."""
 
 _as_json = json.JSONEncoder(default=lambda value: [repr(value)]).encode
 """A damaged row may hold bytes where text belongs: its hash must differ from that of any text, not raise."""
@@ -32,15 +32,15 @@ _as_json = json.JSONEncoder(default=lambda value: [repr(value)]).encode
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """Something that shall be on record.
+    """Event that is to go on record.
 
     Attributes:
         kind: what happened. "suggested", "kept", "rolled back" or "refused"; then "written", "conflict" (config.ini had
             changed meanwhile) or "not written" (it could not be). "observed": a run. "learnt": the agent took in runs; "tested":
-            its policy was put to the release test. "forgotten": how old runs went.
+            its policy was put to the release test. "forgotten": time series of old runs.
         at: unix seconds.
         identity: the workload it concerns; None when it concerns none in particular.
-        data: what is to be known about it; JSON values, no NaN.
+        data: its details; JSON values, no NaN.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class AuditEvent:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """An event as it stands in the log: numbered from 1, with its predecessor's hash and its own (hex)."""
+    """An event in the log: numbered from 1, with its predecessor's hash and its own (hex)."""
 
     number: int
     at: float
@@ -69,7 +69,7 @@ class AuditRecord:
 
 
 class AuditRow(NamedTuple):
-    """A record as the store holds it, unread: `data` is its canonical JSON text, the identity is three texts or three None."""
+    """A record as it is stored: `data` is its canonical JSON text, the identity is three texts or three None."""
 
     number: int
     at: float
@@ -84,7 +84,7 @@ class AuditRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of verifying the log.
+    """Result of verifying the log.
 
     Attributes:
         records: how many records from the first on are good.
@@ -102,10 +102,13 @@ class Verification:
 
     @property
     def ok(self) -> bool:
+        """Whether the log is intact, and the expected head is in it."""
         return self.reason is None
 
 
-class HoldsAudit(Protocol):
+class AuditSource(Protocol):
+    """A store whose audit log can be verified."""
+
     def audit_rows(self) -> Iterator[AuditRow]: ...
 
 
@@ -113,7 +116,7 @@ def chain(previous: AuditRow | None, at: float, kind: str, identity: Identity | 
     """The row that follows `previous` (None: the first); `data` is canonical JSON text."""
     unsigned = AuditRow(
         number=previous.number + 1 if previous else 1,
-        at=float(at) + 0.0,  # -0.0 becomes 0.0: SQLite would give it back so, and the hash would not fit
+        at=float(at) + 0.0,  # -0.0 becomes 0.0: SQLite would return it so, and the hash would not match
         kind=kind,
         dataset=identity.dataset if identity else None,
         model=identity.model if identity else None,
@@ -126,9 +129,9 @@ def chain(previous: AuditRow | None, at: float, kind: str, identity: Identity | 
 
 
 def hash_of(row: AuditRow) -> str:
-    """SHA-256 (hex) over the previous hash and the record's canonical JSON, whatever `row.hash` says.
+    """SHA-256 (hex) over the previous hash and the record's canonical JSON; `row.hash` plays no part.
 
-    The stored text of `data` is put in as it stands: it is canonical when it was written, and any byte changed since must show.
+    The stored text of `data` is used as it is: it was canonical when written, and any byte changed since must show.
     """
     text = (
         f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},'
@@ -137,8 +140,8 @@ def hash_of(row: AuditRow) -> str:
     return hashlib.sha256(f"{row.previous}{text}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def verify(store: HoldsAudit, *, expected_head: str | None = None) -> Verification:
-    """Walk the chain from its first record and name the first one that is bad.
+def verify(store: AuditSource, *, expected_head: str | None = None) -> Verification:
+    """Verify the chain from its first record on, and name the first bad one.
 
     Args:
         store: whose log to verify.
@@ -168,12 +171,12 @@ def _fault(row: AuditRow, expected_number: int, head: str) -> str | None:
     if row.previous != head:
         return f"record {expected_number} does not follow the record before it"
     if row.hash != hash_of(row):
-        return f"record {expected_number} was changed: its hash does not fit what it says"
+        return f"record {expected_number} was changed: its hash does not match its content"
     return None
 
 
 def read_row(row: AuditRow) -> AuditRecord:
-    """The record that a row tells.
+    """The record of a row.
 
     Raises:
         StoreError: JPO-E502, the row is damaged.
@@ -182,7 +185,7 @@ def read_row(row: AuditRow) -> AuditRecord:
         identity = None if row.dataset is None else Identity(row.dataset, row.model or "", row.framework or "")
         data = json.loads(row.data)
         if not isinstance(data, dict):
-            raise TypeError("its data are no table")
+            raise TypeError("its data are not a JSON object")
         return AuditRecord(row.number, float(row.at), row.kind, identity, data, row.previous, row.hash)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError("audit log", f"record {row.number} is damaged", "see `jpo audit verify`", code="JPO-E502") from error

@@ -1,4 +1,4 @@
-"""Audit records for other programs: as CloudEvents, which event routers and log stores read, and as rows of a table."""
+"""Export of audit records for other programs: as CloudEvents, which event routers and log stores read, and as table rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ COLUMNS = ("number", "time", "at", "kind", "dataset", "model", "framework", "wha
 
 
 def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
-    """A record with the attribute names of CloudEvents 1.0; everything that its hash covers is in it, unrounded.
+    """A record as a CloudEvent 1.0; everything that its hash covers is in it, unrounded.
 
     Extension attributes are texts: `at` (unix seconds as they were hashed), `dataset`, `model`, `framework`, `previous` and
-    `hash`. `time` is absent where no calendar reaches, `subject` where no workload in particular is concerned.
+    `hash`. `time` is absent outside the years 1 to 9999, `subject` where no workload in particular is concerned.
 
     Args:
         source: URI of the store.

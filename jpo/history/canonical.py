@@ -1,4 +1,4 @@
-"""One text for one value: canonical JSON, so that equal records have equal hashes on every machine.
+"""Canonical JSON: one text for one value, so that equal records have equal hashes on every machine.
 
 Keys are sorted, there are no blanks, floats are written as `repr` writes them (shortest text that reads back equal), everything
 beyond ASCII is escaped. NaN and infinity have no text: what was not measured is None.

@@ -1,4 +1,4 @@
-"""A database that keeps nothing of what is done to it: read where it lies, copied into memory before the first change."""
+"""Copy-on-write database: reads the original, and copies it into memory before the first change, so that nothing is kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from jpo.history.archive import copy
-from jpo.history.database import Database, Row
+from jpo.history.database import Database, TableRow
 
 
 class CopyOnWrite:
@@ -21,7 +21,7 @@ class CopyOnWrite:
     def _current(self) -> Database:
         return self._memory if self._copied else self._source
 
-    def rows(self, statement: str, values: Mapping[str, object] | None = None) -> Sequence[Row]:
+    def rows(self, statement: str, values: Mapping[str, object] | None = None) -> Sequence[TableRow]:
         return self._current.rows(statement, values or {})
 
     def each(self, statement: str) -> Iterator[Sequence[Any]]:

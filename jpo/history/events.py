@@ -1,4 +1,4 @@
-"""What the audit log says of runs, suggestions and refusals: enough to retell them, should the tables themselves be altered.
+"""Audit events of runs, suggestions and refusals: enough to reconstruct them, should the tables themselves be altered.
 
 Each record also says who, where and with which versions ("by"): the store adds that. Digests are SHA-256, hex.
 """
@@ -14,11 +14,11 @@ from jpo.history.canonical import Json
 from jpo.records import Evidence, Run, Suggestion, Workload
 
 MOST_REASONS = 20
-"""Different reasons for skipping runs that are told one by one; a source may give every run its own."""
+"""Different reasons for skipping runs that are recorded one by one; a source may give every run its own."""
 
 
 def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
-    """A run was put on record, or gained what was unknown."""
+    """The event "observed": a run went on record, or gained values that were unknown."""
     data: dict[str, Json] = {
         "run_id": run.run_id,
         "status": run.status.value,
@@ -33,7 +33,7 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
 
 
 def suggested(suggestion: Suggestion, config: str, source_digest: str) -> AuditEvent:
-    """A suggestion was made; whether it was written is told by a later record ("written", "conflict", "not written")."""
+    """The event of a suggestion; a later one says whether it was written ("written", "conflict", "not written")."""
     kind = "suggested" if suggestion.status == "changed" else "kept"
     kind = "rolled back" if suggestion.decided_by == "rollback" else kind
     data = {**account(suggestion), "config": config, "source_digest": source_digest}
@@ -43,19 +43,19 @@ def suggested(suggestion: Suggestion, config: str, source_digest: str) -> AuditE
 def refused(
     workload: Workload, wanted: Mapping[str, float], why: Sequence[str], *, code: str, now: float, about: Mapping[str, Json]
 ) -> AuditEvent:
-    """Values were refused, or none can be proposed; config.ini stays as it is.
+    """The event "refused": values were refused, or none can be proposed; config.ini stays as it is.
 
     Args:
         wanted: the refused values by parameter name; empty when no configuration was admissible.
-        why: a sentence for each thing that stands against it.
+        why: a sentence for each objection.
         code: reason code of the refusal.
-        about: what else is known, as `account` tells it.
+        about: further details, as in `account`.
     """
     data: dict[str, Json] = {
         **about,
         "config": str(workload.path),
         "source_digest": workload.digest,
-        "keys": {one.name: one.key for one in workload.parameters},
+        "keys": {parameter.name: parameter.key for parameter in workload.parameters},
         "current": workload.current,
         "suggested": wanted,
         "violations": list(why),
@@ -65,14 +65,14 @@ def refused(
 
 
 def account(suggestion: Suggestion) -> dict[str, Json]:
-    """A suggestion as the log retells it: before and after, what was expected, what the guard said, what it rested on."""
+    """Account of a suggestion for the log: before and after, what was expected, the guard's verdict, and the evidence."""
     return {
         "suggestion_id": suggestion.suggestion_id,
         "keys": suggestion.keys,
         "current": suggestion.current,
         "suggested": suggestion.suggested,
-        "changes": [{"key": one.key, "old": one.old_text, "new": one.new_text} for one in suggestion.changes],
-        "why": {one.key: one.reason for one in suggestion.changes},
+        "changes": [{"key": change.key, "old": change.old_text, "new": change.new_text} for change in suggestion.changes],
+        "why": {change.key: change.reason for change in suggestion.changes},
         "forecast": {"now": asdict(suggestion.now), "next": asdict(suggestion.next)},
         "guard": asdict(suggestion.guard),
         "evidence": in_short(suggestion.evidence),
@@ -81,10 +81,10 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "confidence": suggestion.confidence,
         "reasons": suggestion.reasons,
         "codes": suggestion.codes,
-        "sla": [asdict(one) for one in suggestion.sla],
+        "sla": [asdict(check) for check in suggestion.sla],
         "preference": asdict(suggestion.preference),
         "seed": suggestion.seed,
-        "alternatives": [asdict(one) for one in suggestion.alternatives],
+        "alternatives": [asdict(alternative) for alternative in suggestion.alternatives],
         "seen": suggestion.seen,
         "would_change": suggestion.would_change,
         "undoes": suggestion.undoes,
@@ -93,11 +93,11 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
 
 
 def in_short(evidence: Evidence) -> dict[str, Json]:
-    """What a suggestion rests on, the skipped runs as numbers by reason."""
-    skipped = Counter(one.reason for one in evidence.runs_skipped)
-    told: dict[str, Json] = dict(skipped.most_common(MOST_REASONS))
+    """The evidence of a suggestion, with skipped runs counted by reason."""
+    skipped = Counter(run.reason for run in evidence.runs_skipped)
+    by_reason: dict[str, Json] = dict(skipped.most_common(MOST_REASONS))
     if len(skipped) > MOST_REASONS:
-        told["other reasons"] = skipped.total() - sum(count for _, count in skipped.most_common(MOST_REASONS))
-    asked = {"requests": evidence.requests, "seconds": evidence.seconds}
+        by_reason["other reasons"] = skipped.total() - sum(count for _, count in skipped.most_common(MOST_REASONS))
+    effort = {"requests": evidence.requests, "seconds": evidence.seconds}
     used: dict[str, Json] = {"runs_used": evidence.runs_used, "run_ids": evidence.run_ids}
-    return {**used, "runs_skipped": told, **asked, "notes": evidence.notes}
+    return {**used, "runs_skipped": by_reason, **effort, "notes": evidence.notes}

@@ -1,4 +1,4 @@
-"""What SQLite and the file system can answer, told as StoreError: place, finding, remedy and a code for each cause."""
+"""Failures of SQLite and the file system as StoreErrors: place, finding, remedy and a code for each cause."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from jpo.errors import StoreError
+from jpo.wording.printable import printable
 
 _LOCKED = ("is locked by another process", "wait for it to end, or raise the timeout", "JPO-E501")
 _DAMAGED = (
@@ -42,7 +43,7 @@ _CAUSES = {
 
 @contextmanager
 def reported(place: str) -> Iterator[None]:
-    """Let no sqlite3.Error out of the block.
+    """Turn every sqlite3.Error of the block into a StoreError.
 
     Raises:
         StoreError: JPO-E501 to E504, E508 by cause; E599 for what SQLite alone can explain.
@@ -53,17 +54,17 @@ def reported(place: str) -> Iterator[None]:
         primary = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bytes say which kind of e.g. I/O error
         finding, remedy, code = _CAUSES.get(primary, ("cannot be used", "", "JPO-E599"))
         raise StoreError(place, f"{finding} ({line_of(error)})", remedy, code=code) from error
-    except UnicodeDecodeError as error:  # SQLite's own message quotes the damage
+    except UnicodeDecodeError as error:  # SQLite's own message would quote the damage
         finding, remedy, code = _DAMAGED
         raise StoreError(place, finding, remedy, code=code) from error
-    except (UnicodeEncodeError, OverflowError) as error:  # before SQLite is asked
+    except (UnicodeEncodeError, OverflowError) as error:  # raised before SQLite is called
         finding, remedy, code = UNSTORABLE
         raise StoreError(place, f"{finding}: {line_of(error)}", remedy, code=code) from error
 
 
 @contextmanager
 def reachable(place: str) -> Iterator[None]:
-    """The same for the file system, while the store's file and folder are made."""
+    """Turn errors of the file system into StoreErrors, while the store's file and folder are created."""
     try:
         yield
     except OSError as error:
@@ -73,7 +74,7 @@ def reachable(place: str) -> Iterator[None]:
 
 @contextmanager
 def readable(place: str) -> Iterator[None]:
-    """The same for rows whose content no longer fits the records: somebody else wrote them, or the disk changed them."""
+    """Turn errors about rows that no longer match the records into StoreErrors: they are damaged, or another program's."""
     try:
         yield
     except (ValueError, LookupError, TypeError, RecursionError) as error:
@@ -82,5 +83,5 @@ def readable(place: str) -> Iterator[None]:
 
 
 def line_of(error: object) -> str:
-    """The error's words on one line, whatever a damaged file put into them."""
-    return "".join(one if one.isprintable() else " " for one in str(error))[:200]
+    """An error's text on one line, safe even if it quotes a damaged file."""
+    return printable(str(error))[:200]

@@ -1,6 +1,6 @@
-"""What a set of runs says, workload by workload: how they ended, what they took, and which configurations did best.
+"""Figures of a set of runs, by workload: how they ended, what they took, and which configurations did best.
 
-Only runs that ended well say what a job takes or reaches; the others are counted. What nothing was measured of is None.
+Only runs that ended well count for what a job takes or reaches; the others are counted. Quantities without measurements are None.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from jpo.records import PARAMETERS, Identity, Run
 Measure = Callable[[Run], float | None]
 QUANTITIES = ("duration_seconds", "throughput_samples_per_second", "cost_usd", "val_loss")
 LARGEST = 1e150
-"""What is larger is no measurement, and means of it overflow."""
+"""Anything larger is not a measurement, and its means overflow."""
 GOALS = {"time": "duration_seconds", "cost": "cost_usd", "loss": "val_loss"}
-"""For what a configuration can be best; less is better."""
+"""Goals for which a configuration can be best; less is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One quantity over the runs that ended well and measured it; `low` and `high` bound the middle half of at least two runs."""
+    """Spread of a quantity over the runs that ended well and measured it; `low` to `high` is the middle half of two or more."""
 
     runs: int
     mean: float | None = None
@@ -34,10 +34,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One set of parameters that ran.
+    """A configuration that ran.
 
     Attributes:
-        runs: how many ended well with it; failed: how many did not.
+        runs, failed: how many runs ended well with it, and how many did not.
         medians: by quantity, over those that ended well.
     """
 
@@ -49,10 +49,10 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One workload.
+    """Figures of one workload.
 
     Attributes:
-        by_status: how many runs ended how, most frequent first.
+        by_status: number of runs by how they ended, most frequent first.
         spreads: by quantity of QUANTITIES.
         best: by goal of GOALS; None where nothing was measured or no run reported its parameters.
         varied: parameters that did not always have the same value.
@@ -67,10 +67,10 @@ class Figures:
 
 
 def figures(runs: Sequence[Run], cost_usd: Measure) -> tuple[Figures, ...]:
-    """Every workload in the order of its name.
+    """Figures of every workload, sorted by name.
 
     Args:
-        cost_usd: what a run cost, measured or by the user's prices.
+        cost_usd: the cost of a run, measured or by the user's prices.
     """
     by_identity: dict[Identity, list[Run]] = defaultdict(list)
     for run in runs:
@@ -79,32 +79,32 @@ def figures(runs: Sequence[Run], cost_usd: Measure) -> tuple[Figures, ...]:
 
 
 def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure) -> Figures:
-    """The runs of one workload."""
-    known = configurations(runs, cost_usd)
+    """Figures of the runs of one workload."""
+    tried = configurations(runs, cost_usd)
     return Figures(
         identity=identity,
         runs=len(runs),
         by_status=dict(Counter(ending(run) for run in runs).most_common()),
         spreads={name: spread(values_of(runs, name, cost_usd)) for name in QUANTITIES},
-        best={goal: best_of(known, quantity) for goal, quantity in GOALS.items()},
-        varied=tuple(name for name in PARAMETERS if len({one.parameters.get(name) for one in known}) > 1),
+        best={goal: best_of(tried, quantity) for goal, quantity in GOALS.items()},
+        varied=tuple(name for name in PARAMETERS if len({configuration.parameters.get(name) for configuration in tried}) > 1),
     )
 
 
 def ending(run: Run) -> str:
-    """How a run ended; one that ended without reaching its own target is told apart."""
+    """How a run ended; "target missed" for one that succeeded without reaching its own target."""
     return "target missed" if run.outcome.converged is False and run.status == "succeeded" else run.status.value
 
 
 def values_of(runs: Iterable[Run], quantity: str, cost_usd: Measure) -> list[float]:
-    """What the runs that ended well measured of a quantity."""
+    """Values of a quantity in the runs that ended well and measured it."""
     good = [run for run in runs if run.ended_well]
     values = [cost_usd(run) if quantity == "cost_usd" else getattr(run.outcome, quantity) for run in good]
     return [value for value in values if value is not None and abs(value) < LARGEST]
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Mean, median, quartiles and least of so many values."""
+    """Mean, median, quartiles and least of some values."""
     if not values:
         return Spread(0)
     low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else (None, None, None)
@@ -112,7 +112,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def configurations(runs: Iterable[Run], cost_usd: Measure) -> list[Configuration]:
-    """The runs by their parameters; those that reported none are left out."""
+    """Configurations that ran; runs that reported no parameters are left out."""
     alike: dict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
     for run in runs:
         # Six digits: values travel through texts and units before they come back (records.SAME).
@@ -121,13 +121,17 @@ def configurations(runs: Iterable[Run], cost_usd: Measure) -> list[Configuration
 
 
 def configuration(runs: Sequence[Run], cost_usd: Measure) -> Configuration:
-    """Runs of one configuration."""
+    """The configuration of these runs, which share their parameters."""
     good = sum(run.ended_well for run in runs)
     medians = {name: spread(values_of(runs, name, cost_usd)).median for name in QUANTITIES}
     return Configuration(runs[0].parameters, good, len(runs) - good, medians)
 
 
-def best_of(known: Iterable[Configuration], quantity: str) -> Configuration | None:
-    """The configuration with the least median, of equal ones that with most runs."""
-    ranked = [(value, -one.runs, number, one) for number, one in enumerate(known) if (value := one.medians[quantity]) is not None]
+def best_of(tried: Iterable[Configuration], quantity: str) -> Configuration | None:
+    """The configuration with the least median; of equal ones, the one with most runs."""
+    ranked = [
+        (value, -candidate.runs, number, candidate)
+        for number, candidate in enumerate(tried)
+        if (value := candidate.medians[quantity]) is not None
+    ]
     return min(ranked)[-1] if ranked else None

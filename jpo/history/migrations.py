@@ -1,6 +1,6 @@
-"""The schema of the SQLite store as numbered steps: step n leads from version n-1 to n, in one transaction, and is never edited.
+"""Migrations of the SQLite store: step n leads from version n-1 to n, in one transaction, and is never edited.
 
-The version stands in the file's header (`PRAGMA user_version`), beside a mark that says whose file it is. Names carry their
+The version is kept in the file's header (`PRAGMA user_version`), next to a mark that says whose file it is. Names carry their
 units; times are unix seconds, mappings are canonical JSON.
 """
 
@@ -127,7 +127,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 
 def migrate(connection: sqlite3.Connection, place: str) -> None:
-    """Bring an open database to the newest version; each step whole or not at all, also when several processes try at once.
+    """Migrate an open database to the newest version; each step whole or not at all, also when several processes try at once.
 
     Raises:
         StoreError: JPO-E505, a newer jpo wrote it; JPO-E510, it is another program's database.
@@ -136,7 +136,7 @@ def migrate(connection: sqlite3.Connection, place: str) -> None:
     while _version(connection, place) < len(MIGRATIONS):
         with connection:
             connection.execute("BEGIN IMMEDIATE")
-            version = _version(connection, place)  # once more: another process may have been first
+            version = _version(connection, place)  # again: another process may have been first
             for statement in MIGRATIONS[version] if version < len(MIGRATIONS) else ():
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -151,6 +151,6 @@ def _version(connection: sqlite3.Connection, place: str) -> int:
     if tables and mark != APPLICATION_ID:
         raise StoreError(place, "is another program's SQLite database", "name another file as the store", code="JPO-E510")
     if version > len(MIGRATIONS):
-        found = f"was written by a newer jpo (schema {version}, this one knows {len(MIGRATIONS)})"
-        raise StoreError(place, found, "upgrade jpo", code="JPO-E505")
+        finding = f"was written by a newer jpo (schema {version}, this one knows {len(MIGRATIONS)})"
+        raise StoreError(place, finding, "upgrade jpo", code="JPO-E505")
     return int(version)

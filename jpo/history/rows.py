@@ -1,7 +1,7 @@
-"""Between records and the columns of the tables: no statement, no connection here.
+"""Rows of the tables: records -> columns and back; no statement and no connection here.
 
-Reading raises ValueError, LookupError or TypeError when a row does not hold what was once written; the store tells
-that as damage.
+Reading raises ValueError, LookupError or TypeError when a row does not hold what was once written; the store reports that as
+damage.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jpo.history.canonical import canonical
-from jpo.history.database import Row
+from jpo.history.database import TableRow
 from jpo.history.runs import RecordedRun
 from jpo.history.series import unpack
 from jpo.records import (
@@ -45,6 +45,7 @@ SUGGESTION_COLUMNS = ("dataset", "model", "framework", "suggestion_id", "created
 
 
 def identity_columns(identity: Identity) -> Columns:
+    """The columns that name a workload."""
     return {"dataset": identity.dataset, "model": identity.model, "framework": identity.framework}
 
 
@@ -65,7 +66,8 @@ def run_columns(recorded: RecordedRun) -> Columns:
     }
 
 
-def read_run(row: Row) -> RecordedRun:
+def read_run(row: TableRow) -> RecordedRun:
+    """The run of a row."""
     outcome = {name: row[name] for name in MEASURED}
     if outcome["converged"] is not None:
         outcome["converged"] = bool(outcome["converged"])
@@ -82,7 +84,8 @@ def read_run(row: Row) -> RecordedRun:
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
 
 
-def read_series(row: Row) -> Series:
+def read_series(row: TableRow) -> Series:
+    """The time series of a row, with the run id joined to it."""
     times, values = unpack(row["packed"])
     return Series(row["run_id"], row["quantity"], times, values)
 
@@ -98,35 +101,40 @@ def suggestion_columns(suggestion: Suggestion) -> Columns:
     }
 
 
-def read_suggestion(row: Row) -> Suggestion:
-    told: dict[str, Any] = json.loads(row["document"])
+def read_suggestion(row: TableRow) -> Suggestion:
+    """The suggestion of a row."""
+    document: dict[str, Any] = json.loads(row["document"])
     return Suggestion(
         **{
-            **told,
-            "identity": Identity(**told["identity"]),
-            "changes": tuple(Change(**change) for change in told["changes"]),
-            "now": _forecast(told["now"]),
-            "next": _forecast(told["next"]),
-            "guard": Guarded(told["guard"]["approved"], *(tuple(told["guard"][name]) for name in ("violations", "notices"))),
-            "evidence": _evidence(told["evidence"]),
-            "reasons": tuple(told["reasons"]),
-            "codes": tuple(told["codes"]),
-            "preference": Preference(**told["preference"]),
-            "sla": tuple(SlaCheck(**one) for one in told["sla"]),
-            "alternatives": tuple(_alternative(one) for one in told.get("alternatives", ())),
-            "would_change": tuple(told.get("would_change", ())),
+            **document,
+            "identity": Identity(**document["identity"]),
+            "changes": tuple(Change(**change) for change in document["changes"]),
+            "now": _forecast(document["now"]),
+            "next": _forecast(document["next"]),
+            "guard": Guarded(
+                document["guard"]["approved"], *(tuple(document["guard"][name]) for name in ("violations", "notices"))
+            ),
+            "evidence": _evidence(document["evidence"]),
+            "reasons": tuple(document["reasons"]),
+            "codes": tuple(document["codes"]),
+            "preference": Preference(**document["preference"]),
+            "sla": tuple(SlaCheck(**check) for check in document["sla"]),
+            "alternatives": tuple(_alternative(alternative) for alternative in document.get("alternatives", ())),
+            "would_change": tuple(document.get("would_change", ())),
         }
     )
 
 
-def _forecast(told: Mapping[str, Any]) -> Forecast:
-    return Forecast(**{name: None if bounds is None else Interval(**bounds) for name, bounds in told.items()})
+def _forecast(document: Mapping[str, Any]) -> Forecast:
+    return Forecast(**{name: None if bounds is None else Interval(**bounds) for name, bounds in document.items()})
 
 
-def _alternative(told: Mapping[str, Any]) -> Alternative:
-    return Alternative(told["parameters"], _forecast(told["forecast"]), told["why_not"])
+def _alternative(document: Mapping[str, Any]) -> Alternative:
+    return Alternative(document["parameters"], _forecast(document["forecast"]), document["why_not"])
 
 
-def _evidence(told: Mapping[str, Any]) -> Evidence:
-    skipped = tuple(Skipped(**one) for one in told["runs_skipped"])
-    return Evidence(**{**told, "runs_skipped": skipped, "notes": tuple(told["notes"]), "run_ids": tuple(told.get("run_ids", ()))})
+def _evidence(document: Mapping[str, Any]) -> Evidence:
+    skipped = tuple(Skipped(**run) for run in document["runs_skipped"])
+    return Evidence(
+        **{**document, "runs_skipped": skipped, "notes": tuple(document["notes"]), "run_ids": tuple(document.get("run_ids", ()))}
+    )

@@ -1,4 +1,4 @@
-"""Questions about a reported run, answered without a database: what does it add, when did it start, what does it follow?"""
+"""Recorded runs: what a later report adds to one, when it started, and which suggestion it followed."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ class RecordedRun:
 
 
 class Forgotten(NamedTuple):
-    """What was forgotten of how runs went: of how many runs, how many series, and the bytes they took."""
+    """Count of time series that were deleted: of how many runs, how many series, and the bytes they took."""
 
     runs: int
     series: int
     size_bytes: int
 
 
-def fuller(known: Run, later: Run) -> Run:
-    """The known run with what only the later report of it says.
+def fuller(recorded: Run, report: Run) -> Run:
+    """The recorded run completed by a later report of it.
 
-    What is known never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
+    What is on record never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
     was unknown is added. So the order of sources decides, and reading a source again changes nothing.
     """
-    starts = later.started_at is not None and later.started_at <= known.ended_at
+    starts = report.started_at is not None and report.started_at <= recorded.ended_at
     return replace(
-        known,
-        started_at=later.started_at if known.started_at is None and starts else known.started_at,
-        parameters={**later.parameters, **known.parameters},
-        outcome=_fuller_outcome(known.outcome, later.outcome),
+        recorded,
+        started_at=report.started_at if recorded.started_at is None and starts else recorded.started_at,
+        parameters={**report.parameters, **recorded.parameters},
+        outcome=_fuller_outcome(recorded.outcome, report.outcome),
     )
 
 
-def _fuller_outcome(known: Outcome, later: Outcome) -> Outcome:
-    missing = [f.name for f in fields(Outcome) if getattr(known, f.name) is None]
-    return replace(known, **{name: getattr(later, name) for name in missing})
+def _fuller_outcome(recorded: Outcome, report: Outcome) -> Outcome:
+    missing = [f.name for f in fields(Outcome) if getattr(recorded, f.name) is None]
+    return replace(recorded, **{name: getattr(report, name) for name in missing})
 
 
 def latest_start(run: Run) -> float:
@@ -54,7 +54,7 @@ def latest_start(run: Run) -> float:
 
 
 def follows(run: Run, suggestion: Suggestion) -> bool:
-    """True when the run ran with what was suggested.
+    """Whether a run ran with what was suggested.
 
     The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports.
     """

@@ -1,7 +1,7 @@
-"""How one quantity of a run went, as bytes for the store: lossless, and no more than zlib needs.
+"""Time series packed into bytes for the store: lossless, compressed by zlib.
 
-Times and values are 64-bit floats, little-endian. Of the times the steps are written, as differences of the floats' bits read as
-whole numbers: these come back exactly, and are nearly all the same where samples come at regular intervals.
+Times and values are 64-bit floats, little-endian. Times are written as steps, differences of the floats' bits read as whole
+numbers: they are restored exactly, and are nearly all equal where samples are taken at regular intervals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jpo.errors import StoreError
 FORMAT = b"1"
 """The first byte says how the rest is written."""
 MAX_SAMPLES = 1 << 20
-"""Of one quantity of one run: half a year in steps of 15 seconds. What claims to hold more is not unpacked."""
+"""Limit for one quantity of one run: half a year in steps of 15 seconds. Data that claim to hold more are not unpacked."""
 _BITS = 2**64
 
 
@@ -28,15 +28,15 @@ def pack(times: Sequence[float], values: Sequence[float]) -> bytes:
     """
     n = len(times)
     if n > MAX_SAMPLES:
-        found = f"{n} samples of one run cannot be recorded"
-        raise StoreError("history", found, f"at most {MAX_SAMPLES}; ask for a coarser step", code="JPO-E508")
+        finding = f"{n} samples of one run cannot be recorded"
+        raise StoreError("history", finding, f"at most {MAX_SAMPLES}; ask for a coarser step", code="JPO-E508")
     bits = struct.unpack(f"<{n}Q", struct.pack(f"<{n}d", *times))
     steps = [(later - earlier) % _BITS for earlier, later in zip((0, *bits), bits, strict=False)]
     return FORMAT + zlib.compress(struct.pack(f"<{n}Q{n}d", *steps, *values))
 
 
 def unpack(packed: bytes) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The times and values of `pack`, with memory bounded by MAX_SAMPLES whatever the bytes are.
+    """The times and values of `pack`, with memory bounded by MAX_SAMPLES for any bytes.
 
     Raises:
         ValueError: they are not what `pack` writes.

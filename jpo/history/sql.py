@@ -1,6 +1,6 @@
-"""The history in tables: each statement once, for SQLite and PostgreSQL alike, beside the method that needs it.
+"""SqlStore: the history in tables, with each statement once, for SQLite and PostgreSQL alike, next to the method that needs it.
 
-store.py says what each method promises, database.py what the database under it does. Writers serialise, so a writer looks first
+store.py says what each method promises, database.py what the database under it does. Writers take turns, so a writer reads first
 and then inserts or updates; no statement needs to do both at once.
 """
 
@@ -17,7 +17,7 @@ from jpo.errors import StoreError, UsageError
 from jpo.history import archive
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, chain, read_row, verify
 from jpo.history.canonical import canonical
-from jpo.history.database import Database, Row, insert_into
+from jpo.history.database import Database, TableRow, insert_into
 from jpo.history.events import observed, suggested
 from jpo.history.failures import readable
 from jpo.history.rows import (
@@ -60,37 +60,37 @@ class SqlStore:
         self, finished: Finished, *, now: float, identity: Identity | None = None, source: str | None = None
     ) -> tuple[Run, ...]:
         with self._database.transaction():
-            told = [self._record_run(run, now) for run in finished.runs]
+            recorded = [self._record_run(run, now) for run in finished.runs]
             self._record_series(finished)
             if finished.complete and finished.watermark is not None and identity and source:
                 self._move_watermark(identity, source, finished.watermark)
-        return tuple(run for run in told if run is not None)
+        return tuple(run for run in recorded if run is not None)
 
     def _record_run(self, report: Run, now: float) -> Run | None:
-        """The run as it is on record afterwards, None when the report says nothing new."""
-        known = self._known(report)
-        run = fuller(known.run, report) if known else report
-        if known and run == known.run:
+        """The run as it is on record afterwards, None when the report adds nothing."""
+        earlier = self._recorded_run(report)
+        run = fuller(earlier.run, report) if earlier else report
+        if earlier and run == earlier.run:
             return None
-        suggestion_id = known.suggestion_id if known and known.suggestion_id else self._suggestion_behind(run)
-        recorded = RecordedRun(run, suggestion_id, known.recorded_at if known else now)
-        self._database.rows(_UPDATE_RUN if known else _INSERT_RUN, run_columns(recorded))
+        suggestion_id = earlier.suggestion_id if earlier and earlier.suggestion_id else self._suggestion_behind(run)
+        recorded = RecordedRun(run, suggestion_id, earlier.recorded_at if earlier else now)
+        self._database.rows(_UPDATE_RUN if earlier else _INSERT_RUN, run_columns(recorded))
         self._chain(observed(run, suggestion_id, now))
         return run
 
-    def _known(self, run: Run) -> RecordedRun | None:
+    def _recorded_run(self, run: Run) -> RecordedRun | None:
         rows = self._database.rows(f"SELECT * FROM runs WHERE {_THE_RUN}", _run_key(run))
         return next(iter(self._runs(rows)), None)
 
     def _suggestion_behind(self, run: Run) -> str | None:
-        """Id of the newest suggestion, made before the run started, that it ran with."""
+        """Id of the newest suggestion made before the run started with whose values it ran."""
         rows = self._database.rows(
             f"""SELECT * FROM suggestions WHERE withdrawn = 0 AND {_OF_IDENTITY} AND created_at <= :started_at
-                ORDER BY created_at DESC, number DESC LIMIT 100""",  # to agree with an older one is a coincidence
+                ORDER BY created_at DESC, number DESC LIMIT 100""",  # agreement with an older one is a coincidence
             {**identity_columns(run.identity), "started_at": latest_start(run)},
         )
         with readable(self._database.place):
-            return next((one.suggestion_id for one in map(read_suggestion, rows) if follows(run, one)), None)
+            return next((made.suggestion_id for made in map(read_suggestion, rows) if follows(run, made)), None)
 
     def _record_series(self, finished: Finished) -> None:
         runs: dict[str, dict[Identity, Run]] = defaultdict(dict)
@@ -107,10 +107,10 @@ class SqlStore:
 
     def _move_watermark(self, identity: Identity, source: str, read_until: float) -> None:
         key = {**identity_columns(identity), "source": source}
-        known = self.watermark(identity, source)
-        if known is None:
+        current = self.watermark(identity, source)
+        if current is None:
             self._database.rows(insert_into("watermarks", [*key, "read_until"]), {**key, "read_until": read_until})
-        elif not read_until <= known:
+        elif not read_until <= current:
             self._database.rows(
                 f"UPDATE watermarks SET read_until = :read_until WHERE {_THE_SOURCE}", {**key, "read_until": read_until}
             )
@@ -135,7 +135,7 @@ class SqlStore:
         statement = "SELECT * FROM runs WHERE suggestion_id = :id ORDER BY ended_at, number"
         return tuple(recorded.run for recorded in self._runs(self._database.rows(statement, {"id": suggestion_id})))
 
-    def _runs(self, rows: Sequence[Row]) -> tuple[RecordedRun, ...]:
+    def _runs(self, rows: Sequence[TableRow]) -> tuple[RecordedRun, ...]:
         with readable(self._database.place):
             return tuple(map(read_run, rows))
 
@@ -144,18 +144,18 @@ class SqlStore:
     def series_of(self, run: Run) -> tuple[Series, ...]:
         statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
         with readable(self._database.place):
-            found = map(read_series, self._database.rows(statement, _run_key(run)))
-            return tuple(sorted(found, key=lambda series: COURSES.index(series.quantity)))
+            stored = map(read_series, self._database.rows(statement, _run_key(run)))
+            return tuple(sorted(stored, key=lambda series: COURSES.index(series.quantity)))
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
         old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
         with self._database.transaction():
-            (told,) = self._database.rows(
+            (counts,) = self._database.rows(
                 f"""SELECT count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes
                     FROM series {old}""",
                 {"ended_before": ended_before},
             )
-            forgotten = Forgotten(*(int(told[name]) for name in Forgotten._fields))
+            forgotten = Forgotten(*(int(counts[name]) for name in Forgotten._fields))
             if forgotten.series:
                 self._database.rows(f"DELETE FROM series {old}", {"ended_before": ended_before})
                 self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}))
@@ -224,8 +224,8 @@ class SqlStore:
             loaded = self.load_agent(name)
             version = loaded[1] if loaded else 0
             if version != expected_version:
-                found = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
-                raise StoreError(self._database.place, found, "repeat: it is loaded again", code="JPO-E506")
+                finding = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
+                raise StoreError(self._database.place, finding, "repeat: it is loaded again", code="JPO-E506")
             row = {"name": name, "version": version + 1, "state": state}
             change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
             self._database.rows(change if loaded else insert_into("agents", [*row]), row)
@@ -244,7 +244,7 @@ class SqlStore:
             return self._chain(event)
 
     def _chain(self, event: AuditEvent) -> AuditRecord:
-        """Append to the audit log, inside the transaction of what is told."""
+        """Append to the audit log, inside the transaction of the event."""
         last = self._newest_audit(1)
         data = canonical({**event.data, "by": self._author} if self._author else event.data)
         row = chain(last[0] if last else None, event.at, event.kind, event.identity, data)
@@ -269,12 +269,14 @@ class SqlStore:
     def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
         with self._database.transaction():
             counts = archive.import_lines(self._database, lines, place)
-            found = verify(self)
-            if not found.ok:
-                raise StoreError(place, f"audit log: {found.reason}", "import another copy; nothing was kept", code="JPO-E511")
+            verification = verify(self)
+            if not verification.ok:
+                raise StoreError(
+                    place, f"audit log: {verification.reason}", "import another copy; nothing was kept", code="JPO-E511"
+                )
         return counts
 
-    def _newest(self, statement: str, identity: Identity | None, limit: int | None) -> Sequence[Row]:
+    def _newest(self, statement: str, identity: Identity | None, limit: int | None) -> Sequence[TableRow]:
         """The newest rows, of one workload or of all, oldest first; the statement sorts newest first."""
         names = identity_columns(identity) if identity else {}
         return self._database.rows(f"{statement} LIMIT :limit", {**names, "limit": _ALL if limit is None else limit})[::-1]
@@ -289,7 +291,7 @@ class SqlStore:
         self.close()
 
 
-def _audit_row(row: Row) -> AuditRow:
+def _audit_row(row: TableRow) -> AuditRow:
     return AuditRow(*(row[name] for name in AuditRow._fields))
 
 

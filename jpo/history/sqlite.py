@@ -1,7 +1,7 @@
-"""The history in one SQLite file, or in memory: opening and transactions.
+"""SQLite database of the history, in one file or in memory: opening and transactions.
 
-The file is made when missing, or copied into memory when nothing may be written. Writers take the lock first (BEGIN IMMEDIATE),
-so that what they read is still true when they write; readers never wait (WAL).
+The file is created when missing, or copied into memory when nothing may be written. Writers take the lock first (BEGIN
+IMMEDIATE), so that what they read is still true when they write; readers never wait (WAL).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_REWRITTEN_BYTES = 1 << 28
 
 
 class SqliteDatabase:
-    """A Database (database.py) on an open, migrated connection."""
+    """SQLite Database (database.py) on an open, migrated connection."""
 
     def __init__(self, connection: sqlite3.Connection, place: str) -> None:
         self._connection, self.place = connection, place
@@ -66,10 +66,10 @@ class SqliteDatabase:
 def open_database(path: Path | None, place: str, timeout_seconds: float) -> SqliteDatabase:
     """The database in the newest version; path None is a new one in memory.
 
-    A missing file is made, readable by its owner alone, and so is its folder. A file of zero length is a new database.
+    A missing file is created, readable by its owner alone, and so is its folder. A file of zero length is a new database.
 
     Raises:
-        StoreError: it cannot be made, opened, read or migrated.
+        StoreError: it cannot be created, opened, read or migrated.
     """
     if path is not None:
         with reachable(place):
@@ -80,10 +80,10 @@ def open_database(path: Path | None, place: str, timeout_seconds: float) -> Sqli
 
 
 def open_copy(path: Path | None, place: str, timeout_seconds: float) -> SqliteDatabase:
-    """A copy of the database in memory, empty when there is no file; whatever is done to it leaves nothing behind.
+    """A copy of the database in memory, empty when there is no file; changes to it are lost when it is closed.
 
     Raises:
-        StoreError: the file is there but cannot be read.
+        StoreError: the file exists but cannot be read.
     """
     with reachable(place):
         exists = path is not None and path.exists()
@@ -112,10 +112,10 @@ def _make(path: Path) -> None:
 
 
 def _read_only_uri(path: Path) -> str:
-    """How to open a file that must stay as it is.
+    """The URI of a file that must stay as it is.
 
-    SQLite makes two companion files for a moment where it can; `mode=ro` would leave them behind, `mode=rw` removes them. In a
-    folder that cannot be written the file is read as it stands, which is right as long as no -wal file holds later pages.
+    SQLite creates two companion files for a moment where it can; `mode=ro` would leave them behind, `mode=rw` removes them. In a
+    folder that cannot be written the file is read as it is, which is correct as long as no -wal file holds later pages.
     """
     still = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
     return f"file://{quote(str(path.absolute()))}?{'mode=ro&immutable=1' if still else 'mode=rw'}"
@@ -124,7 +124,7 @@ def _read_only_uri(path: Path) -> str:
 def _connect(database: str, timeout_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
     connection = sqlite3.connect(database, timeout=timeout_seconds, isolation_level=None, uri=uri)
     connection.row_factory = sqlite3.Row
-    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is found by its reader, by name
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is reported by its reader
     return connection
 
 
@@ -140,10 +140,10 @@ def _prepared(connection: sqlite3.Connection, place: str) -> SqliteDatabase:
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Readers and one writer at once, from now on and for everyone; a database in memory stays as it is.
+    """Switch to write-ahead logging: readers and one writer at once, for every process; a database in memory stays as it is.
 
-    SQLite does not wait for this lock. Whoever holds it is opening the same new database, and switches it as well, or is using it
-    as it is, which works too; the next one to open it will switch it.
+    SQLite does not wait for this lock. The process that holds it is opening the same new database, and switches it as well, or is
+    using it as it is, which works too; the next one to open it will switch it.
     """
     try:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -1,4 +1,4 @@
-"""What every store of the history promises, and the one function that opens one.
+"""Store of the history: the protocol, and the one function that opens a store.
 
 The history is the truth (an agent can be rebuilt from it); the agents in it are a cache. Methods raise StoreError when the store
 cannot be used; what they return is complete or not returned at all. Lists are oldest first; a `limit` keeps the newest ones.
@@ -36,17 +36,17 @@ class Store(Protocol):
         before it started, whose parameters it ran with.
 
         Args:
-            finished: what one look at a source brought; runs may be of several identities.
+            finished: runs that one reading of a source brought; they may be of several workloads.
             now: unix seconds.
             identity, source: whose watermark moves to `finished.watermark`; it never moves back, nor after a partial answer,
                 nor when one of the two is None.
 
         Returns:
-            The runs, as recorded, that were new or gained something: what there is to learn from. Empty when all was known.
+            The runs, as recorded, that were new or gained something: those to learn from. Empty when all was known.
         """
 
     def runs_of(self, identity: Identity) -> tuple[Run, ...]:
-        """All runs of a workload, in the order of their ends."""
+        """All runs of a workload, ordered by end."""
 
     def run(self, run_id: str) -> Run | None:
         """The run with this id, or None; the one recorded last if several workloads used the id."""
@@ -55,18 +55,18 @@ class Store(Protocol):
         """Runs with the suggestion that each followed, of one workload or (None) of all."""
 
     def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
-        """The runs tied to a suggestion: what came of its forecast."""
+        """The runs that followed a suggestion, to compare with its forecast."""
 
     def watermark(self, identity: Identity, source: str) -> float | None:
-        """Unix seconds up to which the source has been read for this workload; None before the first complete look."""
+        """Unix seconds up to which the source has been read for this workload; None before the first complete reading."""
 
     def series_of(self, run: Run) -> tuple[Series, ...]:
-        """How the run's quantities went, in the order of COURSES; those that nobody recorded, or gc forgot, are missing."""
+        """Time series of the run's quantities, in the order of COURSES; those not recorded, or deleted by gc, are missing."""
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
-        """Forget how runs went that ended before a time (unix seconds); the runs themselves stay.
+        """Delete the time series of runs that ended before a time (unix seconds); the runs themselves stay.
 
-        With an audit record "forgotten" in the same transaction if there was anything to forget.
+        With an audit record "forgotten" in the same transaction if there was anything to delete.
         """
 
     def append(self, suggestion: Suggestion, *, config: str, source_digest: str) -> AuditRecord:
@@ -82,7 +82,7 @@ class Store(Protocol):
         """
 
     def withdraw(self, suggestion_id: str, event: AuditEvent) -> AuditRecord:
-        """Say that a suggestion was never written, with the audit record that tells why, in one transaction.
+        """Say that a suggestion was never written, with the audit record of the reason, in one transaction.
 
         No run can follow it from now on, and `suggestions_of` leaves it out.
         """
@@ -91,17 +91,17 @@ class Store(Protocol):
         """Suggestions of one workload or (None) of all, in the order in which they were made."""
 
     def as_recorded(self, identity: Identity, *, since: str | None = None) -> tuple[Suggestion, ...]:
-        """Suggestions of one workload in the order in which they went on record, whatever the clocks said.
+        """Suggestions of one workload in the order in which they went on record, even if clocks differed.
 
         Args:
             since: from the one with this id on; none if it is not on record.
         """
 
     def written(self, identity: Identity) -> frozenset[str]:
-        """Ids of the suggestions of a workload of which the audit log says that they were written."""
+        """Ids of the suggestions of a workload that were written, according to the audit log."""
 
     def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
-        """Those of a workload's suggestions by which it was rolled back, in the order in which they went on record."""
+        """A workload's suggestions that are rollbacks, in the order in which they went on record."""
 
     def newest_change(self, identity: Identity) -> Suggestion | None:
         """The newest suggestion of a workload that changed something and was not withdrawn; None without any."""
@@ -114,10 +114,10 @@ class Store(Protocol):
         """
 
     def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
-        """Save an agent's state if nobody did since `expected_version` was loaded (0: there was none); the new version.
+        """Save an agent's state if no other process did since `expected_version` was loaded (0: there was none); the new version.
 
         Args:
-            event: what the audit log says of it, in the same transaction.
+            event: for the audit log, in the same transaction.
 
         Raises:
             StoreError: JPO-E506, another process saved one meanwhile: load it and learn again.
@@ -130,16 +130,16 @@ class Store(Protocol):
         """Put an event at the end of the audit log."""
 
     def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
-        """The audit log."""
+        """The records of the audit log."""
 
     def audit_rows(self) -> Iterator[AuditRow]:
         """The audit log as it is stored, row by row, for audit.verify."""
 
     def export_lines(self, *, written_by: str) -> Iterator[str]:
-        """The whole history of one moment as JSON Lines (archive.py), while others go on writing; `written_by`: jpo's version."""
+        """The whole history at one moment as JSON Lines (archive.py), while others go on writing; `written_by`: jpo's version."""
 
     def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
-        """Put an export into this store, which must be empty: all of it or nothing. How many rows each table got.
+        """Import an export into this store, which must be empty: all of it or nothing. Returns the number of rows by table.
 
         Raises:
             StoreError: JPO-E515, it is not empty; JPO-E516, a line is bad (`place:line`); JPO-E511, the audit chain is broken.
@@ -156,19 +156,19 @@ class Store(Protocol):
 def open_store(
     url: str, *, read_only: bool = False, timeout_seconds: float = 10.0, author: Mapping[str, str] = NO_AUTHOR
 ) -> Store:
-    """Open the store that a URL names, making it when missing: `with open_store(url) as store: ...`.
+    """Open the store that a URL names, creating it when missing: `with open_store(url) as store: ...`.
 
     Args:
         url: `sqlite:///jpo.db` is a path relative to the current folder, `sqlite:////var/jpo.db` an absolute one (a slash more,
             as in SQLAlchemy), `sqlite://` is in memory and gone when closed. `postgresql://user@host/database` is a server, with
             all that libpq knows (sslmode, service, PGPASSFILE ...).
-        read_only: everything can be called, nothing is kept, nobody waits for it; empty when there is no store.
+        read_only: every method works, nothing is kept, no other process has to wait; empty when there is no store.
         timeout_seconds: how long to wait for a lock of another process, and for a server that starts up.
-        author: who does it and where; when not empty, every audit record's data holds it as "by".
+        author: who uses the store and where; when not empty, every audit record's data holds it as "by".
 
     Raises:
         UsageError: JPO-E509, the URL names no store this version knows; JPO-E512, PostgreSQL support is not installed.
-        StoreError: it cannot be made, opened, read or migrated.
+        StoreError: it cannot be created, opened, read or migrated.
     """
     opener = _postgres if url.startswith(("postgresql://", "postgres://")) else _sqlite
     return SqlStore(opener(url, read_only, timeout_seconds), author=author)

@@ -1,6 +1,6 @@
-"""More GPUs with the same batch leave each of them fewer samples: from when on that deserves a word.
+"""Batch per GPU: more GPUs with the same batch leave each fewer samples, and from some point on that deserves a note.
 
-It is no rule of the guard: a card with too few samples is slow, not in danger, and how slow is the belief's to say.
+It is not a rule of the guard: a card with too few samples is slow, not in danger, and the surrogate predicts how slow.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ FEW = 0.5
 
 
 def thinned_out(current: Mapping[str, float], proposed: Mapping[str, float], runs: Sequence[Run]) -> str | None:
-    """A sentence where another number of GPUs leaves each far fewer samples than any run that ended well had; else None.
+    """A note where another number of GPUs leaves each far fewer samples than any run that ended well had; else None.
 
     Args:
         current, proposed: configurations by parameter name; batch_size is global.
         runs: finished runs of the workload.
     """
-    gpus, each = proposed.get("gpus", 0.0), _samples_on_each(proposed)
-    known = [there for run in runs if run.ended_well and (there := _samples_on_each(run.parameters)) is not None]
-    if each is None or not known or gpus < 2 or gpus == current.get("gpus") or each >= FEW * min(known):
+    gpus, share = proposed.get("gpus", 0.0), _batch_per_gpu(proposed)
+    ran_well = [each for run in runs if run.ended_well and (each := _batch_per_gpu(run.parameters)) is not None]
+    if share is None or not ran_well or gpus < 2 or gpus == current.get("gpus") or share >= FEW * min(ran_well):
         return None
-    few = f"gpus = {gpus:g} leave {each:.3g} samples of the batch to each; the smallest share that ran well is {min(known):.3g}"
+    few = (
+        f"gpus = {gpus:g} leave {share:.3g} samples of the batch to each; the smallest share that ran well is {min(ran_well):.3g}"
+    )
     return f"{few}, and with much less a card may wait more than it computes"
 
 
-def _samples_on_each(values: Mapping[str, float]) -> float | None:
+def _batch_per_gpu(values: Mapping[str, float]) -> float | None:
     batch, gpus = values.get("batch_size"), values.get("gpus", 0.0)
     return batch / gpus if batch is not None and gpus >= 1 else None

@@ -1,6 +1,6 @@
-"""Which GPUs a process may use here, and how busy they are, in the words of nvidia-smi: it comes with every driver.
+"""GPUs that a process may use here, and how busy they are, as nvidia-smi reports: it comes with every driver.
 
-What it does not tell of a card ("[N/A]" on MIG and old cards, "[Insufficient Permissions]") is None.
+What it does not report of a card ("[N/A]" on MIG and old cards, "[Insufficient Permissions]") is None.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ DEVICES = ("nvidia*", "dxg", "kfd")
 """Below /dev: without one of these (NVIDIA, NVIDIA within WSL, AMD) no process can reach a GPU."""
 NO_GPU = "No devices were found"
 INFOROM = 14
-"""Exit code beside a whole answer: some card's record of itself is damaged, and the card works."""
+"""Exit code with a complete answer: a card's infoROM is damaged, but the card works."""
 MIG = re.compile(r"\s+MIG (?P<profile>(?:\d+c\.)?\d+g\.(?P<gib>\d+)gb\S*)\s.*\(UUID: (?P<uuid>MIG-[^)]+)\)")
 CARD = re.compile(r"GPU \d+: .*\(UUID: (?P<uuid>GPU-[^)]+)\)")
 BRANDS = re.compile(r"\b(nvidia|tesla|geforce|quadro|grid)\b")
 FORM = re.compile(r"[\s-]+(sxm\w*|pcie|nvl|hbm\w*|\d+gb)\b.*")
-"""What follows the type in a name: how the card is built in, and its memory."""
+"""What follows the type in a name: form factor and memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Gpu:
     Attributes:
         name: the vendor's, e.g. "Tesla V100-SXM2-16GB".
         gpu_type: the same in one short word, e.g. "v100".
-        memory_gib, memory_used_gib: of this card; None: not told.
-        utilisation: share (0..1) of the last second or less in which it computed anything; None: not told.
+        memory_gib, memory_used_gib: of this card; None: not reported.
+        utilisation: share (0..1) of the last second or less in which it computed anything; None: not reported.
         uuid: by which CUDA_VISIBLE_DEVICES can name it.
     """
 
@@ -49,7 +49,7 @@ class Gpu:
 
 
 def gpus_here(environ: Mapping[str, str], *, program: str = "nvidia-smi", timeout_seconds: float = 5.0) -> tuple[Gpu, ...]:
-    """The GPUs that a process with these environment variables could use now; none also where nobody can tell."""
+    """GPUs that a process with these environment variables could use now; none also where that is unknown."""
     gpus, _ = look_for_gpus(environ, program=program, timeout_seconds=timeout_seconds)
     return gpus or ()
 
@@ -57,23 +57,23 @@ def gpus_here(environ: Mapping[str, str], *, program: str = "nvidia-smi", timeou
 def look_for_gpus(
     environ: Mapping[str, str], *, program: str = "nvidia-smi", timeout_seconds: float = 5.0, dev: Path = Path("/dev")
 ) -> tuple[tuple[Gpu, ...] | None, str]:
-    """The GPUs that a process could use, or None where nobody can tell; and why they are so few, or unknown.
+    """GPUs that a process could use, or None where that is unknown; and the reason why they are unknown, none or not all.
 
     Args:
         environ: CUDA_VISIBLE_DEVICES hides what it does not name; an empty one hides all.
-        program: nvidia-smi; looked for along PATH if it is no path.
-        timeout_seconds: the longest it may take for an answer: it hangs where a card has failed.
-        dev: where devices lie; without any, and without the program, there is no GPU.
+        program: nvidia-smi; searched along PATH if it is not a path.
+        timeout_seconds: the longest it may take to answer: it hangs where a card has failed.
+        dev: folder of devices; without any, and without the program, there is no GPU.
     """
     wanted = environ.get("CUDA_VISIBLE_DEVICES")
     if wanted is not None and not wanted.strip():
         return (), "CUDA_VISIBLE_DEVICES is empty"
-    found = shutil.which(program, path=environ.get("PATH"))
-    if found is None:
-        there = dev.is_dir() and not any(True for pattern in DEVICES for _ in dev.glob(pattern))
-        return ((), "no GPU device") if there else (None, f"{program} is not installed")
+    executable = shutil.which(program, path=environ.get("PATH"))
+    if executable is None:
+        none_here = dev.is_dir() and not any(True for pattern in DEVICES for _ in dev.glob(pattern))
+        return ((), "no GPU device") if none_here else (None, f"{program} is not installed")
     try:
-        gpus = tuple(_told_by(found, timeout_seconds))
+        gpus = tuple(_reported_by(executable, timeout_seconds))
     except (ValueError, OSError) as error:
         return None, f"{program}: {error}"
     if wanted is None:
@@ -82,12 +82,12 @@ def look_for_gpus(
 
 
 def visible(gpus: Sequence[Gpu], wanted: str) -> Iterator[Gpu]:
-    """The GPUs which CUDA_VISIBLE_DEVICES names, by number or by the start of a UUID.
+    """GPUs that CUDA_VISIBLE_DEVICES names, by number or by the start of a UUID.
 
     As CUDA does it, what follows the first name of no GPU is hidden. Numbers are taken in the order of the bus.
     """
     shown: list[Gpu] = []
-    for word in (one.strip() for one in wanted.split(",")):
+    for word in map(str.strip, wanted.split(",")):
         if word.startswith(("GPU-", "MIG-")):
             named = [gpu for gpu in gpus if gpu.uuid.startswith(word)]
         else:
@@ -104,19 +104,19 @@ def type_of(name: str) -> str:
     return FORM.sub("", plain).replace(" ", "") or plain
 
 
-def _told_by(program: str, timeout_seconds: float) -> Iterator[Gpu]:
-    """All GPUs of the machine in the order of nvidia-smi; in place of a partitioned one its slices.
+def _reported_by(program: str, timeout_seconds: float) -> Iterator[Gpu]:
+    """All GPUs of the machine in the order of nvidia-smi; a partitioned one is replaced by its slices.
 
     Raises:
         ValueError: it fails, does not answer in time, or answers something else; OSError: it cannot be started.
     """
     query = [program, f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader,nounits"]
-    told = _answer(query, timeout_seconds)
-    gpus = [gpu for line in told.splitlines() if (gpu := _card(line))]
-    if not gpus and NO_GPU not in told:
-        raise ValueError(f"no card in its answer, {_excerpt(told)}")
-    untold = any(gpu.utilisation is None for gpu in gpus)  # so it is of partitioned cards, and of some old ones
-    slices = _slices(_answer([program, "-L"], timeout_seconds)) if untold else {}
+    answer = _answer(query, timeout_seconds)
+    gpus = [gpu for line in answer.splitlines() if (gpu := _card(line))]
+    if not gpus and NO_GPU not in answer:
+        raise ValueError(f"no card in its answer, {_excerpt(answer)}")
+    partitioned = any(gpu.utilisation is None for gpu in gpus)  # or some old cards
+    slices = _slices(_answer([program, "-L"], timeout_seconds)) if partitioned else {}
     for gpu in gpus:
         if gpu.uuid not in slices:
             yield gpu
@@ -162,10 +162,10 @@ def _number(text: str) -> float | None:
 
 
 def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
-    """What the program prints.
+    """Output of a program.
 
     Raises:
-        ValueError: it fails, or does not answer in time. Then it is left behind: a driver that hangs lets nobody end it.
+        ValueError: it fails, or does not answer in time. It is then left behind: while the driver hangs it cannot be ended.
         OSError: it cannot be started.
     """
     process = subprocess.Popen(  # noqa: S603 - the driver's own program; without a shell nothing is interpreted
@@ -187,4 +187,4 @@ def _answer(arguments: Sequence[str], timeout_seconds: float) -> str:
 
 
 def _excerpt(text: str) -> str:
-    return " ".join(text[:1000].split())[:200] or "and not a word"
+    return " ".join(text[:1000].split())[:200] or "and no output"

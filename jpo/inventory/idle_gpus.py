@@ -1,7 +1,7 @@
-"""GPUs that were allocated and did (next to) nothing: why, as far as the record of a run tells.
+"""Diagnosis of idle GPUs: why GPUs that were allocated did (next to) nothing, as far as the record of a run shows.
 
 What was not measured is never taken for zero: without a measured utilisation there is no diagnosis, and a cause is named only
-where something measured speaks for it.
+if measurements support it.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from jpo.records import Run, RunStatus, Series, same
 IDLE = 0.05
 """Mean utilisation below which GPUs count as idle: less than 3 minutes of work in an hour."""
 UNTOUCHED_GIB = 0.1
-"""What a process takes of a GPU by merely starting to use it (its CUDA context) is 0.2 GiB and more."""
+"""A process that merely starts to use a GPU takes 0.2 GiB and more (its CUDA context)."""
 BUSY_CPU = 0.85
-"""Mean share of the allotted CPUs: with waits for disk and stragglers, loaders that are at their limit come no closer to 1."""
+"""Mean share of the allotted CPUs: with waits for disk and stragglers, loaders at their limit come no closer to 1."""
 ONE_CORE = (0.8, 1.25)
-"""Cores that one process keeps busy which does everything itself; helpers and the driver take a little beside it."""
+"""Cores kept busy by one process that does everything itself; helpers and the driver take a little more."""
 MONITORED = 0.01
-"""Mean utilisation that monitoring alone makes at most; above it some process computed."""
+"""Mean utilisation that monitoring alone causes at most; above it some process computed."""
 AT_WORK = 0.4
-"""A sample of utilisation (0..1) in which the GPUs work: far above what copies to and fro alone make."""
+"""Utilisation (0..1) of a sample in which the GPUs work: far above what copying data alone causes."""
 WAVES = 3
-"""So many separate stretches of work are a pattern; one or two are phases of a run."""
+"""Separate stretches of work that make a pattern; one or two are phases of a run."""
 ALIKE = 0.15
-"""Relative: two runs of one configuration on shared machines differ by so much in throughput."""
+"""Relative: by how much two runs of one configuration on shared machines differ in throughput."""
 SHORTEST_SECONDS = 120.0
 """In shorter runs starting up (imports, CUDA, the first batch) is much of the time, and there are few samples."""
 
 
 @dataclass(frozen=True, slots=True)
-class Idle:
-    """Why GPUs were idle, as far as it can be told.
+class IdleGpus:
+    """Cause of idle GPUs, as far as it is known.
 
     Attributes:
         code: stable reason code, one per cause.
-        finding: one sentence with the numbers that speak for it.
-        remedy: what to do, or to look at.
+        finding: one sentence with the numbers that support it.
+        remedy: what to do, or to check.
         evidence: those numbers, by name.
     """
 
@@ -54,22 +54,22 @@ class Idle:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A run with GPUs whose utilisation was measured, and what else is known."""
+class GpuUse:
+    """A run with GPUs whose utilisation was measured, its time series, and other runs of its workload."""
 
     run: Run
     gpus: int
     utilisation: float
-    courses: Mapping[str, Series]
+    series: Mapping[str, Series]
     others: Sequence[Run]
 
 
-def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()) -> Idle | None:
-    """Why the GPUs of a finished run were idle; None where they were not, or it is not known whether they were.
+def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()) -> IdleGpus | None:
+    """The cause of idle GPUs in a finished run; None where they were not idle, or it is not known whether they were.
 
     Args:
-        run: one that came to its end, or was stopped; of one that failed nothing is said.
-        series: how its quantities went, if that was kept.
+        run: one that succeeded or was stopped; runs that failed are not diagnosed.
+        series: its time series, if they were kept.
         others: runs of the same workload to compare it with, oldest first.
     """
     gpus, utilisation, seconds = run.parameters.get("gpus", 0.0), run.outcome.gpu_utilisation, run.outcome.duration_seconds
@@ -77,118 +77,121 @@ def diagnose(run: Run, series: Sequence[Series] = (), others: Sequence[Run] = ()
         return None
     if seconds is not None and seconds < SHORTEST_SECONDS:
         return None
-    seen = Seen(run, int(gpus), utilisation, {one.quantity: one for one in series if one.run_id == run.run_id}, others)
+    by_quantity = {each.quantity: each for each in series if each.run_id == run.run_id}
+    use = GpuUse(run, int(gpus), utilisation, by_quantity, others)
     causes = CAUSES if utilisation < IDLE else (some_are_idle,)
-    return next((found for cause in causes if (found := cause(seen))), None)
+    return next((idle for cause in causes if (idle := cause(use))), None)
 
 
-def some_are_idle(seen: Seen) -> Idle | None:
-    """With fewer GPUs the job was as fast, and as many of them were busy: the others do nothing."""
-    one = next((one for one in reversed(seen.others) if _as_much_with_fewer(one, seen)), None)
-    if one is None:
+def some_are_idle(use: GpuUse) -> IdleGpus | None:
+    """Some GPUs do nothing: with fewer GPUs the job was as fast, and as many of them were busy."""
+    earlier = next((run for run in reversed(use.others) if _as_fast_with_fewer(run, use)), None)
+    if earlier is None:
         return None
-    fewer, busy = one.parameters["gpus"], seen.utilisation * seen.gpus
-    before, now = (run.outcome.throughput_samples_per_second or 0.0 for run in (one, seen.run))
-    told = f"{_percent(seen.utilisation)} busy on average, which is the work of {busy:.2g}; "
-    told += f"{now:.3g} samples/s, where run {one.run_id} did {before:.3g} on {fewer:g}"
+    fewer, busy = earlier.parameters["gpus"], use.utilisation * use.gpus
+    before, now = (run.outcome.throughput_samples_per_second or 0.0 for run in (earlier, use.run))
+    finding = f"{_percent(use.utilisation)} busy on average, which is the work of {busy:.2g}; "
+    finding += f"{now:.3g} samples/s, where run {earlier.run_id} did {before:.3g} on {fewer:g}"
     remedy = "start one process per GPU (torchrun, accelerate, mpirun), each on its own device, or ask for fewer"
     numbers = {"gpus_busy": busy, "gpus_before": fewer, "samples_per_second": now, "samples_per_second_before": before}
-    return _idle("JPO-W865", seen, told, remedy, numbers)
+    return _idle("JPO-W865", use, finding, remedy, numbers)
 
 
-def never_touched(seen: Seen) -> Idle | None:
-    """No process took memory of a GPU: the framework saw none, or used none."""
-    memory, cpu = seen.run.outcome.gpu_memory_gib, seen.run.outcome.cpu_utilisation
-    if memory is None or memory >= UNTOUCHED_GIB or seen.utilisation > MONITORED:
+def never_touched(use: GpuUse) -> IdleGpus | None:
+    """No process took memory of a GPU: the framework found none, or used none."""
+    memory, cpu = use.run.outcome.gpu_memory_gib, use.run.outcome.cpu_utilisation
+    if memory is None or memory >= UNTOUCHED_GIB or use.utilisation > MONITORED:
         return None
-    told, numbers = f"never touched: at most {memory:.2g} GiB of one was in use", {"gpu_memory_gib": memory}
+    finding, numbers = f"never touched: at most {memory:.2g} GiB of one was in use", {"gpu_memory_gib": memory}
     if cpu is not None and cpu >= BUSY_CPU:
-        told, numbers = f"{told}, and the CPUs were {_percent(cpu)} busy", {**numbers, "cpu_utilisation": cpu}
+        finding, numbers = f"{finding}, and the CPUs were {_percent(cpu)} busy", {**numbers, "cpu_utilisation": cpu}
     remedy = (
         "print torch.cuda.is_available() in the job: if False, the framework is a build for CPUs, the container has no driver, "
         "or CUDA_VISIBLE_DEVICES hides them; if True, the script leaves model and data on the CPU"
     )
-    return _idle("JPO-W863", seen, told, remedy, numbers)
+    return _idle("JPO-W863", use, finding, remedy, numbers)
 
 
-def in_waves(seen: Seen) -> Idle | None:
-    """Work in short waves with long waits in between, or in one stretch of a run that held its GPUs all along."""
-    course = seen.courses.get("gpu_utilisation")
-    at_work = [value >= AT_WORK for value in course.values] if course else []
+def in_waves(use: GpuUse) -> IdleGpus | None:
+    """Work in short waves with long waits in between, or in one stretch of a run that held its GPUs throughout."""
+    samples = use.series.get("gpu_utilisation")
+    at_work = [value >= AT_WORK for value in samples.values] if samples else []
     waves = sum(now and not before for before, now in pairwise([False, *at_work]))
     if not waves:
         return None
     share = sum(at_work) / len(at_work)
     numbers = {"waves": float(waves), "share_at_work": share}
     if waves >= WAVES:
-        told = f"at work in {waves} waves, {_percent(share)} of the time, waiting in between"
-        remedy = "feed them faster: more loader workers and CPUs, data decoded beforehand or lying nearer"
-        return _idle("JPO-W866", seen, told, remedy, numbers)
-    told = f"at work for {_percent(share)} of the run, beginning after {_percent(at_work.index(True) / len(at_work))} of it"
-    remedy = "do what needs no GPU (downloads, preparation, evaluation) in a job of its own"
-    return _idle("JPO-W867", seen, told, remedy, numbers)
+        finding = f"at work in {waves} waves, {_percent(share)} of the time, waiting in between"
+        remedy = "feed them faster: more loader workers and CPUs, data decoded beforehand or stored closer"
+        return _idle("JPO-W866", use, finding, remedy, numbers)
+    finding = f"at work for {_percent(share)} of the run, beginning after {_percent(at_work.index(True) / len(at_work))} of it"
+    remedy = "do what needs no GPU (downloads, preparation, evaluation) in a separate job"
+    return _idle("JPO-W867", use, finding, remedy, numbers)
 
 
-def waits_for_input(seen: Seen) -> Idle | None:
-    """The model lies on the GPUs, and what feeds them is at its limit."""
-    outcome, allotted = seen.run.outcome, seen.run.parameters.get("cpus", 0.0)
+def waits_for_input(use: GpuUse) -> IdleGpus | None:
+    """The GPUs wait for input: the model is in their memory, and what feeds them is at its limit."""
+    outcome, allotted = use.run.outcome, use.run.parameters.get("cpus", 0.0)
     memory, cpu, cores = outcome.gpu_memory_gib, outcome.cpu_utilisation, outcome.cpu_cores_mean
     if memory is None:
         return None
-    told, numbers = f"idle with {memory:.3g} GiB of one in use", {"gpu_memory_gib": memory}
+    finding, numbers = f"idle with {memory:.3g} GiB of one in use", {"gpu_memory_gib": memory}
     if cpu is not None and cpu >= BUSY_CPU:
-        told = f"{told} while the CPUs were {_percent(cpu)} busy: they wait for data"
+        finding = f"{finding} while the CPUs were {_percent(cpu)} busy: they wait for data"
         remedy = "more CPUs and loader workers, or data that is decoded beforehand"
-        return _idle("JPO-W864", seen, told, remedy, {**numbers, "cpu_utilisation": cpu})
+        return _idle("JPO-W864", use, finding, remedy, {**numbers, "cpu_utilisation": cpu})
     if cores is not None and allotted >= 2 and ONE_CORE[0] <= cores <= ONE_CORE[1]:
-        told = f"{told} while {cores:.2g} of {allotted:g} CPUs were busy: one process does everything"
+        finding = f"{finding} while {cores:.2g} of {allotted:g} CPUs were busy: one process does everything"
         remedy = "load data in processes of their own (num_workers of a DataLoader), about one per CPU"
-        return _idle("JPO-W864", seen, told, remedy, {**numbers, "cpu_cores_mean": cores})
+        return _idle("JPO-W864", use, finding, remedy, {**numbers, "cpu_cores_mean": cores})
     return None
 
 
-def unknown(seen: Seen) -> Idle:
-    """Idle, and nothing on record says why: what would."""
-    outcome = seen.run.outcome
+def unknown(use: GpuUse) -> IdleGpus:
+    """Idle for an unknown reason; names the measurements that would show it."""
+    outcome = use.run.outcome
     measures = {
         "GPU memory": outcome.gpu_memory_gib,
         "CPU": outcome.cpu_utilisation,
-        "its course": seen.courses.get("gpu_utilisation"),
+        "its time series": use.series.get("gpu_utilisation"),
     }
     missing = [name for name, value in measures.items() if value is None]
-    told = f"{_percent(seen.utilisation)} busy, why is unknown" + (f" (not measured: {', '.join(missing)})" if missing else "")
-    remedy = "look at nvidia-smi and top while it runs: is a process on each GPU, and what does it wait for?"
-    return _idle("JPO-W868", seen, told, remedy, {})
+    finding = f"{_percent(use.utilisation)} busy, the reason is unknown" + (
+        f" (not measured: {', '.join(missing)})" if missing else ""
+    )
+    remedy = "watch nvidia-smi and top while it runs: is a process on each GPU, and what does it wait for?"
+    return _idle("JPO-W868", use, finding, remedy, {})
 
 
-CAUSES: tuple[Callable[[Seen], Idle | None], ...] = (some_are_idle, never_touched, in_waves, waits_for_input, unknown)
-"""From what is sure to what is likely; the first that speaks counts."""
+CAUSES: tuple[Callable[[GpuUse], IdleGpus | None], ...] = (some_are_idle, never_touched, in_waves, waits_for_input, unknown)
+"""Causes from certain to likely; the first that applies counts."""
 
 
-def _idle(code: str, seen: Seen, told: str, remedy: str, numbers: Mapping[str, float]) -> Idle:
-    whose = f"{seen.gpus} GPU{'' if seen.gpus == 1 else 's'} of run {seen.run.run_id}"
-    evidence = {"gpus": float(seen.gpus), "gpu_utilisation": seen.utilisation, **numbers}
-    return Idle(code, f"{whose}: {told}", remedy, evidence)
+def _idle(code: str, use: GpuUse, finding: str, remedy: str, numbers: Mapping[str, float]) -> IdleGpus:
+    whose = f"{use.gpus} GPU{'' if use.gpus == 1 else 's'} of run {use.run.run_id}"
+    evidence = {"gpus": float(use.gpus), "gpu_utilisation": use.utilisation, **numbers}
+    return IdleGpus(code, f"{whose}: {finding}", remedy, evidence)
 
 
-def _as_much_with_fewer(one: Run, seen: Seen) -> bool:
-    """Whether a run with fewer GPUs, and resources alone different, was as fast with as many of them at work.
+def _as_fast_with_fewer(earlier: Run, use: GpuUse) -> bool:
+    """Whether a run with fewer GPUs, which differs in resources only, was as fast with as many of them at work.
 
-    Never where CPUs are at their limit: then more GPUs are no faster because all wait for the same.
+    Never where CPUs are at their limit: then more GPUs are no faster because all wait for the CPUs.
     """
-    share, before, now = one.outcome.gpu_utilisation, *(r.outcome.throughput_samples_per_second for r in (one, seen.run))
-    fewer, cpu = one.parameters.get("gpus", 0.0), seen.run.outcome.cpu_utilisation
-    if not (share and before and now and one.ended_well and 1 <= fewer < seen.gpus) or (cpu is not None and cpu >= BUSY_CPU):
+    share, before, now = earlier.outcome.gpu_utilisation, *(r.outcome.throughput_samples_per_second for r in (earlier, use.run))
+    fewer, cpu = earlier.parameters.get("gpus", 0.0), use.run.outcome.cpu_utilisation
+    if not (share and before and now and earlier.ended_well and 1 <= fewer < use.gpus) or (cpu is not None and cpu >= BUSY_CPU):
         return False
     job, other_job = (
         {name: value for name, value in run.parameters.items() if name not in ("gpus", "cpus", "memory_gib")}
-        for run in (seen.run, one)
+        for run in (use.run, earlier)
     )
     as_fast = math.isclose(now, before, rel_tol=ALIKE)
     return (
         as_fast
         and share >= AT_WORK
-        and math.isclose(seen.utilisation * seen.gpus, share * fewer, rel_tol=ALIKE)
+        and math.isclose(use.utilisation * use.gpus, share * fewer, rel_tol=ALIKE)
         and same(job, other_job)
     )
 

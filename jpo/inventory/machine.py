@@ -1,4 +1,4 @@
-"""All that one process could use of the machine on which JPO runs."""
+"""Machine on which JPO runs: all that one process could use of it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from jpo.inventory.memory import memory_here
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a process here may use.
+    """Resources that a process here may use.
 
     Attributes:
-        gpus: None where nobody can tell; () where there is none.
+        gpus: None where unknown; () where there is none.
         why_gpus: why they are unknown, none, or not all.
         cpus: may be a fraction.
         cpus_there: how many the machine has.
@@ -35,12 +35,12 @@ class Machine:
     @property
     def most(self) -> dict[str, float]:
         """The most that one run could have here, by the name of the parameter; what is unknown is missing."""
-        known = {
+        most = {
             "gpus": None if self.gpus is None else float(len(self.gpus)),
             "cpus": self.cpus,
             "memory_gib": self.memory_gib,
         }
-        return {name: value for name, value in known.items() if value is not None}
+        return {name: value for name, value in most.items() if value is not None}
 
 
 def machine_here(

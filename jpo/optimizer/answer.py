@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jpo.cost import Comparison, Prices, compare
+from jpo.cost import CostComparison, Prices, compare
 from jpo.errors import UsageError
 from jpo.optimizer.prediction import Answer, Option, Row
 from jpo.optimizer.prediction_rows import RowBasis, further_rows
@@ -48,9 +48,9 @@ def answer_to(question: Question, bounds: Bounds, rows: Sequence[Row], basis: Ro
     )
 
 
-def faster_than(best: Row, rows: Sequence[Row], prices: Prices) -> list[tuple[Row, Comparison]]:
+def faster_than(best: Row, rows: Sequence[Row], prices: Prices) -> list[tuple[Row, CostComparison]]:
     """What is faster than the answer and more expensive, and faster than all that costs less."""
-    faster: list[tuple[Row, Comparison]] = []
+    faster: list[tuple[Row, CostComparison]] = []
     fastest = mean_of(best, "duration_seconds")
     for row in sorted(rows, key=lambda row: mean_of(row, "cost_usd")):
         if mean_of(row, "duration_seconds") < fastest:
@@ -59,7 +59,7 @@ def faster_than(best: Row, rows: Sequence[Row], prices: Prices) -> list[tuple[Ro
     return faster[:MOST_OPTIONS]
 
 
-def side_by_side(best: Row, row: Row, prices: Prices) -> Comparison:
+def side_by_side(best: Row, row: Row, prices: Prices) -> CostComparison:
     """Two rows, each at the cost that its own prices (spot or not) make."""
     some, other = best.expected.forecast, row.expected.forecast
     times = {"before_duration": some.duration_seconds, "after_duration": other.duration_seconds}
@@ -67,7 +67,7 @@ def side_by_side(best: Row, row: Row, prices: Prices) -> Comparison:
     return replace(comparison, cost_usd_before=some.cost_usd, cost_usd_after=other.cost_usd)
 
 
-def option_of(index: int, comparison: Comparison) -> Option:
+def option_of(index: int, comparison: CostComparison) -> Option:
     """An alternative for the table."""
     saved = comparison.seconds_saved
     assert saved is not None, "its time is known: it is faster"

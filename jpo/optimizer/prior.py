@@ -9,7 +9,14 @@ import numpy as np
 
 from jpo.forecast import posterior
 from jpo.forecast.empirical_bayes import Evidence, reweighted
-from jpo.forecast.transfer import Recalled, learn_surfaces, recall, shipped_surfaces, telling_jobs, values_of
+from jpo.forecast.transfer import (
+    TransferredSurfaces,
+    fit_surfaces,
+    informative_jobs,
+    shipped_surfaces,
+    transfer_surfaces,
+    values_of,
+)
 from jpo.records import PARAMETERS, Belief, Candidates, Draws, Run
 from jpo.simulate import Latents, jobs_of
 
@@ -28,7 +35,7 @@ class Prior:
     """Simulated jobs on a set of candidates, and surfaces recalled from other workloads where there are any."""
 
     draws: Draws
-    recalled: Recalled | None
+    recalled: TransferredSurfaces | None
 
 
 def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, shipped: bool = True) -> Prior:
@@ -39,15 +46,15 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
         shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
     particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
-    weights = reweighted([_evidence(job, candidates, seed) for job in telling_jobs(others, candidates.names)[-MOST_OTHERS:]])
+    weights = reweighted([_evidence(job, candidates, seed) for job in informative_jobs(others, candidates.names)[-MOST_OTHERS:]])
     draws = jobs_of(candidates, Latents(particles, seed, weights))
     varying = [
         name
         for name, column in zip(candidates.names, candidates.values.T, strict=True)
         if name in PARAMETERS and np.ptp(column) > 0
     ]
-    known = [*learn_surfaces(others, varying), *([shipped_surfaces()] if shipped else [])]
-    return Prior(draws, recall(known, candidates, seed))
+    known = [*fit_surfaces(others, varying), *([shipped_surfaces()] if shipped else [])]
+    return Prior(draws, transfer_surfaces(known, candidates, seed))
 
 
 def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:

@@ -18,7 +18,7 @@ import numpy as np
 from jpo.agent.rows import row_of
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
-from jpo.forecast.calibration import one_step_ahead, widening
+from jpo.forecast.calibration import interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand
 from jpo.forecast.power import power_watts
 from jpo.optimizer.candidates import collect, with_row
@@ -178,5 +178,5 @@ def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tu
     1.0 = not at all.
     """
     few = thinned(prior, FEW)  # one belief per run that is looked back upon
-    past = one_step_ahead(lambda known: believe(few, candidates, known), candidates, runs)
-    return widening(past["duration_seconds"]), widening(past["val_loss"])
+    past = one_step_forecasts(lambda known: believe(few, candidates, known), candidates, runs)
+    return interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"])

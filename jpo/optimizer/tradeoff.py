@@ -17,7 +17,7 @@ import numpy as np
 
 from jpo.cost import check_sla, outcome_of
 from jpo.errors import UsageError
-from jpo.forecast.measurements import place
+from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
 from jpo.optimizer.choices import Choices
 from jpo.optimizer.front import Front, Point, Volumes, maximised
@@ -138,7 +138,7 @@ def trade_off(ahead: Surrogate, axes: Mapping[str, str], targets: Promises) -> T
 def measured(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, left_out: Counter[str]) -> Points:
     """The medians of the runs that ended well and measured everything, per configuration."""
     found: dict[int, list[dict[str, float]]] = {}
-    for one in place(ahead.candidates, ahead.runs):
+    for one in runs_at_candidates(ahead.candidates, ahead.runs):
         told = {quantity: value_of(one.run, quantity, ahead) for quantity in axes.values()}
         values = {quantity: value for quantity, value in told.items() if value is not None}
         if not one.run.ended_well:

@@ -1,4 +1,4 @@
-"""Who asks JPO to do something, where, and with which versions: what every record of the audit log says of its maker.
+"""The caller: who asks JPO to do something, where, and with which versions. Every record of the audit log names it.
 
 Only the variables named here are read, and none of them holds a secret. Whoever starts the process can set them, so they are
 hints for people who ask around, never grounds for trust.
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from jpo.version import __version__
 
 LONGEST = 200
-"""Characters of one value; a branch may be named by anybody."""
+"""Characters of one value; anyone may name a branch."""
 
 TRUE = ("true", "True", "1")
 
@@ -51,7 +51,7 @@ JENKINS = {
 
 
 def author_of(environ: Mapping[str, str]) -> dict[str, str]:
-    """Who and where, as far as it is known.
+    """Who and where, as far as that is known.
 
     Args:
         environ: the process environment.
@@ -66,8 +66,8 @@ def author_of(environ: Mapping[str, str]) -> dict[str, str]:
         server = environ.get("GITHUB_SERVER_URL", "https://github.com")
         said["url"] = f"{server}/{said['repository']}/actions/runs/{said['run']}"
     python = ".".join(map(str, sys.version_info[:3]))
-    known = {"user": _user(), "host": os.uname().nodename, "jpo": __version__, "python": python}
-    return {"where": where, **known, **{name: clean for name, text in said.items() if (clean := _clean(text))}}
+    process = {"user": _user(), "host": os.uname().nodename, "jpo": __version__, "python": python}
+    return {"where": where, **process, **{name: clean for name, text in said.items() if (clean := _clean(text))}}
 
 
 def _system(environ: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
@@ -83,7 +83,7 @@ def _system(environ: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
 
 def _clean(text: str) -> str:
     """One short printable line; a URL without the user and password that some servers put into it."""
-    printable = "".join(one for one in text if one.isprintable())
+    printable = "".join(character for character in text if character.isprintable())
     return re.sub(r"//[^/]*@", "//", printable)[:LONGEST]
 
 

@@ -1,4 +1,4 @@
-"""Collecting: every source of finished runs is asked, what it reports goes on record, and what is known then comes back.
+"""Collection of evidence: every source of finished runs is asked, and what it reports goes on record.
 
 The sources themselves are in sources.py. A source that cannot be read is no error unless `strict`; the report says so.
 """
@@ -12,7 +12,7 @@ from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.undo import on_probation, told_of_pins
+from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
@@ -34,7 +34,7 @@ class Asked:
     Attributes:
         fresh: runs that are new on record.
         notes: what the report must say, sentence -> reason code.
-        silent: Prometheus answered, and told of nothing at all.
+        silent: Prometheus answered, and reported nothing at all.
     """
 
     fresh: tuple[Run, ...]
@@ -84,7 +84,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
 
 def with_pins_noted(known: Known, job: Project) -> Known:
     """What is known, with a note for each value that a rollback pins."""
-    pins = told_of_pins(job.workload)
+    pins = pin_notes(job.workload)
     evidence = replace(known.evidence, notes=(*known.evidence.notes, *pins))
     return replace(known, evidence=evidence, codes=(*known.codes, *(["JPO-I846"] if pins else [])))
 
@@ -96,8 +96,8 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     if all(run.outcome.energy_joules is None for run in runs):
         return {"Cost is without energy, which has a price: no run has measured it": "JPO-W802"}
     lacking = sum(lacks_energy(run, prices) for run in runs)
-    told = f"Energy has a price: {lacking} of {len(runs)} runs have not measured theirs and cost what they did without it"
-    return {f"{told}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
+    note = f"Energy has a price: {lacking} of {len(runs)} runs have not measured theirs and cost what they did without it"
+    return {f"{note}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
 def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked:
@@ -141,12 +141,12 @@ def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
 def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
     """The last runs that followed a change which the agent suggested, with the values before it, oldest first.
 
-    What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
+    What a rollback put back is no new step of the agent's: it had been there, or belongs to an earlier suggestion.
     """
-    followers = [one for one in recorded if one.suggestion_id][-last:]
-    pairs = [(one.run, store.suggestion(one.suggestion_id)) for one in followers if one.suggestion_id]
+    followers = [entry for entry in recorded if entry.suggestion_id][-last:]
+    pairs = [(entry.run, store.suggestion(entry.suggestion_id)) for entry in followers if entry.suggestion_id]
     return tuple(
-        (run, one.current) for run, one in pairs if one.status == "changed" and one.decided_by not in ("user", "rollback")
+        (run, made.current) for run, made in pairs if made.status == "changed" and made.decided_by not in ("user", "rollback")
     )
 
 
@@ -174,9 +174,9 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
     prices of today; what the run does not report of its parameters was as suggested.
     """
     first: dict[str, Run] = {}
-    for one in recorded:
-        if one.suggestion_id and one.run.ended_well:
-            first.setdefault(one.suggestion_id, one.run)
+    for entry in recorded:
+        if entry.suggestion_id and entry.run.ended_well:
+            first.setdefault(entry.suggestion_id, entry.run)
     newest = [
         (made.next, replace(run.outcome, cost_usd=run_cost_usd(run.completed(made.suggested), prices)))
         for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])

@@ -1,4 +1,4 @@
-"""Where settings come from: built in < [tool.jpo] in pyproject.toml < jpo.toml < environment < command line.
+"""Settings from every source: built in < [tool.jpo] in pyproject.toml < jpo.toml < environment < command line.
 
 Each value keeps its origin, so that an error and `jpo config show` can name the place. Secrets come from the environment or from
 files, never from jpo.toml or the command line, and no message repeats a value that could be one.
@@ -34,7 +34,7 @@ class LoadedSettings:
         origins: dotted key -> "jpo.toml", "environment JPO_AGENT__EXPLORE", "command line" ...; what is missing here is built in.
         root: folder from which relative paths start.
         toml: the settings file that was read, if any.
-        author: who and where, for the audit log (author.py); empty where JPO works for itself, as in simulations.
+        author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
     """
 
     values: Settings
@@ -86,7 +86,7 @@ def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], fla
     """Merge all sources of settings.
 
     Args:
-        config: config.ini if the command names one; jpo.toml and pyproject.toml are looked for beside it, then where we are.
+        config: config.ini if the command names one; jpo.toml and pyproject.toml are searched next to it, then here.
         toml: --config; it must exist then.
         environ: the process environment.
         flags: tables made of command-line options; they win.
@@ -94,9 +94,9 @@ def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], fla
     Raises:
         UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
     """
-    beside = config.parent if config else Path()
-    path = toml or next((p for p in (beside / "jpo.toml", Path("jpo.toml")) if p.is_file()), None)
-    pyproject = beside / "pyproject.toml"
+    folder = config.parent if config else Path()
+    path = toml or next((p for p in (folder / "jpo.toml", Path("jpo.toml")) if p.is_file()), None)
+    pyproject = folder / "pyproject.toml"
     layers: list[tuple[str, Mapping[str, Any]]] = []
     if pyproject.is_file():
         layers.append((f"{pyproject} [tool.jpo]", read_toml(pyproject).get("tool", {}).get("jpo", {})))
@@ -106,7 +106,7 @@ def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], fla
         refuse_secrets(origin, table)
     layers += from_environment(environ)
     layers.append(("command line", flags))
-    return merge(layers, root=path.parent if path else beside, toml=path)
+    return merge(layers, root=path.parent if path else folder, toml=path)
 
 
 def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
@@ -208,7 +208,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
 
 
 def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | None) -> UsageError:
-    """The first thing that is wrong, in one line: where it stands, what was found, what to write."""
+    """The first thing that is wrong, in one line: where it is, what was found, what to write."""
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"] if part != "[key]"]
     key = ".".join(path)
@@ -224,21 +224,23 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
 
 def unknown_key(place: str, path: list[str]) -> UsageError:
     """An unknown section or key, with the nearest known name."""
-    known: Any = Settings.model_fields
+    names: Any = Settings.model_fields
     if len(path) > 1:
-        table = known[path[0]].annotation if path[0] in known else None
-        known = getattr(
+        table = names[path[0]].annotation if path[0] in names else None
+        names = getattr(
             table, "model_fields", ParameterTable.model_fields if path[0] == "parameters" and len(path) > 2 else PARAMETERS
         )
-        known = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else known
-        known = PreferenceTable.model_fields if path[0] == "preferences" else known
-    near = difflib.get_close_matches(path[-1], list(known), n=1)
+        names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
+        names = PreferenceTable.model_fields if path[0] == "preferences" else names
+    nearest = difflib.get_close_matches(path[-1], list(names), n=1)
     finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
-    return UsageError(place, finding, f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}", code="JPO-E302")
+    return UsageError(
+        place, finding, f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}", code="JPO-E302"
+    )
 
 
 def line_of(toml: Path, path: list[str]) -> int | None:
-    """1-based line of a key in a TOML file as people write them; None when it cannot be told."""
+    """1-based line of a key in a TOML file as people write them; None when that is not clear."""
     table: list[str] = []
     best = None
     for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):

@@ -91,3 +91,18 @@ def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
     """
     timeout = settings.values.store.timeout
     return open_store(settings.store_url, read_only=read_only, timeout_seconds=timeout, author=settings.author)
+
+
+def preference_of(settings: LoadedSettings) -> Preference:
+    """What [preference] weighs."""
+    return settings.values.preference.record()
+
+
+def targets_of(settings: LoadedSettings) -> Mapping[str, float]:
+    """The SLA targets by their names in [sla]."""
+    return settings.values.sla.targets
+
+
+def series_kept_seconds(settings: LoadedSettings) -> float:
+    """How long the time series of a run are kept after its end, as [store] keep_series says."""
+    return settings.values.store.keep_series

@@ -32,10 +32,10 @@ def request_of(
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(job.workload.current, runs))
 
     def admissible(today: Parameters, proposed: Parameters) -> bool:
-        known = facts if today == job.workload.current else Facts()
+        about = facts if today == job.workload.current else Facts()
         if job.limits.prices.catalogue:
-            known = replace(known, usd_per_hour_next=usd_per_hour(proposed, job.prices))
-        return constraints.approves(today, proposed, job.limits, known)
+            about = replace(about, usd_per_hour_next=usd_per_hour(proposed, job.prices))
+        return constraints.approves(today, proposed, job.limits, about)
 
     return Request(
         job.workload.current,

@@ -1,7 +1,7 @@
-"""All that can stand in jpo.toml: one model per table, with defaults, units and limits.
+"""Settings as jpo.toml may have them: one model per table, with defaults, units and limits.
 
 Everything has a default, so that no jpo.toml is needed. Only commands read settings; parts get the values they need. How the
-sources of settings are laid over each other stands in layers.py.
+sources of settings are merged is in load.py.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def seconds(text: object) -> object:
     """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
-    if not found or isinstance(text, bool):
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
+    if not match or isinstance(text, bool):
         raise ValueError(f"{text!r} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
-    return float(found[1]) * SECONDS[found[2] or "s"]
+    return float(match[1]) * SECONDS[match[2] or "s"]
 
 
 def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) -> object:
@@ -294,8 +294,8 @@ class Settings(Table):
             raise ValueError("gpu_util_min asks for busy GPUs, and [parameters] gpus allows none; take one of them out")
         most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.choices or (0.0,))) if memory else 0.0
         if most is not None and most < least:
-            told = f"memory_max_gib = {most:g}, but [parameters] memory_gib lets no run ask for less than {least:g}"
-            raise ValueError(f"{told}; raise the one, or lower the other")
+            finding = f"memory_max_gib = {most:g}, but [parameters] memory_gib lets no run ask for less than {least:g}"
+            raise ValueError(f"{finding}; raise one, or lower the other")
         return given
 
     @field_validator("preferences")

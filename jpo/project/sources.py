@@ -1,4 +1,4 @@
-"""The sources of finished runs which settings name: secrets are resolved here, and each source is asked."""
+"""Sources of finished runs that settings name: secrets are resolved here, and each source is asked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def finished_of(
         return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
     if server is None:
         return Finished()
-    found = finished_runs(
+    finished = finished_runs(
         server,
         identity,
         since=now - settings.values.prometheus.since,
@@ -41,11 +41,11 @@ def finished_of(
         watermark=store.watermark(identity, PROMETHEUS),
         names=names_of(settings),
     )
-    if not found.complete:  # what is missing from a partial answer would be recorded as "did not happen"
-        told, more = "; ".join(found.warnings[:MOST_WARNINGS]), len(found.warnings) - MOST_WARNINGS
-        finding = f"answered in part: {told}{f'; and {more} more' if more > 0 else ''}"
+    if not finished.complete:  # what is missing from a partial answer would be recorded as "did not happen"
+        warnings, more = "; ".join(finished.warnings[:MOST_WARNINGS]), len(finished.warnings) - MOST_WARNINGS
+        finding = f"answered in part: {warnings}{f'; and {more} more' if more > 0 else ''}"
         raise TelemetryError(PROMETHEUS, finding, "ask again later", code="JPO-E113")
-    return found
+    return finished
 
 
 def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
@@ -75,10 +75,10 @@ def names_of(settings: LoadedSettings) -> Names:
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
-    """JPO's own certificate and its key, which may lie in one file."""
+    """JPO's own certificate and its key, which may be in one file."""
     if not table.cert_file:
         if table.key_file:
-            raise UsageError("[prometheus] key_file", "has no cert_file beside it", "name the certificate too", code="JPO-E107")
+            raise UsageError("[prometheus] key_file", "has no cert_file next to it", "name the certificate too", code="JPO-E107")
         return None
     return root / table.cert_file, root / (table.key_file or table.cert_file)
 
@@ -91,7 +91,7 @@ def caveats(server: PrometheusSource | None) -> Mapping[str, str]:
 def why_nothing(
     server: PrometheusSource, identity: Identity, settings: LoadedSettings, *, now: float, seconds_spent: float
 ) -> Mapping[str, str]:
-    """Why Prometheus told of no run: the likeliest cause -> its reason code; empty when nothing is amiss.
+    """Why Prometheus reports no run: the likeliest cause -> its reason code; empty when nothing is amiss.
 
     Args:
         now: when the look began.
@@ -100,7 +100,7 @@ def why_nothing(
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
     since, until = now - settings.values.prometheus.since, now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
-    return {f"Prometheus told of no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
+    return {f"Prometheus reports no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
 
 
 def secret(auth: AuthTable, name: str, root: Path) -> str:
@@ -110,10 +110,10 @@ def secret(auth: AuthTable, name: str, root: Path) -> str:
         return str(given.get_secret_value())
     path = root / str(getattr(auth, f"{name}_file"))
     try:
-        found = path.read_text(encoding="utf-8").strip()
+        text = path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:  # not UTF-8, or no path at all
         finding = f"{name}_file cannot be read ({type(error).__name__})"
         raise UsageError(str(path), finding, "check its path and mode", code="JPO-E303") from error
-    if not found:
+    if not text:
         raise UsageError(str(path), f"{name}_file is empty", f"write the {name} into it", code="JPO-E303")
-    return found
+    return text

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.forecast.trials import Trial, trial_of
+from jpo.forecast.trials import Trial, TrialLog, trial_of
 from jpo.optimizer.question import LARGEST
 from jpo.records import PARAMETERS, Identity
 from jpo.telemetry.contract import DATA_FRACTION
@@ -35,8 +35,10 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
             cannot be.
         TelemetryError: a log that is empty or cannot be read.
     """
-    found = [_trial(path, identity, fraction, now) for path in paths]
-    return tuple(one for i, one in enumerate(found) if one not in found[:i])  # a log that is named twice is no second trial
+    trials = [_trial(path, identity, fraction, now) for path in paths]
+    return tuple(
+        trial for i, trial in enumerate(trials) if trial not in trials[:i]
+    )  # a log that is named twice is no second trial
 
 
 def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -> Trial:
@@ -47,22 +49,24 @@ def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -
         raise UsageError(str(path), finding, "name trials of the same workload", code="JPO-E821")
     if any(row.get("time", 0.0) > now + CLOCKS_DIFFER_SECONDS for row in rows):
         raise UsageError(str(path), "has rows of the future", "write unix seconds, not milliseconds", code="JPO-E822")
-    told = log.number(DATA_FRACTION)
-    share = told if told is not None else fraction or 1.0
+    logged = log.number(DATA_FRACTION)
+    share = logged if logged is not None else fraction or 1.0
     if not SMALLEST_SHARE <= share <= 1:
         finding = f"data_fraction = {share:g} is not a share of the data"
         raise UsageError(str(path), finding, "write e.g. 0.1", code="JPO-E823")
     memory = _finite(log, "memory_bytes")
     try:
         return trial_of(
-            log.run_id,
-            _parameters(log),
-            rows,
-            fraction=share,
-            started_at=_finite(log, "start"),
-            ended_at=_finite(log, "end"),
-            memory_gib=memory / BYTES_PER_GIB if memory and memory > 0 else None,
-            has_target="converged" in log.head,
+            TrialLog(
+                log.run_id,
+                _parameters(log),
+                rows,
+                fraction=share,
+                started_at=_finite(log, "start"),
+                ended_at=_finite(log, "end"),
+                memory_gib=memory / BYTES_PER_GIB if memory and memory > 0 else None,
+                has_target="converged" in log.head,
+            )
         )
     except ValueError as error:
         raise UsageError(str(path), str(error), "let a trial run for three epochs or more in one go", code="JPO-E822") from error
@@ -76,12 +80,12 @@ def _finite(log: Log, key: str) -> float | None:
 
 def _parameters(log: Log) -> dict[str, float]:
     """The parameters that a log names."""
-    found = {}
+    values = {}
     for name in PARAMETERS:
         value = log.number(name)
         if value is not None and not (0 < value <= LARGEST or (value == 0 and name == "gpus")):
             finding = f"{name} = {value:g} is no value of a training job"
             raise UsageError(str(log.path), finding, "correct the script that writes the log", code="JPO-E823")
         if value is not None:
-            found[name] = value
-    return found
+            values[name] = value
+    return values

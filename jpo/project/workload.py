@@ -26,10 +26,12 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Worklo
     tables = settings.values.parameters
     return config.read(
         path,
-        identity={str(part): key for part, key in settings.values.workload.identity.items()},
-        keys={name: table.key for name, table in tables.items() if table.key},
-        names=names.WELL_KNOWN,
-        identity_names=names.IDENTITY,
+        names=config.OptionNames(
+            known=names.WELL_KNOWN,
+            known_identity=names.IDENTITY,
+            keys={name: table.key for name, table in tables.items() if table.key},
+            identity_keys={str(part): key for part, key in settings.values.workload.identity.items()},
+        ),
         parse_value=names.parse_value,
         frozen={name: "frozen in jpo.toml" for name, table in tables.items() if table.freeze}
         | {name: NOT_FREED for name in MODEL if name not in tables},

@@ -1,9 +1,17 @@
-"""Recorded jobs played again: what JPO and its peers would have cost on them, run by run."""
+"""Replays of recorded jobs: what JPO and its peers would have cost on them, run by run.
+
+traces.py      recorded jobs in files; own_runs.py: the user's own runs as a trace
+play.py        one replay: a policy chooses, the recording answers
+contest.py     all replays of a comparison, spread over processes
+metrics.py     their scores with standard errors
+policies/      the peers; ladders.py: knobs as steps
+extras.py      optional packages
+"""
 
 from jpo.replay.contest import Backend, Contest, Result, Standing, Track, hold
 from jpo.replay.metrics import Estimate, Score
 from jpo.replay.own_runs import OwnRuns, trace_of
-from jpo.replay.play import OBJECTIVES, Make, Objective, Policy, Problem, Replay, expected, play
+from jpo.replay.play import OBJECTIVES, Objective, PolicyFactory, Replay, ReplayPolicy, ReplayProblem, expected, play
 from jpo.replay.policies import POLICIES
 from jpo.replay.traces import CostUnit, Execution, Trace, read_trace
 
@@ -15,12 +23,12 @@ __all__ = [
     "CostUnit",
     "Estimate",
     "Execution",
-    "Make",
     "Objective",
     "OwnRuns",
-    "Policy",
-    "Problem",
+    "PolicyFactory",
     "Replay",
+    "ReplayPolicy",
+    "ReplayProblem",
     "Result",
     "Score",
     "Standing",

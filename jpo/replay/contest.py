@@ -1,7 +1,7 @@
-"""All replays of a comparison: every policy on every workload, for every objective and seed, spread over processes.
+"""A contest of policies: all replays on every workload, for every objective and seed, spread over processes.
 
-The work is cut into pieces of a few seeds and given to joblib, which also hands it to a Ray cluster. A piece is a pure function
-of what it is given, so the result does not depend on who computed it.
+The work is cut into pieces of a few seeds and given to joblib, which can also run it on a Ray cluster. A piece is a pure function
+of its arguments, so the result does not depend on where it was computed.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Literal
 
 from jpo.replay.extras import need
 from jpo.replay.metrics import Score, over_workloads, score
-from jpo.replay.play import Make, Objective, Problem, Replay, play
+from jpo.replay.play import Objective, PolicyFactory, Replay, ReplayProblem, play
 from jpo.replay.policies.simple import Default
 from jpo.replay.traces import Trace
 
 Backend = Literal["loky", "threading", "ray"]
 Track = Callable[[Sequence[int], str], Iterable[int]]
-"""Goes through numbers and shows how far it is."""
+"""Iterates over numbers and shows the progress."""
 SEEDS_PER_PIECE, PIECES_PER_WORKER = 5, 4
-"""How the work is cut: small enough to be spread and to show progress, large enough that handing it out costs little."""
+"""Size of the pieces: small enough to be spread and to show progress, large enough that distributing them costs little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What is compared.
+    """The plan of a comparison.
 
     Attributes:
-        makes: policies by name.
-        horizons: numbers of runs at which the cumulative cost is told, ascending; the last one is played.
+        factories: of the policies, by name.
+        horizons: numbers of runs at which the cumulative cost is reported, ascending; the last one is played.
         seeds: replays of each policy on each workload, with seeds from `first_seed` on.
     """
 
     traces: tuple[Trace, ...]
-    makes: Mapping[str, Make]
+    factories: Mapping[str, PolicyFactory]
     objectives: tuple[Objective, ...]
     horizons: tuple[int, ...]
     seeds: int
@@ -54,20 +54,20 @@ class Standing:
 
 
 Result = Mapping[Objective, Mapping[str, Standing]]
-"""By objective and policy, both in the order in which they were asked for."""
+"""Standings by objective and policy, both in the order of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
     trace: Trace
-    make: Make
+    factory: PolicyFactory
     objective: Objective
     runs: int
     seeds: range
 
 
 def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Result:
-    """Play everything and keep the score.
+    """The result of a contest: every replay played and scored.
 
     Args:
         jobs: processes or threads at once; -1: one per core. With Ray: tasks at once.
@@ -76,25 +76,30 @@ def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Resu
         UsageError: JPO-E703, a package is missing.
     """
     need("jpo replay", "joblib")
-    for make in contest.makes.values():  # what a policy lacks is told before the others have played for minutes
-        make(Problem(contest.traces[0].configurations, contest.traces[0].default, contest.objectives[0], contest.first_seed))
+    for factory in contest.factories.values():  # a missing package is reported before the others play for minutes
+        factory(
+            ReplayProblem(contest.traces[0].configurations, contest.traces[0].default, contest.objectives[0], contest.first_seed)
+        )
     pieces = [piece for trace in contest.traces for piece in _pieces(contest, trace)]
-    replays: dict[tuple[str, Objective, Make], list[Replay]] = {}
+    replays: dict[tuple[str, Objective, PolicyFactory], list[Replay]] = {}
     for piece, several in zip(pieces, _played(pieces, jobs=jobs, backend=backend, track=track), strict=True):
-        replays.setdefault((piece.trace.name, piece.objective, piece.make), []).extend(several)
+        replays.setdefault((piece.trace.name, piece.objective, piece.factory), []).extend(several)
     return {
         objective: {
-            name: _standing({trace.name: _score(replays, trace.name, objective, make) for trace in contest.traces})
-            for name, make in contest.makes.items()
+            name: _standing({trace.name: _score(replays, trace.name, objective, factory) for trace in contest.traces})
+            for name, factory in contest.factories.items()
         }
         for objective in contest.objectives
     }
 
 
 def _score(
-    replays: Mapping[tuple[str, Objective, Make], Sequence[Replay]], trace: str, objective: Objective, make: Make
+    replays: Mapping[tuple[str, Objective, PolicyFactory], Sequence[Replay]],
+    trace: str,
+    objective: Objective,
+    factory: PolicyFactory,
 ) -> Score:
-    return score(replays[trace, objective, make], replays[trace, objective, Default])
+    return score(replays[trace, objective, factory], replays[trace, objective, Default])
 
 
 def _standing(by_workload: Mapping[str, Score]) -> Standing:
@@ -102,20 +107,20 @@ def _standing(by_workload: Mapping[str, Score]) -> Standing:
 
 
 def _pieces(contest: Contest, trace: Trace) -> Iterable[_Piece]:
-    """Never changing anything is always played: harm is measured against it."""
+    """The pieces of a contest; the default policy is always played, because harm is measured against it."""
     end = contest.first_seed + contest.seeds
-    for make in dict.fromkeys([Default, *contest.makes.values()]):
+    for factory in dict.fromkeys([Default, *contest.factories.values()]):
         for objective in contest.objectives:
             for start in range(contest.first_seed, end, SEEDS_PER_PIECE):
-                yield _Piece(trace, make, objective, contest.runs, range(start, min(start + SEEDS_PER_PIECE, end)))
+                yield _Piece(trace, factory, objective, contest.runs, range(start, min(start + SEEDS_PER_PIECE, end)))
 
 
 def _play(piece: _Piece) -> list[Replay]:
-    return [play(piece.trace, piece.make, piece.objective, runs=piece.runs, seed=seed) for seed in piece.seeds]
+    return [play(piece.trace, piece.factory, piece.objective, runs=piece.runs, seed=seed) for seed in piece.seeds]
 
 
 def _played(pieces: Sequence[_Piece], *, jobs: int, backend: Backend, track: Track) -> Iterable[list[Replay]]:
-    """The pieces' replays in their order."""
+    """The replays of the pieces, in their order."""
     import joblib  # type: ignore[import-untyped]
 
     if backend == "ray":

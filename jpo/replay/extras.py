@@ -1,4 +1,4 @@
-"""Packages that only a replay needs: imported where they are used, asked for before anything is computed."""
+"""Optional packages of a replay: imported where they are used, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jpo.errors import UsageError
 
 
 def need(what: str, *packages: str) -> None:
-    """Raise JPO-E703 with the command that installs them if packages are missing."""
+    """Check that packages are installed; raises UsageError JPO-E703 with the command that installs them."""
     missing = [package for package in packages if not is_installed(package)]
     if missing:
         extras = "replay,learn" if "torch" in missing else "replay"
@@ -17,6 +17,6 @@ def need(what: str, *packages: str) -> None:
 
 
 def is_installed(package: str) -> bool:
-    """A folder of that name where one happens to be is no package."""
-    found = find_spec(package)
-    return found is not None and found.origin is not None
+    """Whether a package is installed; a folder of that name in the current directory is no package."""
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None

@@ -1,4 +1,4 @@
-"""The user's own finished runs as a trace: what other policies would have made of the configurations that were run here."""
+"""A trace of the user's own finished runs, on which other policies can be replayed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jpo.replay.traces import LARGEST, SMALLEST, CostUnit, Execution, Trace
 
 @dataclass(frozen=True, slots=True)
 class OwnRuns:
-    """A trace of own runs, and sentences which say what it does and does not hold."""
+    """A trace of own runs, and sentences that say what it does and does not contain."""
 
     trace: Trace
     notes: tuple[str, ...]
@@ -21,38 +21,38 @@ class OwnRuns:
 def trace_of(
     name: str, place: str, runs: Sequence[Run], cost_of: Callable[[Run], float | None], *, cost_unit: CostUnit
 ) -> OwnRuns:
-    """Group a workload's runs by configuration.
+    """The trace of a workload's runs, grouped by configuration.
 
     Args:
         name, place: of the workload, and where it is described.
         runs: oldest first. The configuration of the oldest one is where a replay starts.
-        cost_of: cost of a run in `cost_unit`; None if it is not known.
+        cost_of: cost of a run in `cost_unit`; None if it is unknown.
 
     Returns:
         The trace over the parameters in which the runs differ. Runs without a duration or a cost are left out; one that failed,
-        was stopped or missed its target counts as one that never gets there, with the bill it left.
+        was stopped or missed its target never reaches it in a replay either, at the cost it had.
 
     Raises:
         UsageError: JPO-E702, fewer than two configurations were run, or none of their runs ended well.
     """
-    measured = [(run, one) for run in runs if (one := _execution(run, cost_of(run))) is not None]
+    measured = [(run, execution) for run in runs if (execution := _execution(run, cost_of(run))) is not None]
     knobs = _varied([run for run, _ in measured])
     if not knobs:
-        finding = f"its {len(measured)} usable runs have one configuration only: a replay chooses among what was run"
+        finding = f"its {len(measured)} usable runs have one configuration only: a replay chooses among those that were run"
         raise UsageError(place, finding, "run the job with other values first, or replay a trace", code="JPO-E702")
-    known = [(run, one) for run, one in measured if all(knob in run.parameters for knob in knobs)]
-    found: dict[tuple[float, ...], list[Execution]] = {}
-    for run, one in known:
-        found.setdefault(tuple(run.parameters[knob] for knob in knobs), []).append(one)
-    keys = list(found)
+    complete = [(run, execution) for run, execution in measured if all(knob in run.parameters for knob in knobs)]
+    by_values: dict[tuple[float, ...], list[Execution]] = {}
+    for run, execution in complete:
+        by_values.setdefault(tuple(run.parameters[knob] for knob in knobs), []).append(execution)
+    keys = list(by_values)
     trace = Trace(
         name,
         tuple(dict(zip(knobs, key, strict=True)) for key in keys),
-        tuple(tuple(found[key]) for key in keys),
+        tuple(tuple(by_values[key]) for key in keys),
         default=0,
         cost_unit=cost_unit,
     )
-    return OwnRuns(trace, _notes(trace, left_out=len(runs) - len(known)))
+    return OwnRuns(trace, _notes(trace, left_out=len(runs) - len(complete)))
 
 
 def _execution(run: Run, cost: float | None) -> Execution | None:
@@ -74,11 +74,11 @@ def _varied(runs: Sequence[Run]) -> tuple[str, ...]:
 def _notes(trace: Trace, *, left_out: int) -> tuple[str, ...]:
     runs = sum(map(len, trace.executions))
     start = ", ".join(f"{name} = {value:g}" for name, value in trace.configurations[trace.default].items())
-    among = f"the {len(trace.configurations)} configurations which its {runs} runs had"
+    among = f"the {len(trace.configurations)} configurations of its {runs} runs"
     notes = [
-        f"{trace.name}: only {among} can be chosen; what was not run may be better",
-        f"{trace.name}: run 1 of each replay is {start}, as the oldest run",
+        f"{trace.name}: only {among} can be chosen; others may be better",
+        f"{trace.name}: run 1 of each replay has {start}, like the oldest run",
     ]
     if left_out:
-        notes.append(f"{trace.name}: {left_out} runs are left out; they lack a duration, a cost or a parameter")
+        notes.append(f"{trace.name}: {left_out} runs without a duration, a cost or a parameter are left out")
     return tuple(notes)

@@ -1,8 +1,8 @@
-"""Recorded jobs to replay: which configurations were run, and what each of their runs took.
+"""Traces of recorded jobs: the configurations that were run, and time and cost of each of their runs.
 
-A trace file is a CSV below a head of `# key = value` lines which are TOML, one row per measured configuration and repetition.
-Batch size and GPU count are the knobs of such a file. A power limit stays at the default's unless it is opened, and of several
-measured placements the packed one counts: what JPO's users cannot choose is no knob.
+A trace file is a CSV below a head of `# key = value` lines in TOML, with one row per measured configuration and repetition. Batch
+size and GPU count are the knobs of such a file. A power limit stays at the default's unless it is opened, and of several measured
+placements the packed one counts: what JPO's users cannot choose is no knob.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from jpo.errors import UsageError
 
 CostUnit = Literal["J", "GPU h", "USD", "relative"]
 LARGEST_BYTES = 64 << 20
-"""A trace of more than 64 MiB is something else."""
+"""A larger file is no trace."""
 SMALLEST, LARGEST = 1e-9, 1e15
-"""Beyond, no cell is a measurement, and products and sums would not stay finite and above 0."""
+"""Range of measurements: beyond it, products and sums would not stay finite and above 0."""
 
 _COST_UNITS: Mapping[str, CostUnit] = {"energy_j": "J", "gpu_hours": "GPU h"}
 _NEEDED = ("workload", "family", "default", "knobs", "cost_column")
 _OPENED_ON_WISH = "power_limit_w"
 _HELD = ("gpus", _OPENED_ON_WISH)
-"""Columns which stay at the default's value where they are no knob."""
+"""Columns that stay at the default's value where they are no knob."""
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One recorded run from its start to its target; where it never got there, to its own end.
+    """One recorded run from its start to its target, or to its end where it never reached the target.
 
     `cost` is in the trace's unit.
     """
@@ -53,10 +53,10 @@ class Trace:
 
     Attributes:
         name: of the workload.
-        configurations: what can be run, by the names of the knobs; all have the same knobs.
-        executions: of each configuration, in the same order; at least one each.
-        default: position of the configuration with which the job is run today.
-        cost_unit: what "cost" is.
+        configurations: those that can be run, by the names of the knobs; all have the same knobs.
+        executions: runs of each configuration, in the same order; at least one each.
+        default: position of today's configuration.
+        cost_unit: unit of the costs.
     """
 
     name: str
@@ -72,19 +72,19 @@ class Trace:
         if len(self.configurations) < 2:
             remedy = "replay a job that was run with at least two"
             raise UsageError(self.name, "has one configuration only: there is nothing to choose", remedy, code="JPO-E702")
-        if not any(one.converged for several in self.executions for one in several):
+        if not any(execution.converged for executions in self.executions for execution in executions):
             finding = "none of its runs reached the target, so no configuration is the best"
             raise UsageError(self.name, finding, "replay a job that ended well at least once", code="JPO-E702")
 
 
 def read_trace(path: Path, *, opened: Collection[str] = ()) -> Trace:
-    """Read a trace file.
+    """The trace in a file.
 
     Args:
         opened: knobs that are held at the default's value unless named here; "power_limit_w" is the only one.
 
     Raises:
-        UsageError: JPO-E701, it cannot be read or is no trace, with the line; JPO-E702, there is nothing to choose in it.
+        UsageError: JPO-E701, it cannot be read or is no trace (with the line); JPO-E702, there is nothing to choose in it.
     """
     lines = _lines(path)
     head = _head(path, lines)
@@ -92,21 +92,21 @@ def read_trace(path: Path, *, opened: Collection[str] = ()) -> Trace:
         raise _malformed(str(path), f"is of family {head['family']!r}; known are zeus and pollux")
     knobs = tuple(knob for knob in head["knobs"] if knob != _OPENED_ON_WISH or knob in opened)
     held = {name: float(head["default"][name]) for name in _HELD if name in head["default"] and name not in knobs}
-    found: dict[tuple[float, ...], list[Execution]] = {}
+    by_values: dict[tuple[float, ...], list[Execution]] = {}
     for number, row in _rows(path, lines):
         cells = _Cells(row, f"{path}:{number}")
         if all(cells.number(name) == value for name, value in held.items()) and _is_packed(head, cells):
             key = tuple(cells.number(knob) for knob in knobs)
-            found.setdefault(key, []).append(_execution(cells, head["cost_column"]))
+            by_values.setdefault(key, []).append(_execution(cells, head["cost_column"]))
     default = tuple(float(head["default"][knob]) for knob in knobs)
-    if default not in found:
-        told = ", ".join(f"{knob} = {value:g}" for knob, value in zip(knobs, default, strict=True))
-        raise _malformed(str(path), f"has no row for its default ({told})")
-    keys = sorted(found)
+    if default not in by_values:
+        values = ", ".join(f"{knob} = {value:g}" for knob, value in zip(knobs, default, strict=True))
+        raise _malformed(str(path), f"has no row for its default ({values})")
+    keys = sorted(by_values)
     return Trace(
         name=head["workload"],
         configurations=tuple(dict(zip(knobs, key, strict=True)) for key in keys),
-        executions=tuple(tuple(found[key]) for key in keys),
+        executions=tuple(tuple(by_values[key]) for key in keys),
         default=keys.index(default),
         cost_unit=_COST_UNITS[head["cost_column"]],
     )
@@ -120,7 +120,7 @@ class _Cells:
     place: str
 
     def number(self, column: str) -> float:
-        """The cell as a number; all that is read here lies above 0, see SMALLEST and LARGEST."""
+        """The cell as a number within SMALLEST..LARGEST."""
         text = self.row.get(column, "")
         try:
             value = float(text)
@@ -132,7 +132,7 @@ class _Cells:
 
 
 def _execution(cells: _Cells, cost_column: str) -> Execution:
-    """What a row says of its run: up to the target where it was reached, else the bill of the whole run."""
+    """The run of a row: up to the target where it was reached, else all of it."""
     flag = cells.row.get("converged", "")
     if flag not in ("0", "1"):
         raise _malformed(cells.place, f"converged = {flag!r} is neither 0 nor 1")
@@ -146,7 +146,7 @@ def _execution(cells: _Cells, cost_column: str) -> Execution:
 
 
 def _is_packed(head: Mapping[str, Any], cells: _Cells) -> bool:
-    """Pollux: `rep` counts placements of the same job, the first is on the fewest nodes. Zeus: `rep` is a training seed."""
+    """Whether a row counts. Pollux: `rep` counts placements, the first is on the fewest nodes. Zeus: `rep` is a training seed."""
     return head["family"] != "pollux" or cells.number("rep") == 1
 
 
@@ -188,12 +188,12 @@ def _head(path: Path, lines: Sequence[str]) -> dict[str, Any]:
 
 
 def _table_at(lines: Sequence[str]) -> int:
-    """Index of the first line that is neither head nor blank: the names of the columns."""
+    """Index of the line with the column names: the first that is neither head nor blank."""
     return next((index for index, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
 
 
 def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, row) of the table; lines that start with # and blank ones are no rows."""
+    """Rows of the table with their line numbers, without comments and blank lines."""
     top = _table_at(lines)
     names = lines[top].split(",") if top < len(lines) else []
     for number, line in enumerate(lines[top + 1 :], start=top + 2):

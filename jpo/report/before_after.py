@@ -1,66 +1,28 @@
-"""Before and after JPO, workload by workload: a table for people, JSON and CSV for programs."""
+"""Before and after JPO, workload by workload: the tables, the published JSON and CSV."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
-from jpo.records import Currency, Identity, Interval
-from jpo.report.explanation import time_of
-from jpo.report.page import blank_page, text_of
+from jpo.records import USD, Currency, Identity
+from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Section, Span, Table
 from jpo.report.spreadsheet import csv_line
-from jpo.wording import numbers
-from jpo.wording.printable import printable
+from jpo.wording import names, numbers
 
-LABELS = {
-    "duration_seconds": "duration",
-    "cost_usd": "cost",
-    "gpu_utilisation": "GPU utilisation",
-    "cpu_utilisation": "CPU utilisation",
-    "memory_gib": "memory, GiB",
-    "throughput_samples_per_second": "samples/s",
-    "val_loss": "val loss",
-    "train_loss": "train loss",
-    "failed": "runs that failed",
-}
-SHARES = frozenset({"failed"})
-"""Quantities that are shares of runs."""
-COLOURS = {"better": "green", "worse": "red", "no clear change": "dim", "too few": "dim"}
+if TYPE_CHECKING:
+    from jpo.forecast.before_after import BeforeAfter
+
+EMPHASIS: dict[str, Emphasis] = {"better": "good", "worse": "bad", "no clear change": "dim", "too few": "dim"}
 HEAD = (
     *("dataset", "model", "framework", "since", "quantity", "before", "after", "runs_before", "runs_after"),
     *("change", "low", "high", "kind", "word"),
 )
 
 
-class Line(Protocol):
-    """One quantity before and after, see forecast/before_after.py."""
-
-    @property
-    def quantity(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def before(self) -> float | None: ...
-    @property
-    def after(self) -> float | None: ...
-    @property
-    def runs_before(self) -> int: ...
-    @property
-    def runs_after(self) -> int: ...
-    @property
-    def change(self) -> Interval | None: ...
-    @property
-    def word(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class WorkloadChange:
     """A workload before JPO's first change and after.
 
     Attributes:
@@ -76,118 +38,110 @@ class Comparison:
     before: int
     after: int
     left_out: int
-    lines: Sequence[Line]
-    since_last: Sequence[Line]
+    lines: Sequence[BeforeAfter]
+    since_last: Sequence[BeforeAfter]
 
 
-def as_tables(found: Sequence[Comparison], currency: Currency, *, width: int, colour: bool) -> str:
-    """A table per workload."""
-    console = blank_page(width, colour=colour)
-    for one in found:
-        console.print(Text(f"Workload {printable(str(one.identity))}", style="bold"), Text(printable(heading(one))), sep="\n")
-        if one.lines:
-            console.print("", Padding(_table(one, currency), (0, 0, 0, 2)), sep="\n")
-        console.print()
-    if not found:
-        console.print("nothing on record yet; start with `jpo suggest config.ini`")
-    return text_of(console)
+@dataclass(frozen=True, slots=True)
+class WorkloadChanges:
+    """Workloads before JPO's first change and after, and the currency of their report."""
+
+    workloads: Sequence[WorkloadChange]
+    currency: Currency = USD
 
 
-def heading(one: Comparison) -> str:
+def document(result: WorkloadChanges) -> Document:
+    """A section per workload: when it changed, and a table of quantities."""
+    sections = [
+        Section(("Workload ", Span(str(change.identity))), (heading(change), *_tables(change))) for change in result.workloads
+    ]
+    nothing = "nothing on record yet; start with `jpo suggest config.ini`"
+    return Document("Before and after JPO", tuple(sections) or (nothing,), currency=result.currency)
+
+
+def heading(change: WorkloadChange) -> str:
     """What is compared."""
-    if one.first_change is None or one.last_change is None:
-        return f"no change by JPO is on record yet: {_runs(one.before)}, nothing to compare"
-    last = f", last on {time_of(one.last_change)}" if one.last_change != one.first_change else ""
-    left = f"; left out, since they followed no suggestion: {one.left_out}" if one.left_out else ""
-    counted = f"{_runs(one.before)} before, {_runs(one.after)} after it{left}"
-    return f"first changed on {time_of(one.first_change)}{last} (UTC): {counted}"
+    if change.first_change is None or change.last_change is None:
+        return f"no change by JPO is on record yet: {_runs(change.before)}, nothing to compare"
+    last = f", last on {numbers.moment(change.last_change)}" if change.last_change != change.first_change else ""
+    left = f"; left out, since they followed no suggestion: {change.left_out}" if change.left_out else ""
+    counted = f"{_runs(change.before)} before, {_runs(change.after)} after it{left}"
+    return f"first changed on {numbers.moment(change.first_change)}{last} (UTC): {counted}"
 
 
 def _runs(number: int) -> str:
     return f"{number} run{'' if number == 1 else 's'}"
 
 
-def _table(one: Comparison, currency: Currency) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    head = ("geometric mean of", "before", "after", "change (90% interval)", "")
-    for name in (*head, *(("since the last change", "") if one.since_last else ())):
-        table.add_column(name, overflow="fold")
-    newest = {line.quantity: line for line in one.since_last}
-    for line in one.lines:
-        since = newest.get(line.quantity)
-        more = (change(since), _word(since)) if since else ()
-        before, after = (value(line.quantity, number, currency) for number in (line.before, line.after))
-        table.add_row(label(line), before, after, change(line), _word(line), *more)
-    return table
+def _tables(change: WorkloadChange) -> Iterator[Table]:
+    newest = {line.quantity: line for line in change.since_last}
+    more = (Column("since the last change", "prose"), Column("")) if newest else ()
+    yield Table(
+        (
+            *(Column("geometric mean of"), Column("before", "figure"), Column("after", "figure")),
+            *(Column("change (90% interval)", "prose"), Column(""), *more),
+        ),
+        tuple(
+            (
+                label(line),
+                *(Cell(mean, line.quantity) for mean in (line.before, line.after)),
+                *_change(line),
+                *(_change(newest[line.quantity]) if line.quantity in newest else ("", "") if newest else ()),
+            )
+            for line in change.lines
+        ),
+        name="quantities",
+    )
 
 
-def label(line: Line) -> str:
+def label(line: BeforeAfter) -> str:
     """The quantity's name, and what its mean is where it is not the geometric one."""
-    return LABELS[line.quantity] + (" (arithmetic)" if line.kind == "difference" and line.quantity not in SHARES else "")
+    quantity = names.quantity(line.quantity)
+    if line.quantity in names.DERIVED:  # a share of runs
+        return quantity.long
+    return quantity.short + (" (arithmetic)" if line.kind == "difference" else "")
 
 
-def _word(line: Line) -> Text:
-    return Text(line.word, style=COLOURS[line.word])
-
-
-def value(quantity: str, number: float | None, currency: Currency) -> str:
-    """A mean with its unit; a share of runs in percent."""
-    if number is None:
-        return numbers.UNKNOWN
-    return numbers.percent(number) if quantity in SHARES else numbers.written(quantity, number, currency)
-
-
-def change(line: Line) -> str:
-    """-38% (-50 to -22); of a share in points, of another difference in the quantity's unit. Empty without an interval."""
+def _change(line: BeforeAfter) -> tuple[Cell | Inline, Span]:
+    """-38% (-50% to -22%); of a share in points, of another difference in the quantity's unit. Empty without an interval."""
+    word = Span(line.word, EMPHASIS[line.word])
     if line.change is None:
-        return ""
-    ends = line.change.mean, line.change.low, line.change.high
-    if line.kind == "difference" and line.quantity not in SHARES:
-        mean, low, high = (f"{end:+.3g}" for end in ends)
-        return f"{mean} ({low} to {high})"
-    unit, base = (" points", 0.0) if line.quantity in SHARES else (" %", 1.0)
-    mean, low, high = (hundredths(end - base) for end in ends)
-    return f"{mean}{unit} ({low} to {high})"
+        return "", word
+    difference = "points" if names.quantity(line.quantity).form == "percent" else "difference"
+    quantity = "change" if line.kind == "ratio" else difference
+    return Cell(line.change.mean, quantity, line.change.low, line.change.high), word
 
 
-def hundredths(share: float) -> str:
-    """-38, +5 or 0."""
-    return f"{100 * share:+.0f}" if round(100 * share) else "0"
-
-
-def as_json(found: Sequence[Comparison]) -> str:
+def as_json(result: WorkloadChanges) -> dict[str, object]:
     """`{"schema_version", "workloads": [{..., "since_first_change": [...], "since_last_change": [...]}]}`; amounts in USD."""
     workloads = [
         {
-            "workload": asdict(one.identity),
-            **{name: getattr(one, name) for name in ("first_change", "last_change", "before", "after", "left_out")},
-            "since_first_change": [_document(line) for line in one.lines],
-            "since_last_change": [_document(line) for line in one.since_last],
+            "workload": asdict(change.identity),
+            **{name: getattr(change, name) for name in ("first_change", "last_change", "before", "after", "left_out")},
+            "since_first_change": [_document(line) for line in change.lines],
+            "since_last_change": [_document(line) for line in change.since_last],
         }
-        for one in found
+        for change in result.workloads
     ]
-    return json.dumps({"schema_version": 1, "workloads": workloads}, indent=2, ensure_ascii=False) + "\n"
+    return {"schema_version": 1, "workloads": workloads}
 
 
-def _document(line: Line) -> dict[str, Any]:
-    told = {name: getattr(line, name) for name in ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word")}
-    return {**told, "change": asdict(line.change) if line.change else None}
+def _document(line: BeforeAfter) -> dict[str, object]:
+    published = ("quantity", "kind", "before", "after", "runs_before", "runs_after", "word")
+    return {**{name: getattr(line, name) for name in published}, "change": asdict(line.change) if line.change else None}
 
 
-def as_csv(found: Sequence[Comparison]) -> str:
+def as_csv(result: WorkloadChanges) -> str:
     """One row per workload, side and quantity; empty cells where nothing is known."""
-    rows = [csv_line(HEAD)]
-    for one in found:
-        for since, lines in (("first change", one.lines), ("last change", one.since_last)):
-            rows += [
-                csv_line(
-                    [
-                        *(one.identity.dataset, one.identity.model, one.identity.framework, since),
-                        *(line.quantity, line.before, line.after, line.runs_before, line.runs_after),
-                        *((line.change.mean, line.change.low, line.change.high) if line.change else (None, None, None)),
-                        *(line.kind, line.word),
-                    ]
-                )
-                for line in lines
-            ]
-    return "".join(rows)
+    rows = [
+        (
+            *(change.identity.dataset, change.identity.model, change.identity.framework, since),
+            *(line.quantity, line.before, line.after, line.runs_before, line.runs_after),
+            *((line.change.mean, line.change.low, line.change.high) if line.change else (None, None, None)),
+            *(line.kind, line.word),
+        )
+        for change in result.workloads
+        for since, lines in (("first change", change.lines), ("last change", change.since_last))
+        for line in lines
+    ]
+    return "".join(map(csv_line, (HEAD, *rows)))

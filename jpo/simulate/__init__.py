@@ -1,4 +1,14 @@
-"""Training jobs drawn at random: what JPO believes of a workload before its first run, and where its agent is trained."""
+"""Simulated training jobs: the prior of the belief about a workload, and the jobs on which the agent is trained.
+
+jobs.py            jobs drawn on a set of candidates: duration, loss, utilisation, power, failures
+latents.py         their random numbers; knobs.py: candidates in the simulator's coordinates
+speed.py           step time; learning.py: epochs for the same progress; power.py: electric power
+runs.py            noisy runs of a job
+grids.py           random candidate sets
+drift.py           growing data and changing hardware; demand.py: CPU and memory over the time of a run
+workloads.py       simulated Kubernetes workloads, for `jpo simulate`; fleet.py: their results in numbers
+environment.py     the same jobs as a Gymnasium environment (extra `simulate`)
+"""
 
 from jpo.simulate.grids import random_candidates
 from jpo.simulate.jobs import draw_jobs, jobs_of

@@ -1,6 +1,7 @@
-"""What a run asks of CPUs and host memory over time: it loads, then per epoch trains, validates and writes a checkpoint.
+"""Demand of a run for CPUs and host memory over time: it loads, then per epoch trains, validates and writes a checkpoint.
 
-Drawn apart from speed and loss. A run whose memory peak is above its request is killed: in Kubernetes a limit, not a wish.
+Drawn independently of speed and loss. A run whose memory peak is above its request is killed: in Kubernetes the request is a
+limit.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ if TYPE_CHECKING:
 LOAD, TRAIN, VALIDATE, CHECKPOINT = range(4)
 PHASES = ("load", "train", "validate", "checkpoint")
 POINTS = 240
-"""Of the time grid: a phase of half a percent of the run still gets one."""
+"""Points of the time grid: a phase of half a percent of the run still gets one."""
 _JITTER = 0.08
 """Standard deviation of the natural log of the busy CPUs from point to point (assumed)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Demand:
-    """What J jobs need, all shape (J,). Shares are of the run's time; cores and GiB at today's configuration.
+    """The demand of J jobs, all shape (J,). Shares are of the run's time; cores and GiB at today's configuration.
 
     Attributes:
         load: share of the run before the first epoch.
         validate, checkpoint: shares of each epoch.
-        epochs: epochs whose phases can be told apart.
+        epochs: number of epochs with phases of their own.
         cores: shape (J, 4), CPUs kept busy in each of PHASES.
-        base_gib: framework and model. data_gib: what loading fills. batch_gib: batches on their way, grows with the batch size.
+        base_gib: framework and model. data_gib: filled by loading. batch_gib: batches in flight, grows with the batch size.
         copy_gib: the copy of the weights while a checkpoint is written.
     """
 
@@ -46,8 +47,8 @@ class Demand:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Trace:
-    """n runs on one time grid of T points from start to end: phase (index of PHASES), busy CPUs and memory, all (n, T)."""
+class ResourceTrace:
+    """Traces of n runs on one time grid of T points from start to end: phase (index of PHASES), busy CPUs, memory, all (n, T)."""
 
     phase: Ints
     cores: Floats
@@ -55,7 +56,7 @@ class Trace:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Usage:
+class ResourceUsage:
     """Summary of n traces, all shape (n,): CPU use relative to the request in 0..1, memory in GiB."""
 
     cpu_mean: Floats
@@ -66,7 +67,7 @@ class Usage:
 
 
 def draw_demand(cpus: Floats, memory_gib: Floats, rng: np.random.Generator) -> Demand:
-    """Draw what jobs need, given what they request today; today's peak fits in 99 of 100 jobs.
+    """Random demands of jobs, given what they request today; today's peak fits in 99 of 100 jobs.
 
     Assumed ranges: loading U(.01, .12) of the run, validation U(.04, .2) and checkpoint U(.005, .04) of an epoch; training keeps
     LU(.05, 1.2) of the requested CPUs busy (above 1: they are the bottleneck), loading 1 to 2 times and validation half as many;
@@ -99,45 +100,45 @@ def draw_demand(cpus: Floats, memory_gib: Floats, rng: np.random.Generator) -> D
 
 def trace(
     demand: Demand, jobs: Ints, cpus: Floats, log_pace: Floats, batch: Floats, rng: np.random.Generator, *, points: int = POINTS
-) -> Trace:
-    """How CPUs and memory are used over n runs.
+) -> ResourceTrace:
+    """Traces of CPUs and memory over n runs.
 
     While it trains or validates, a job needs CPUs in proportion to its pace (samples per second), and never has more than were
-    requested. Loading takes what it finds. Memory: base, data that fill up while loading, batches, a copy at each checkpoint.
+    requested. Loading takes what is free. Memory: base, data that fill up while loading, batches, a copy at each checkpoint.
 
     Args:
         jobs: shape (n,), rows of `demand`.
-        cpus: shape (n,), what each run requests. log_pace: (n,), ln of its pace relative to today. batch: (n,), doublings of the
-            batch size relative to today.
+        cpus: shape (n,), CPUs that each run requests. log_pace: (n,), ln of its pace relative to today. batch: (n,), doublings of
+            the batch size relative to today.
     """
     time = (np.arange(points) + 0.5) / points
     load = demand.load[jobs, None]
     within = np.clip((time - load) / (1 - load), 0.0, None) * demand.epochs[jobs, None] % 1.0  # position in the epoch, (n, T)
     writes, checks = (share[jobs, None] for share in (demand.checkpoint, demand.validate))
     phase = np.select([time < load, within >= 1 - writes, within >= 1 - writes - checks], [LOAD, CHECKPOINT, VALIDATE], TRAIN)
-    phase[:, -1] = CHECKPOINT  # every run ends with one, however coarse the grid
+    phase[:, -1] = CHECKPOINT  # every run ends with one, on any grid
 
     pace = np.where((phase == TRAIN) | (phase == VALIDATE), np.exp(log_pace)[:, None], 1.0)
     wanted = demand.cores[jobs[:, None], phase] * pace * np.exp(_JITTER * rng.standard_normal(phase.shape))
     filled = np.minimum(time / load, 1.0) * demand.data_gib[jobs, None]
     batches = demand.batch_gib[jobs, None] * np.exp2(batch)[:, None] * (phase != LOAD)
     memory = demand.base_gib[jobs, None] + filled + batches + demand.copy_gib[jobs, None] * (phase == CHECKPOINT)
-    return Trace(phase, np.minimum(wanted, cpus[:, None]), memory)
+    return ResourceTrace(phase, np.minimum(wanted, cpus[:, None]), memory)
 
 
-def usage(of: Trace, cpus: Floats) -> Usage:
-    """Mean, 95th percentile and peak of traces; `cpus`: shape (n,), what each run requests."""
-    busy = of.cores / cpus[:, None]
-    return Usage(
+def usage(trace: ResourceTrace, cpus: Floats) -> ResourceUsage:
+    """The usage of traces: mean, 95th percentile and peak; `cpus`: shape (n,), CPUs that each run requests."""
+    busy = trace.cores / cpus[:, None]
+    return ResourceUsage(
         cpu_mean=busy.mean(axis=1),
         cpu_p95=np.quantile(busy, 0.95, axis=1),
-        memory_mean_gib=of.memory_gib.mean(axis=1),
-        memory_p95_gib=np.quantile(of.memory_gib, 0.95, axis=1),
-        memory_peak_gib=of.memory_gib.max(axis=1),
+        memory_mean_gib=trace.memory_gib.mean(axis=1),
+        memory_p95_gib=np.quantile(trace.memory_gib, 0.95, axis=1),
+        memory_peak_gib=trace.memory_gib.max(axis=1),
     )
 
 
 def peak_gib(demand: Demand, job: int, batch: Floats) -> Floats:
-    """The memory that a job needs at its peak with other batch sizes, in doublings relative to today: shape (K,)."""
+    """Peak memory of a job with other batch sizes, in doublings relative to today: shape (K,)."""
     fixed = demand.base_gib[job] + demand.data_gib[job] + demand.copy_gib[job]
     return np.asarray(fixed + demand.batch_gib[job] * np.exp2(batch))

@@ -1,6 +1,6 @@
-"""What changes while a job recurs: its data grow, and one day the cluster gives it other hardware.
+"""Drift of a recurring job: its data grow, and one day the cluster gives it other hardware.
 
-A drift is drawn apart from the job and added to its draws, run by run.
+A drift is drawn independently of the job and added to its draws, run by run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Drift:
     Attributes:
         log_time: shape (J, R), natural log of the duration of every candidate relative to run 0.
         log_data: shape (J, R), natural log of the number of samples relative to run 0; its part of log_time is the same number.
-        best_batch: shape (J, R), by how many doublings the best batch size has moved since run 0.
+        best_batch: shape (J, R), doublings by which the best batch size has moved since run 0.
         critical: shape (J, 1), doublings from today's batch size to the critical one, where batch_effect starts to count.
     """
 
@@ -34,7 +34,7 @@ class Drift:
 
 
 def draw_drift(jobs: int, runs: int, rng: np.random.Generator) -> Drift:
-    """Draw the drift of jobs.
+    """Random drifts of jobs.
 
     Data: in half of the jobs they grow by LU(0.2%, 3%) per run (assumed), and each epoch with them; the critical batch size
     grows as their number to the power U(0.3, 0.6). Hardware: in three jobs of ten, at a run drawn uniformly, every run from then
@@ -59,7 +59,7 @@ def draw_drift(jobs: int, runs: int, rng: np.random.Generator) -> Drift:
 
 
 def batch_effect(drift: Drift, job: int, run: int, batch: Floats) -> Floats:
-    """Natural log of the epochs that each batch size needs, relative to run 0 and to today's batch size: shape (K,).
+    """Effect of the drift on batch sizes: ln of the epochs that each needs, relative to run 0 and to today's: shape (K,).
 
     Epochs(b) ~ 1 + 2^(b - critical); when the critical batch size has moved up, large batches waste less than they did.
 

@@ -1,4 +1,4 @@
-"""Simulated training jobs as a Gymnasium environment, for whoever wants to train another agent on them.
+"""A Gymnasium environment of simulated training jobs, for training other agents.
 
     import gymnasium
     from jpo.simulate.environment import register
@@ -46,11 +46,11 @@ LADDERS = {
 }
 """The knobs and their values; 560 configurations."""
 REACH = 2
-"""Most rungs that one step may climb or descend on each ladder: a factor of 4, as the guard allows by default."""
+"""Largest move of one step on each ladder, in rungs: a factor of 4, as the guard allows by default."""
 WIDEST = 6.0
 """Largest natural log of a ratio in an observation; the simulator draws none that is larger."""
 WORST = 3.0
-"""Regret is cut at three optimal runs."""
+"""Regret is clipped at three optimal runs."""
 _FAILURE, _LOSS_TOLERANCE, _LOSS_WEIGHT = float(np.log(2.0)), float(np.log(1.02)), 3.0
 _PRICES = {"gpus": 2.1, "cpus": 0.04}
 """Relative prices per hour; each varies by a factor of 3 from job to job."""
@@ -59,8 +59,8 @@ _PRICES = {"gpus": 2.1, "cpus": 0.04}
 class TrainingJob(gymnasium.Env["Observed", "Action"]):
     """A recurring training job whose next configuration is chosen after each run.
 
-    Action, MultiDiscrete: for each knob of LADDERS how many rungs to move from the last run's value, 0 .. 2 REACH with REACH =
-    stay; beyond the ends of a ladder the end counts. Nothing is refused: a configuration that fails is a run that failed.
+    Action, MultiDiscrete: for each knob of LADDERS the number of rungs to move from the last run's value, 0 .. 2 REACH with REACH
+    = stay; beyond the ends of a ladder the end counts. Nothing is refused: a configuration that fails is a run that failed.
 
     Observation, Box of float32 (all in -1..1):
         one per knob  position relative to today's, in ladder lengths
@@ -75,12 +75,12 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
     without noise, and `best` is the best configuration of that run, which the simulator knows. A failed run counts as two runs of
     the last configuration that ended well. On average moves at random earn -2.3 a run and staying -1.4.
 
-    An episode is truncated after `horizon` runs beside the reference run, and never terminates. With `drift` data grow and
+    An episode is truncated after `horizon` runs, not counting the reference run, and never terminates. With `drift` data grow and
     hardware changes (see drift.py). `info`: parameters, regret, failed, and `best`, the parameters of the oracle.
 
     Args:
         horizon: runs per episode, at least 1.
-        preference: the user's, or None: one of time, cost, balanced, or random weights, for each episode.
+        preference: the user's; None: one of time, cost, balanced, or random weights, drawn for each episode.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own convention
@@ -93,14 +93,14 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         self.observation_space = spaces.Box(-1.0, 1.0, (len(LADDERS) + 9,), np.float32)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observed, dict[str, Any]]:
-        """Draw a job which today's configuration can do, and run that once: the reference."""
+        """Draw a job that works with today's configuration, and run that once: the reference."""
         super().reset(seed=seed)
-        self._weights = self.preference or _any_preference(self.np_random)
-        self._job = _Job(self.np_random, self.horizon + 1, drift=self.drift)
+        self._weights = self.preference or _random_preference(self.np_random)
+        self._job = _EpisodeJob(self.np_random, self.horizon + 1, drift=self.drift)
         self._rungs = self._today = self._job.today
         self._runs, self._safe = 0, self._job.row(self._today)
         self._run()
-        return self._seen(), self._told()
+        return self._observation(), self._info()
 
     def step(self, action: Action) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
         """Run the job once with the knobs moved."""
@@ -108,10 +108,10 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         self._rungs = np.clip(self._rungs + np.asarray(action) - REACH, 0, highest)
         self._runs += 1
         self._run()
-        return self._seen(), -min(self._regret, WORST), False, self._runs >= self.horizon, self._told()
+        return self._observation(), -min(self._regret, WORST), False, self._runs >= self.horizon, self._info()
 
     def _run(self) -> None:
-        """Execute the configuration, note its outcome relative to the reference run, and its regret."""
+        """Run the configuration; keep its outcome relative to the reference run, and its regret."""
         job, row = self._job, self._job.row(self._rungs)
         run = observe(job.draws, 0, row, self.np_random, noise=job.noise)
         slower, harder = job.drifted(self._runs)
@@ -129,7 +129,7 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         if not run.failed:
             self._safe = row
 
-    def _seen(self) -> Observed:
+    def _observation(self) -> Observed:
         lengths = np.array([len(ladder) - 1 for ladder in LADDERS.values()])
         weights = (self._weights.time, self._weights.cost, self._weights.efficiency)
         parts = (
@@ -140,13 +140,13 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         )
         return np.clip(np.concatenate(parts), -1.0, 1.0).astype(np.float32)
 
-    def _told(self) -> dict[str, Any]:
+    def _info(self) -> dict[str, Any]:
         parameters, best = (self._job.grid.parameters(row) for row in (self._job.row(self._rungs), self._best))
         return {"parameters": parameters, "regret": self._regret, "failed": self._failed, "best": best}
 
 
-class _Job:
-    """What is true of one episode's job on the whole grid."""
+class _EpisodeJob:
+    """The job of one episode, with its truth on the whole grid."""
 
     def __init__(self, rng: np.random.Generator, runs: int, *, drift: bool) -> None:
         axes = np.meshgrid(*LADDERS.values(), indexing="ij")
@@ -165,24 +165,25 @@ class _Job:
         self.drift: Drift | None = draw_drift(1, runs, rng) if drift else None
 
     def row(self, rungs: NDArray[np.int64]) -> int:
+        """The row of the grid at some rungs of the ladders."""
         return int(np.ravel_multi_index(tuple(rungs), tuple(len(ladder) for ladder in LADDERS.values())))
 
     def drifted(self, run: int) -> tuple[float, Floats]:
-        """What the drift adds to ln time: of all configurations, and of each one, (K,)."""
+        """The drift of ln time: common to all configurations, and of each one, (K,)."""
         if self.drift is None:
             return 0.0, np.zeros(len(self.log_rate))
         batch = np.log2(self.grid.values[:, 0] / self.grid.values[self.grid.current, 0])
         return float(self.drift.log_time[0, run]), batch_effect(self.drift, 0, run, batch)
 
     def objective(self, weights: Preference, harder: Floats) -> Floats:
-        """J of every configuration without noise, (K,); what meets all alike (a slower pool) is left out."""
+        """J of every configuration without noise, (K,); effects on all alike (a slower pool) are left out."""
         time = self.draws.log_time[0] + harder
         worse = np.maximum(self.draws.log_loss[0] - _LOSS_TOLERANCE, 0.0)
         paid = weights.time * time + weights.cost * (time + self.log_rate)
         return np.asarray(paid - weights.efficiency * self.draws.log_utilisation[0] + _LOSS_WEIGHT * worse)
 
 
-def _any_preference(rng: np.random.Generator) -> Preference:
+def _random_preference(rng: np.random.Generator) -> Preference:
     if rng.random() < 0.7:
         return NAMED_PREFERENCES[("time", "cost", "balanced")[rng.integers(3)]]
     return Preference(*map(float, rng.dirichlet(np.ones(3))))

@@ -1,7 +1,7 @@
 """Fleet of simulated workloads: each next to itself left unchanged, in numbers.
 
-Medians are over the last runs of a workload that ended well; intervals are over workloads. Runs that failed are counted, and
-what they took is in the totals.
+Medians are over the last runs of a workload that ended well; intervals are over workloads. Failed runs are counted, and their
+time and cost are in the totals.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from jpo.records import Interval, Run
 METRICS = ("gpu_utilisation", "cpu_utilisation", "duration_seconds", "cost_usd", "energy_joules", "val_loss")
 """Fields of an outcome that are compared, in the order of reports."""
 CLEARLY = 1.05
-"""Worse by more than a twentieth is worse beyond luck."""
+"""Worse by more than a twentieth is worse beyond noise."""
 _RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One workload: the same nights with the first configuration unchanged and with jpo.
+    """One workload, run on the same nights with its first configuration unchanged and with JPO.
 
     Attributes:
         goal: the objective of the user's preference over the last runs, failed ones paid for, in multiples of the unchanged
-            configuration's (smaller is better); None if no run of the last ones ended well.
-        best: the same of the best configuration there is, which only the simulator knows.
+            configuration's (smaller is better); None if none of the last runs ended well.
+        best: the same for the best possible configuration, which only the simulator knows.
     """
 
     workload: str
@@ -41,7 +41,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All workloads and how they were run; `last` runs of each are compared."""
+    """A fleet of workloads and the plan of their runs; the `last` runs of each are compared."""
 
     lanes: tuple[Lane, ...]
     runs: int
@@ -54,7 +54,7 @@ class Fleet:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """All runs of a fleet, failed ones included."""
+    """Totals of the runs of a fleet, failed ones included."""
 
     runs: int
     failed: int
@@ -68,12 +68,12 @@ class Totals:
 
     @property
     def usd_per_model(self) -> float | None:
-        """What a run that ended well cost, the failed ones paid for; None if none did."""
+        """Cost per run that ended well, failed ones paid for; None if none ended well."""
         return self.cost_usd / (self.runs - self.failed) if self.runs > self.failed else None
 
 
 def median_of(runs: Sequence[Run], name: str) -> float | None:
-    """Median of one field over the runs that ended well; None where it was not measured."""
+    """Median of a quantity over the runs that ended well; None where it was not measured."""
     values = [getattr(run.outcome, name) for run in runs if run.ended_well]
     return median(measured) if (measured := [value for value in values if value is not None]) else None
 
@@ -85,18 +85,18 @@ def failures(lane: Lane) -> tuple[int, int]:
 
 
 def per_model(runs: Sequence[Run], name: str) -> float | None:
-    """What one run that ended well took of time or money, the failed ones paid for; None if none ended well."""
+    """Time or money per run that ended well, failed ones paid for; None if none ended well."""
     good = sum(run.ended_well for run in runs)
     return sum(getattr(run.outcome, name) or 0.0 for run in runs) / good if good else None
 
 
 def before_after(lane: Lane, name: str, last: int) -> tuple[float | None, float | None]:
-    """Medians of one field over the last runs: unchanged, with jpo."""
+    """Medians of a quantity over the last runs: unchanged, with JPO."""
     return median_of(lane.unchanged[-last:], name), median_of(lane.tuned[-last:], name)
 
 
 def change(lane: Lane, name: str, last: int) -> float | None:
-    """With JPO in multiples of unchanged; None where one of them is not known or not positive."""
+    """Ratio of the medians, with JPO / unchanged; None where one of them is unknown or not positive."""
     before, after = before_after(lane, name, last)
     return after / before if before and after and before > 0 and after > 0 else None
 
@@ -115,25 +115,25 @@ def overall(fleet: Fleet, name: str) -> Interval | None:
 
 
 def typical(fleet: Fleet, name: str) -> tuple[float | None, float | None]:
-    """Medians over the workloads of their medians: unchanged, with JPO; of those that measured both."""
+    """Medians over those workloads that measured both: unchanged, with JPO."""
     pairs = [before_after(lane, name, fleet.last) for lane in fleet.lanes]
     both = [(before, after) for before, after in pairs if before is not None and after is not None]
-    return (median(b for b, _ in both), median(a for _, a in both)) if both else (None, None)
+    return (median(before for before, _ in both), median(after for _, after in both)) if both else (None, None)
 
 
 def totals(runs: Sequence[Run]) -> Totals:
-    """What all of these runs took."""
+    """Totals of some runs."""
     cost = sum(run.outcome.cost_usd or 0.0 for run in runs)
     hours = sum(run.outcome.duration_seconds or 0.0 for run in runs) / 3600
     return Totals(len(runs), sum(not run.ended_well for run in runs), cost, hours)
 
 
 def all_runs(fleet: Fleet) -> tuple[Totals, Totals]:
-    """Totals of the whole fleet: unchanged, with jpo."""
+    """Totals of the whole fleet: unchanged, with JPO."""
     unchanged = [run for lane in fleet.lanes for run in lane.unchanged]
     return totals(unchanged), totals([run for lane in fleet.lanes for run in lane.tuned])
 
 
 def worse(fleet: Fleet, *, than: float = 1.0) -> int:
-    """Workloads that ended worse than unchanged by their own objective; one whose last runs all failed is worse."""
+    """Number of workloads that ended worse than unchanged by their own objective; one whose last runs all failed is worse."""
     return sum(lane.goal is None or lane.goal > than for lane in fleet.lanes)

@@ -1,4 +1,4 @@
-"""Random candidate sets as users would have them: where the agent goes to school before it meets a real workload."""
+"""Random candidate sets like those of users, on which the agent is pretrained."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SHARE = {
     "cpus": 0.5,
     "memory_gib": 0.25,
 }
-"""How often a parameter is a column."""
+"""Probability that a parameter is a column."""
 
 
 def random_candidates(rng: np.random.Generator) -> Candidates:
-    """A plausible grid of 10 to 150 rows: some of the knobs, today's row anywhere in it, prices of any proportion."""
+    """A plausible candidate set of 10 to 150 rows: some of the knobs, today's row anywhere in it, prices of any proportion."""
     while True:
         names = tuple(name for name in PARAMETERS if rng.random() < _SHARE[name])
         if names:

@@ -1,8 +1,8 @@
-"""Training jobs drawn at random on the user's own candidates: the prior of the belief and the school of the agent.
+"""Training jobs drawn at random on a set of candidates: the prior of the belief, and the jobs on which the agent is trained.
 
 Two kinds of jobs are drawn: those that train until a target is reached, with `epochs` as a cap, and those that train a fixed
-number of epochs and take the loss that comes. Today's configuration works in nearly all of them, because the user runs it.
-What changes from run to run (drift, demand within a run) stands in drift.py and demand.py.
+number of epochs and end with any loss. Today's configuration works in nearly all of them, because the user runs it.
+What changes from run to run is in drift.py, demand within a run in demand.py.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _LN2 = float(np.log(2.0))
 _WIDEST = 6.0
-"""Largest natural log of any ratio: 400 times today's is as hopeless as more, and stays finite in every sum."""
+"""Largest natural log of any ratio: 400 times today's is as bad as more, and stays finite in every sum."""
 
 
 def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, prior: RangeWeights = UNIFORM) -> Draws:
-    """Draw jobs from the simulator on the candidates: 1,000 x 200 take some 20 ms.
+    """Random jobs on the candidates; 1,000 x 200 take some 20 ms.
 
     Args:
-        candidates: any columns; a parameter which is no column stays as it is, one that has no meaning here has smooth effects.
-        prior: from which parts of the ranges of its numbers a job comes.
+        candidates: any columns; a parameter without a column stays as it is, one of unknown meaning has smooth effects.
+        prior: of the latents of a job.
 
     Returns:
         Shape (jobs, K), the current column exactly 0. `fails`: out of memory, divergence, or the target not within the cap.
@@ -41,7 +41,7 @@ def draw_jobs(candidates: Candidates, jobs: int, rng: np.random.Generator, *, pr
 
 
 def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
-    """The jobs of these numbers."""
+    """The jobs of given latents."""
     knobs = knobs_of(candidates)
     speed = step_time(knobs, latents)
     factor, diverges = epochs_factor(knobs, latents)
@@ -52,8 +52,8 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     slowed, drawn = under_limit(knobs, latents)
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
     return Draws(
-        log_time=_relative(log_time + _luck(latents, "luck of time", 0.15, log_time.shape), knobs.current),
-        log_loss=_relative(log_loss + _luck(latents, "luck of loss", 0.03, log_loss.shape), knobs.current),
+        log_time=_relative(log_time + _local_noise(latents, "luck of time", 0.15, log_time.shape), knobs.current),
+        log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, log_loss.shape), knobs.current),
         log_utilisation=_relative(speed.log_busy, knobs.current),
         log_power=_relative(log_power(speed.log_busy, latents) + drawn, knobs.current),
         fails=speed.out_of_memory | diverges | (to_target & too_late),
@@ -61,7 +61,7 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
 
 
 def _with_start(log_time: Floats, knobs: Knobs, latents: Latents) -> Floats:
-    """A share of today's run is the same whatever is chosen: pulling the image, loading data, saving the model. Assumed range."""
+    """Log time with the share of today's run that no knob changes: pulling the image, loading data, saving the model. Assumed."""
     share = latents.log_uniform("start", 0.005, 0.3)
     taken = _relative(log_time, knobs.current)
     np.exp(taken, out=taken)
@@ -73,8 +73,8 @@ def _with_start(log_time: Floats, knobs: Knobs, latents: Latents) -> Floats:
 def _epochs_to_target(knobs: Knobs, factor: Floats, latents: Latents) -> tuple[Floats, Bools]:
     """Natural log of the epochs up to the target, and where the cap comes first.
 
-    Today's run uses a share of its cap, above 1 (it fails today) in 2% of the jobs. Half of the jobs look at the target only
-    after whole epochs.
+    Today's run uses a share of its cap, above 1 (it fails today) in 2% of the jobs. Half of the jobs check the target only after
+    whole epochs.
     """
     share = latents.log_uniform("share of cap", 0.1, 1.05)
     now = latents.log_uniform("epochs", 2, 80) if knobs.epochs_now is None else share * knobs.epochs_now
@@ -90,21 +90,22 @@ def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
     Source: power law, Hestness et al., "Deep Learning Scaling is Predictable, Empirically", 2017; generalisation gap of large
     batches, Keskar et al., ICLR 2017.
     """
-    progress = _LN2 * knobs.epochs - factor  # ln of epochs worth of today's progress, relative to today
+    progress = _LN2 * knobs.epochs - factor  # ln of epochs of today's progress, relative to today
     floor, power = latents.uniform("loss floor", 0.2, 0.95), latents.log_uniform("loss power", 0.2, 1.5)
     gap = np.where(latents.happens("gap", 0.3), latents.uniform("gap per doubling", 0, 0.05), 0.0) * np.maximum(knobs.batch, 0.0)
     return np.asarray(np.log(floor + (1 - floor) * np.exp(np.clip(-power * progress, -_WIDEST, _WIDEST))) + gap)
 
 
-def _luck(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
-    """What one configuration has and its neighbours have not, drawn once per job: sd 0 in 30% of jobs, else up to `largest`."""
+def _local_noise(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
+    """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else up to
+    `largest`."""
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
-    luck = latents.rng(f"{name} there").standard_normal(shape)
-    luck *= deviation
-    return luck
+    noise = latents.rng(f"{name} there").standard_normal(shape)
+    noise *= deviation
+    return noise
 
 
 def _relative(logs: Floats, current: int) -> Floats:
-    """In place where possible: fresh arrays of this size are what drawing takes longest for."""
+    """Logs relative to today's column, in place where possible: allocating arrays of this size takes most of the time."""
     relative = np.asarray(logs - logs[:, [current]])
     return np.clip(relative, -_WIDEST, _WIDEST, out=relative)

@@ -1,4 +1,4 @@
-"""How many epochs a job needs for the same progress with other batch sizes, learning rates and layers, and where it diverges."""
+"""Epochs that a job needs for the same progress with other batch sizes, learning rates and layers, and where it diverges."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 _LN2 = float(np.log(2.0))
 _REACH = 4.0
-"""The whole range of a parameter without a known meaning, in the lengths over which residuals stay alike (see knobs.py)."""
+"""Range of a parameter of unknown meaning, in length scales of the residuals (see knobs.py)."""
 _WORST_RATE = 4.0
-"""Largest natural log of the factor for a learning rate that is off: beyond 55 times the epochs nobody waits."""
+"""Largest natural log of the factor for a wrong learning rate: 55 times the epochs are as bad as more."""
 
 
 def epochs_factor(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:

@@ -1,4 +1,4 @@
-"""How much power an accelerator draws: its idle share, a rise with the share of time in which it computes, and its limit."""
+"""Electric power of an accelerator: an idle share, a rise with its utilisation, and a power limit."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def log_power(log_busy: Floats, latents: Latents) -> Floats:
 
 
 def under_limit(knobs: Knobs, latents: Latents) -> tuple[Floats, Floats]:
-    """What a power limit does: natural logs of step time and of power drawn against those without one, (J, K) each.
+    """Effect of a power limit: natural logs of step time and of power drawn relative to those without one, (J, K) each.
 
-    x = limit / what the job needs, at most 1; speed of what is bound by the clock = ((x - static) / (1 - static))^power: dynamic
+    x = limit / what the job needs, at most 1; speed of the part bound by the clock = ((x - static) / (1 - static))^power: dynamic
     power rises with about the cube of the clock, and a static share comes first. Assumed ranges around a power of 1/3.
 
     Source: Butts and Sohi, "A Static Power Model for Architects", MICRO 2000; Mudge, "Power: A First-Class Architectural Design

@@ -1,4 +1,4 @@
-"""Noisy runs of simulated jobs: what an agent sees while it is trained. One at a time, or a million a second in batches."""
+"""Noisy runs of simulated jobs, as an agent sees them while it is trained. One at a time, or a million a second in batches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from jpo.records import Bools, Floats, Ints
 
 _CRASHES = 0.01
-"""Share of runs that fail for reasons outside of the job (a node dies)."""
+"""Share of runs that fail for reasons outside the job (a node dies)."""
 _NOISELESS, _MOST_NOISE = 0.3, 0.15
-"""Share of jobs whose equal runs take equally long, and the largest standard deviation of ln duration among the others."""
+"""Share of jobs without noise in ln duration, and its largest standard deviation among the others."""
 _LOSS_NOISE, _UTILISATION_NOISE = 0.02, 0.03
 """Standard deviation of the natural log between two runs of one configuration."""
 _PATIENCE = float(np.log(2.0))
@@ -24,7 +24,7 @@ _PATIENCE = float(np.log(2.0))
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """Outcome of one run, natural logs relative to a noise-free run of the current candidate.
+    """The outcome of one run, in natural logs relative to a noise-free run of the current candidate.
 
     Attributes:
         log_time: duration, for a failed run until it was stopped.
@@ -49,17 +49,17 @@ class SimulatedRuns:
 
 
 def draw_noise(rng: np.random.Generator) -> float:
-    """A job's standard deviation of ln duration between equal runs: 0 in 30% of the jobs, else up to 0.15."""
+    """The noise of a job, the standard deviation of ln duration between equal runs: 0 in 30% of the jobs, else up to 0.15."""
     return 0.0 if rng.random() < _NOISELESS else float(rng.uniform(0.0, _MOST_NOISE))
 
 
 def draw_noises(rng: np.random.Generator, jobs: int) -> Floats:
-    """The same for many jobs at once, shape (jobs,)."""
+    """The noise of many jobs at once, shape (jobs,)."""
     return np.where(rng.random(jobs) < _NOISELESS, 0.0, rng.uniform(0.0, _MOST_NOISE, jobs))
 
 
 def observe(draws: Draws, job: int, candidate: int, rng: np.random.Generator, *, noise: float | None = None) -> SimulatedRun:
-    """One run of a job. `noise`: the job's own, by `draw_noise`; None draws another one for this run."""
+    """One run of a job. `noise`: the job's own, from `draw_noise`; None draws it for this run."""
     sigma = draw_noise(rng) if noise is None else noise
     time, loss, utilisation = rng.normal(0.0, 1.0, 3) * (sigma, _LOSS_NOISE, _UTILISATION_NOISE)
     failed = bool(draws.fails[job, candidate]) or bool(rng.random() < _CRASHES)
@@ -75,19 +75,19 @@ def observe(draws: Draws, job: int, candidate: int, rng: np.random.Generator, *,
 def observe_batch(
     draws: Draws, jobs: Ints, candidates: Ints, rng: np.random.Generator, *, noise: Floats | None = None
 ) -> SimulatedRuns:
-    """Many runs at once: run i is job `jobs[i]` with candidate `candidates[i]`. Some 70 times as fast as `observe`.
+    """Many runs at once: run i is job `jobs[i]` with candidate `candidates[i]`. About 70 times as fast as `observe`.
 
     Args:
         jobs, candidates: shape (n,), rows and columns of `draws`.
-        noise: shape (n,), each run's standard deviation of ln duration, by `draw_noises`; None draws one for each run.
+        noise: shape (n,), each run's standard deviation of ln duration, from `draw_noises`; None draws one for each run.
     """
     sigma = draw_noises(rng, len(jobs)) if noise is None else noise
-    luck = rng.standard_normal((3, len(jobs)))
+    normal = rng.standard_normal((3, len(jobs)))
     failed = draws.fails[jobs, candidates] | (rng.random(len(jobs)) < _CRASHES)
     log_time = draws.log_time[jobs, candidates]
     return SimulatedRuns(
-        log_time=np.where(failed, np.minimum(log_time, _PATIENCE), log_time) + sigma * luck[0],
-        log_loss=draws.log_loss[jobs, candidates] + _LOSS_NOISE * luck[1],
-        log_utilisation=draws.log_utilisation[jobs, candidates] + _UTILISATION_NOISE * luck[2],
+        log_time=np.where(failed, np.minimum(log_time, _PATIENCE), log_time) + sigma * normal[0],
+        log_loss=draws.log_loss[jobs, candidates] + _LOSS_NOISE * normal[1],
+        log_utilisation=draws.log_utilisation[jobs, candidates] + _UTILISATION_NOISE * normal[2],
         failed=failed,
     )

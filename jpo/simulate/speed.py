@@ -1,4 +1,4 @@
-"""How long one training step takes on what was allotted, and which share of it is spent computing.
+"""Speed of a training job: the time of one step on its resources, and the share of it that is spent computing.
 
 The unit of time is the fixed cost of one step (launching kernels, the optimizer); `work` is the part that grows with the batch.
 Heterogeneous hardware is not modelled.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Speed:
-    """All shape (J, K): natural logs of step time and busy share (not yet relative), and where memory does not suffice."""
+    """Natural logs of step time and busy share (not yet relative to today), and where memory is exceeded, all (J, K)."""
 
     log_step: Floats
     log_busy: Floats
@@ -85,13 +85,13 @@ def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
     return step, passes * (latents.uniform("busy overhead", 0.2, 1) + work) / step, accumulates < (local > limit)
 
 
-def _overlapping(some: Floats, others: Floats, power: Floats) -> Floats:
-    """(some^power + others^power)^(1/power), without overflow and in one array: this is what drawing takes longest for."""
-    larger = np.maximum(some, others)
-    both = np.minimum(some, others)
+def _overlapping(first: Floats, second: Floats, power: Floats) -> Floats:
+    """(first^power + second^power)^(1/power), without overflow and in one array: most of the drawing time is spent here."""
+    larger = np.maximum(first, second)
+    both = np.minimum(first, second)
     both /= larger
-    for one in (np.log, partial(np.multiply, power), np.exp, np.log1p, partial(np.multiply, 1 / power), np.exp):
-        one(both, out=both)
+    for step in (np.log, partial(np.multiply, power), np.exp, np.log1p, partial(np.multiply, 1 / power), np.exp):
+        step(both, out=both)
     both *= larger
     return both
 
@@ -110,13 +110,14 @@ def _on_cpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
 
 
 def _layers(knobs: Knobs, latents: Latents) -> Floats:
-    """Layers take a share of the step (the rest is embedding, head and overhead), and that share grows with their number."""
+    """Factor of the layers: a share of the step (the rest is embedding, head and overhead) that grows with their number."""
     share = latents.uniform("layers share", 0.1, 1)
     return 1 - share + share * np.exp2(knobs.layers)
 
 
 def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
-    """Need is a share of what is allotted today, in part growing with the batch; 1% of the jobs do not fit even today."""
+    """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% do not fit even
+    today."""
     if np.ptp(knobs.memory) == 0:
         return np.zeros((latents.jobs, 1), dtype=np.bool_)
     share, fixed = latents.log_uniform("host memory", 0.1, 1.02), latents.uniform("host memory fixed", 0.3, 1)

@@ -1,8 +1,8 @@
-"""Simulated Kubernetes workloads: recurring jobs whose truth is known for every configuration that may ever be proposed.
+"""Simulated Kubernetes workloads: recurring jobs whose truth is known for every configuration that may be proposed.
 
 The knobs have explicit choices, so the whole grid is known before the first run, and the truth of a job is one row of draws on
-it: whatever is run, and in whichever order, it is the same job. Host memory is no column of that grid; what a run needs of it
-comes from the demand, and a run that requests less is killed. All jobs train a fixed number of epochs.
+it: it is the same job in any order of runs. Host memory is not a column of that grid; what a run needs of it comes from the
+demand, and a run that requests less is killed. All jobs train a fixed number of epochs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import SAME, Candidates, Draws, Outcome, RunStatus
+from jpo.records import SAME, Candidates, Draws, Outcome, Parameters, RunStatus
 from jpo.simulate.demand import Demand, draw_demand, peak_gib, trace, usage
 from jpo.simulate.drift import Drift, batch_effect, draw_drift
 from jpo.simulate.jobs import draw_jobs
@@ -22,7 +22,6 @@ from jpo.simulate.runs import SimulatedRun, draw_noise, observe
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-    Values = Mapping[str, float]
     Choices = Mapping[str, tuple[float, ...]]
 
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03)
@@ -30,15 +29,15 @@ GPUS, CPUS, MEMORY_GIB = (1.0, 2.0, 4.0, 8.0), (2.0, 4.0, 8.0, 16.0, 32.0), (4.0
 BATCH_SIZES = 6
 """Doublings of the batch size, from 8 to 64 at the smallest: at least one sample for each of eight GPUs."""
 FIXED_EPOCHS = {"to target": (1e-9, 1.0)}
-"""The part of the prior whose jobs train all their epochs: how many samples a run processes is then known."""
+"""The part of the prior whose jobs train all their epochs, so that the number of samples of a run is known."""
 WITHOUT_GPUS = 0.25
 """Share of workloads that train on CPUs (assumed)."""
 GPU_PRICES = (0.5, 1.2, 2.1, 4.0)
 """USD per GPU and hour, for four kinds of accelerators (assumed, the range of clouds)."""
 FULL_WATTS = {"gpus": 300.0, "cpus": 5.0}
-"""Of one GPU and of one CPU core at full load (assumed: the range of data sheets)."""
+"""Power of one GPU and of one CPU core at full load (assumed: the range of data sheets)."""
 LOSS_PER_EPOCHS = 0.3
-"""What ln(epochs needed) costs in ln(final loss) when epochs are fixed: the mean of the simulator's (1 - floor) x power."""
+"""ln(final loss) per ln(epochs needed) when epochs are fixed: the mean of the simulator's (1 - floor) x power."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,17 +45,17 @@ class SimulatedWorkload:
     """One recurring job.
 
     Attributes:
-        number: which of the fleet, from 0.
-        first: the values that config.ini holds before anything is tuned.
+        number: in the fleet, from 0.
+        first: the values in config.ini before anything is tuned.
         choices: the values that each parameter may take, `first` among them.
-        usd_per_gpu_hour: what its accelerators cost.
+        usd_per_gpu_hour: price of its accelerators.
         grid, draws: all combinations of the choices but for memory, and the truth on them (one job).
-        levels: what a relative 0 means: `duration_seconds`, `val_loss`, `utilisation`, `power` (a share of full power) and
-            `samples_per_second`.
+        levels: the absolute values of a relative 0: `duration_seconds`, `val_loss`, `utilisation`, `power` (a share of full
+            power) and `samples_per_second`.
     """
 
     number: int
-    first: Values
+    first: Parameters
     choices: Choices
     usd_per_gpu_hour: float
     grid: Candidates
@@ -68,14 +67,15 @@ class SimulatedWorkload:
 
     @property
     def computes_on(self) -> str:
+        """The parameter that counts its processors."""
         return "gpus" if "gpus" in self.first else "cpus"
 
 
 def draw_workload(number: int, runs: int, rng: np.random.Generator, *, drift: bool = False) -> SimulatedWorkload:
-    """Draw a workload whose first configuration works.
+    """A random workload whose first configuration works.
 
     Args:
-        runs: how many runs there will be, for the drift.
+        runs: number of runs, for the drift.
     """
     while True:
         choices = _choices(rng)
@@ -99,13 +99,13 @@ def draw_workload(number: int, runs: int, rng: np.random.Generator, *, drift: bo
     )
 
 
-def execute(workload: SimulatedWorkload, values: Values, run: int, rng: np.random.Generator) -> tuple[RunStatus, Outcome]:
-    """One run with these values: how it ended and what telemetry would have measured of it, without a cost.
+def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.random.Generator) -> tuple[RunStatus, Outcome]:
+    """One run with some values: its status, and the outcome that telemetry would measure, without a cost.
 
     Args:
         values: at least the workload's own parameters, each one of its choices.
         run: number of the run, from 0; drift depends on it.
-        rng: the run's luck. A generator of the same seed gives the same luck whatever is run.
+        rng: the noise of the run. A generator of the same seed gives the same noise for any values.
     """
     row, batch = row_of(workload, values), float(np.log2(values["batch_size"] / workload.first["batch_size"]))
     simulated = observe(workload.draws, 0, row, rng, noise=workload.noise)
@@ -136,9 +136,9 @@ def execute(workload: SimulatedWorkload, values: Values, run: int, rng: np.rando
 
 
 def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:
-    """What every row of the grid does at that run, without noise: log_time, log_loss, log_utilisation relative to today, fails.
+    """The noise-free outcomes of all rows of the grid at a run: log_time, log_loss, log_utilisation relative to today, fails.
 
-    Each shape (K,). `fails` knows nothing of host memory; `need_gib` says how much each row needs.
+    Each shape (K,). `fails` ignores host memory; `need_gib` is how much each row needs.
     """
     batch = np.log2(workload.grid.values[:, workload.grid.names.index("batch_size")] / workload.first["batch_size"])
     harder = np.zeros(len(batch)) if workload.drift is None else batch_effect(workload.drift, 0, run, batch)
@@ -151,8 +151,8 @@ def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:
     }
 
 
-def row_of(workload: SimulatedWorkload, values: Values) -> int:
-    """The row of the grid with these values, which must be there."""
+def row_of(workload: SimulatedWorkload, values: Parameters) -> int:
+    """The row of the grid with these values, which must exist."""
     wanted = [values[name] for name in workload.grid.names]
     return int(np.flatnonzero(np.isclose(workload.grid.values, wanted, rtol=SAME, atol=0).all(axis=1))[0])
 
@@ -164,8 +164,8 @@ def _choices(rng: np.random.Generator) -> Choices:
     return {"batch_size": batches, "learning_rate": RATES, **gpus, "cpus": CPUS, "memory_gib": MEMORY_GIB}
 
 
-def _grid(choices: Choices, first: Values) -> Candidates:
-    """All combinations of the choices but for memory."""
+def _grid(choices: Choices, first: Parameters) -> Candidates:
+    """The grid: all combinations of the choices except those of memory."""
     names = tuple(name for name in choices if name != "memory_gib")
     axes = np.meshgrid(*(choices[name] for name in names), indexing="ij")
     values = np.stack([axis.ravel() for axis in axes], axis=1)  # (K, P)
@@ -174,7 +174,7 @@ def _grid(choices: Choices, first: Values) -> Candidates:
 
 
 def _levels(draws: Draws, rng: np.random.Generator) -> Mapping[str, float]:
-    """Absolute numbers for today (assumed): 10 minutes to 8 hours; the busiest configuration is 60 to 100% busy, so is power."""
+    """Absolute values of today (assumed): 10 minutes to 8 hours; the busiest configuration is 60 to 100% busy, so is power."""
 
     def between(low: float, high: float) -> float:
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
@@ -189,18 +189,18 @@ def _levels(draws: Draws, rng: np.random.Generator) -> Mapping[str, float]:
 
 
 def _drifted(workload: SimulatedWorkload, run: int, batch: float) -> tuple[float, float, float]:
-    """What the drift adds to ln duration, ln samples and ln loss of a run."""
+    """The drift of ln duration, ln samples and ln loss of a run."""
     if workload.drift is None:
         return 0.0, 0.0, 0.0
     harder = float(batch_effect(workload.drift, 0, run, np.array([batch]))[0])
     return float(workload.drift.log_time[0, run]), float(workload.drift.log_data[0, run]), LOSS_PER_EPOCHS * harder
 
 
-def _status(workload: SimulatedWorkload, values: Values, row: int, simulated: SimulatedRun, *, killed: bool) -> RunStatus:
-    """How a run ended. The simulator says only that it fails: if it works with the first learning rate, it diverged."""
+def _status(workload: SimulatedWorkload, values: Parameters, row: int, simulated: SimulatedRun, *, killed: bool) -> RunStatus:
+    """The status of a run. The simulator says only that it fails: if it works with the first learning rate, it diverged."""
     if killed:
         return RunStatus.OOM_KILLED
     if not workload.draws.fails[0, row]:
         return RunStatus.FAILED if simulated.failed else RunStatus.SUCCEEDED
-    tamer = row_of(workload, {**values, "learning_rate": workload.first["learning_rate"]})
-    return RunStatus.OOM_KILLED if workload.draws.fails[0, tamer] else RunStatus.DIVERGED
+    first_rate_row = row_of(workload, {**values, "learning_rate": workload.first["learning_rate"]})
+    return RunStatus.OOM_KILLED if workload.draws.fails[0, first_rate_row] else RunStatus.DIVERGED

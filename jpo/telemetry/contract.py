@@ -1,9 +1,9 @@
-"""What a training job reports about itself: metric names, labels and units, in one place.
+"""Contract with training jobs: names, labels and units of the metrics and log lines that they report.
 
 Each metric carries the labels run_id, dataset, model and framework. Only RUN_INFO carries the configuration, as labels named
 like records.PARAMETERS with numbers in canonical form (`repr`: 0.001, not 1e-3). Where RUN_INFO also carries namespace,
-pod and container, as every scraped pod's series do, the cluster's metrics of that pod are the run's (cluster.py). Names can be
-others at a site (names.py). A job that cannot be scraped writes a CSV log with the same words (csvlog.py).
+pod and container, as every scraped pod's series do, the cluster's metrics of that pod are the run's (prometheus/cluster.py). A
+site may use other names (prometheus/names.py). A job that cannot be scraped writes a CSV log with the same names (csv/log.py).
 
 | metric                      | type    | value                                                                                |
 |-----------------------------|---------|--------------------------------------------------------------------------------------|
@@ -13,7 +13,7 @@ others at a site (names.py). A job that cannot be scraped writes a CSV log with 
 | jpo_val_loss                | gauge   | absent before the first validation; NaN = diverged                                   |
 | jpo_epoch                   | gauge   | optional: finished epochs                                                            |
 | jpo_run_start_time_seconds  | gauge   | optional: unix seconds                                                               |
-| jpo_run_end_time_seconds    | gauge   | optional: unix seconds; set last, it tells that all other values are final           |
+| jpo_run_end_time_seconds    | gauge   | optional: unix seconds; set last: all other values are then final                     |
 | jpo_run_status{status=...}  | gauge   | optional: 1 for how it ended: succeeded, failed, oom_killed, diverged or stopped     |
 | jpo_converged               | gauge   | optional: 1 if the job reached its own target, 0 if not; absent without a target     |
 | jpo_cpu_seconds_total       | counter | optional: CPU core-seconds used by the job                                           |
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 RUN_INFO = "jpo_run_info"
 DATA_FRACTION = "data_fraction"
-"""Label of RUN_INFO, and head line of logs, of a trial: the share of the data that it trained on."""
+"""Label of RUN_INFO, and head line of logs, for a trial: the share of the data that it trained on."""
 SAMPLES = "jpo_samples_total"
 TRAIN_LOSS = "jpo_train_loss"
 VAL_LOSS = "jpo_val_loss"
@@ -38,4 +38,4 @@ MEMORY_BYTES = "jpo_memory_bytes"
 METRICS = (RUN_INFO, SAMPLES, TRAIN_LOSS, VAL_LOSS, EPOCH, START, END, STATUS, CONVERGED, CPU_SECONDS, MEMORY_BYTES)
 
 STALE_SECONDS = 300.0
-"""A job that has not reported for so long, nor said that it ended, is over: Prometheus' own look-back of 5 minutes."""
+"""A job that has not reported for this long, nor its end, is over: Prometheus' own look-back of 5 minutes."""

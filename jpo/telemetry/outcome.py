@@ -1,4 +1,4 @@
-"""What a source measured of one ended run -> records.Run: how it ended, and its outcome in JPO's units.
+"""Outcome of a run: measured values -> records.Run, with how it ended, in JPO's units.
 
 One set of rules for Prometheus and CSV logs. It does not decide whether a run is over; the sources know that.
 """
@@ -16,8 +16,8 @@ BYTES_PER_GIB = 2.0**30
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
-    """The numbers of a run over its whole length; None where nothing was measured.
+class MeasuredValues:
+    """Values of a run over its whole length; None where nothing was measured.
 
     Attributes:
         samples, cpu_seconds: totals.
@@ -26,9 +26,9 @@ class Values:
         converged: 1 if the job reached its own target, else 0.
         memory_bytes: the highest.
         cpu_cores_mean, cpu_cores_p95, memory_mean_bytes, memory_p95_bytes: over the run.
-        cpus_requested: what its containers asked for together; of a run in one pod its own word is believed before it.
+        cpus_requested: what its containers requested together; for a run in one pod its own parameter takes precedence.
         pods: how many it named, one after the other or together.
-        pods_of_job: how many its Job had; some may be of a run that only one of them reports.
+        pods_of_job: how many its Job had; a run may be reported by only one of them.
         gpus_seen: how many GPUs were measured.
         gpu_utilisation: mean ratio over the run's GPUs.
         gpu_memory_bytes: the highest of one GPU.
@@ -56,14 +56,14 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Everything that is known of an ended run, as its source gave it.
+class MeasuredRun:
+    """An ended run as its source measured it.
 
     Attributes:
         parameters: the run's configuration as text, by parameter name; of a trial also DATA_FRACTION.
-        closed: the job itself said that it ended; False when it only fell silent.
-        status: the job's own word for how it ended, or None.
-        seen_to_end: how the cluster saw its process end, or None: what is left where the job says nothing.
+        closed: the job itself reported its end; False when it only fell silent.
+        status: how it ended as the job reports it, or None.
+        seen_to_end: how the cluster saw its process end, or None; it counts where the job reports nothing.
     """
 
     run_id: str
@@ -73,22 +73,22 @@ class Measured:
     ended_at: float
     closed: bool
     status: str | None
-    values: Values
+    values: MeasuredValues
     seen_to_end: RunStatus | None = None
 
 
-def to_run(measured: Measured, source: str) -> Run:
+def to_run(measured: MeasuredRun, source: str) -> Run:
     """The record of an ended run.
 
     Raises:
-        ValueError: the reason why nothing can be learnt from this run, for Skipped.
+        ValueError: the reason why nothing can be learnt from it, for Skipped.
     """
     start, end = measured.started_at, measured.ended_at
     if not math.isfinite(end) or (start is not None and not start <= end):
         raise ValueError(f"it ends before it starts, or has no time ({start} to {end})")
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
-        raise ValueError(f"it is a trial on a part of the data ({share}), no run")
+        raise ValueError(f"it is a trial on a part of the data ({share}), not a run")
     parameters = {name: _number(name, text) for name, text in measured.parameters.items() if name in PARAMETERS}
     return Run(
         run_id=measured.run_id,
@@ -102,14 +102,14 @@ def to_run(measured: Measured, source: str) -> Run:
     )
 
 
-def _of_all(values: Values, parameters: Mapping[str, float]) -> Values:
-    """Without totals that are of fewer GPUs (else pods) than the run's: in distributed training often one pod reports for all."""
+def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:
+    """The values without totals of fewer GPUs (else pods) than the run had: in distributed training one pod may report alone."""
     gpus = parameters.get("gpus")
     if gpus and values.gpus_seen is not None:
-        seen, there = values.gpus_seen, gpus
+        measured, existing = values.gpus_seen, gpus
     else:
-        seen, there = values.pods or 0.0, values.pods_of_job or 0.0
-    if seen >= there:
+        measured, existing = values.pods or 0.0, values.pods_of_job or 0.0
+    if measured >= existing:
         return values
     return replace(values, cpu_seconds=None, cpu_cores_mean=None, cpu_cores_p95=None, energy_joules=None)
 
@@ -124,20 +124,20 @@ def _number(name: str, text: str) -> float:
     return value
 
 
-def _status(measured: Measured, parameters: Mapping[str, float]) -> RunStatus:
-    """Memory that ran out, then NaN in a loss, then the job's own word, then the cluster's; at last, an end that was announced or
-    reached counts as success."""
-    known = {s.value: s for s in RunStatus}
-    if measured.status is not None and measured.status not in known:
-        raise ValueError(f"status {measured.status!r} is none of {', '.join(known)}")
-    told = None if measured.status is None else known[measured.status]
-    if RunStatus.OOM_KILLED in (told, measured.seen_to_end) and told is not RunStatus.SUCCEEDED:
+def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus:
+    """How a run ended: out of memory, then NaN in a loss, then the job's own status, then the cluster's; at last, an end that was
+    reported or reached counts as success."""
+    by_word = {status.value: status for status in RunStatus}
+    if measured.status is not None and measured.status not in by_word:
+        raise ValueError(f"status {measured.status!r} is none of {', '.join(by_word)}")
+    reported = None if measured.status is None else by_word[measured.status]
+    if RunStatus.OOM_KILLED in (reported, measured.seen_to_end) and reported is not RunStatus.SUCCEEDED:
         return RunStatus.OOM_KILLED
     losses = (measured.values.train_loss, measured.values.val_loss)
     if any(loss is not None and not math.isfinite(loss) for loss in losses):
         return RunStatus.DIVERGED
-    if told or measured.seen_to_end:
-        return told or measured.seen_to_end or RunStatus.FAILED
+    if reported or measured.seen_to_end:
+        return reported or measured.seen_to_end or RunStatus.FAILED
     if measured.closed:
         return RunStatus.SUCCEEDED
     if measured.values.epoch is None or "epochs" not in parameters:
@@ -145,15 +145,15 @@ def _status(measured: Measured, parameters: Mapping[str, float]) -> RunStatus:
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED
 
 
-def _outcome(measured: Measured, cpus: float | None) -> Outcome:
+def _outcome(measured: MeasuredRun, cpus: float | None) -> Outcome:
     values, start = measured.values, measured.started_at
     duration = None if start is None else measured.ended_at - start
     samples, cpu_seconds, converged = _finite(values.samples), _finite(values.cpu_seconds), _finite(values.converged)
     cores = _finite(values.cpu_cores_mean)
     if cpu_seconds is not None and duration:
         cores = cpu_seconds / duration
-    # What a run in several pods says of its CPUs may hold for each of them, or for all.
-    offered = (None if (values.pods or 0.0) > 1 else cpus) or _finite(values.cpus_requested)
+    # The CPUs that a run in several pods reports may be those of each pod, or of all.
+    allotted = (None if (values.pods or 0.0) > 1 else cpus) or _finite(values.cpus_requested)
     return Outcome(
         duration_seconds=duration,
         energy_joules=_finite(values.energy_joules),
@@ -162,7 +162,7 @@ def _outcome(measured: Measured, cpus: float | None) -> Outcome:
         train_loss=_loss(values.train_loss, values.epoch),
         val_loss=_loss(values.val_loss, values.epoch),
         gpu_utilisation=_ratio(_finite(values.gpu_utilisation)),
-        cpu_utilisation=_ratio(cores / offered) if cores is not None and duration and offered else None,
+        cpu_utilisation=_ratio(cores / allotted) if cores is not None and duration and allotted else None,
         memory_gib=_gib(values.memory_bytes),
         gpu_memory_gib=_gib(values.gpu_memory_bytes),
         cpu_cores_mean=cores,
@@ -174,7 +174,7 @@ def _outcome(measured: Measured, cpus: float | None) -> Outcome:
 
 
 def _ratio(value: float | None) -> float | None:
-    """More than was asked for (a burst) is still fully busy: ratios lie in 0..1."""
+    """A ratio of at most 1: more than was requested (a burst) counts as fully busy."""
     return None if value is None else min(1.0, value)
 
 

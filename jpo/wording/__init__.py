@@ -1,4 +1,4 @@
-"""What things are called and how numbers are written, once for all reports.
+"""Names of things and the writing of numbers, once for all reports.
 
 names.py      quantities, SLA targets and parameters: names for people, units, formats
 numbers.py    numbers as people read them: 3h 52m, 90%, 7.10 USD, -22%

@@ -82,7 +82,7 @@ TARGETS: Mapping[str, Target] = {
     "cpu_util_min": Target("cpu_utilisation", "≥"),
     "val_loss_max": Target("val_loss", "≤"),
 }
-"""What [sla] can promise; people know a target by its name in jpo.toml."""
+"""The targets that [sla] can have; people know a target by its name in jpo.toml."""
 
 DERIVED: Mapping[str, Quantity] = {
     "failed": Quantity("runs that failed", "failed", "", "percent"),
@@ -106,9 +106,19 @@ def quantity(name: str) -> Quantity:
 
 
 def target_of(outcome: str) -> str | None:
-    """The SLA target that bounds an outcome; None where nothing can be promised of it."""
+    """The SLA target that bounds an outcome; None where there is none."""
     return next((name for name, target in TARGETS.items() if target.quantity == outcome), None)
 
+
+DECIDERS: Mapping[str, str] = {
+    "sac": "the SAC agent",
+    "belief": "the belief rule",
+    "user": "you",
+    "rollback": "a rollback",
+    "waiting": "the last suggestion, which is untried",
+    "no evidence": "the lack of evidence",
+}
+"""Who decided, by the name in Suggestion.decided_by."""
 
 SHORT: Mapping[str, str] = {name: quantity.short for name, quantity in PARAMETERS.items()}
 """Column headings of parameters; the full names would not leave room for the values."""

@@ -1,8 +1,8 @@
-"""Names that come from files and servers, as a terminal may have them."""
+"""Printable text: names from files and servers, made safe for a terminal."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """The text in one line that steers no terminal: a blank for each character that does not print."""
-    return "".join(one if one.isprintable() else " " for one in text)
+    """Text on one line without control characters: a blank for each character that does not print."""
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -10,7 +10,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "forecasts.py"
 FORECASTS = runpy.run_path(str(SCRIPT))
-JOBS = runpy.run_path(str(SCRIPT.with_name("forecast_jobs.py")))
+JOBS = runpy.run_path(str(SCRIPT.parent / "apparatus" / "forecast_jobs.py"))
 
 
 def test_every_method_forecasts_the_same_unseen_configurations() -> None:
@@ -44,10 +44,3 @@ def test_a_plane_is_followed_by_the_plane() -> None:
 
 def test_each_job_counts_the_same_in_the_median() -> None:
     assert FORECASTS["fair_median"]([[0.1] * 100, [0.5], [0.6]]) == 0.5
-
-
-def test_the_same_seed_draws_the_same_job_and_its_default_can_be_run() -> None:
-    for name in ("from_simulator", "from_fleet", "from_formula"):
-        one, other = JOBS[name](3), JOBS[name](3)
-        assert one.candidates.current in one.passing
-        assert all((a == b).all() for a, b in zip(one.seconds, other.seconds, strict=True))

@@ -39,7 +39,7 @@ def test_it_runs_without_any_table_and_every_policy_takes_part(capsys: pytest.Ca
     assert HPO["main"](["--quick", "--seeds", "1", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert list(figures) == list(HPO["MAKES"])
-    assert all(0 <= one["regret"]["5"] <= one["regret"]["1"] <= 1 for one in figures.values())
+    assert all(0 <= figure["regret"]["5"] <= figure["regret"]["1"] <= 1 for figure in figures.values())
 
 
 def test_regret_cost_and_share_by_hand() -> None:
@@ -74,24 +74,24 @@ def test_the_grid_table_becomes_a_task() -> None:
 
 
 def test_runs_of_other_tasks_are_known_by_their_name_and_hold_the_default() -> None:
-    told = HPO["finished_runs"](toy("other"), 2, 0)
-    assert [name for name, _, _ in told] == ["other", "other"]
-    assert told[0][1:] == (SPACE[0], Outcome(duration_seconds=8.0, val_loss=0.5))
+    runs = HPO["finished_runs"](toy("other"), 2, 0)
+    assert [name for name, _, _ in runs] == ["other", "other"]
+    assert runs[0][1:] == (SPACE[0], Outcome(duration_seconds=8.0, val_loss=0.5))
     assert HPO["finished_runs"](toy("other"), 0, 0) == []
 
 
 def test_jpo_knows_the_other_tasks_and_never_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    known: list[list[str]] = []
+    histories: list[list[str]] = []
 
     class Recorder:
         def __init__(self, *_: object, history: list[tuple[str, object, Outcome]], **__: object) -> None:
-            known.append([name for name, _, _ in history])
+            histories.append([name for name, _, _ in history])
 
     monkeypatch.setitem(HPO["Advised"].__init__.__globals__, "Advisor", Recorder)
     tasks = [toy("mine"), toy("other")]
     for known_runs in (0, 2):
-        HPO["Advised"](tasks[0], tasks, 0, known=known_runs)
-    assert known == [[], ["other", "other"]]
+        HPO["Advised"](tasks[0], tasks, 0, known_runs=known_runs)
+    assert histories == [[], ["other", "other"]]
 
 
 def test_where_jpo_loses_is_told_of_each_variant() -> None:

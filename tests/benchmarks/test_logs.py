@@ -20,16 +20,16 @@ def test_one_round_measures_jpo_and_pandas_which_find_the_same() -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     figures = json.loads(result.stdout)
     assert set(figures["used"]) == {LOGS["JPO"], LOGS["PANDAS"]}
-    assert min(one["seconds"] for one in figures["used"].values()) > 0
+    assert min(workload["seconds"] for workload in figures["used"].values()) > 0
     assert result.returncode == (0 if figures["holds"] else 1)
 
 
 def test_a_different_number_is_noticed() -> None:
-    one = {"dataset": "d", "model": "m", "framework": "f", "duration_seconds": {"median": 2.0}}
-    told = {LOGS["JPO"]: json.dumps({"workloads": [one | {"best": {"time": {"duration_seconds": 1.0}}}]})}
-    assert LOGS["agree"]({**told, LOGS["PANDAS"]: '{"d/m/f": [2.0, 1.0]}'})
-    assert not LOGS["agree"]({**told, LOGS["PANDAS"]: '{"d/m/f": [2.0, 1.1]}'})
-    assert not LOGS["agree"]({**told, LOGS["PANDAS"]: "{}"})
+    workload = {"dataset": "d", "model": "m", "framework": "f", "duration_seconds": {"median": 2.0}}
+    answers = {LOGS["JPO"]: json.dumps({"workloads": [workload | {"best": {"time": {"duration_seconds": 1.0}}}]})}
+    assert LOGS["agree"]({**answers, LOGS["PANDAS"]: '{"d/m/f": [2.0, 1.0]}'})
+    assert not LOGS["agree"]({**answers, LOGS["PANDAS"]: '{"d/m/f": [2.0, 1.1]}'})
+    assert not LOGS["agree"]({**answers, LOGS["PANDAS"]: "{}"})
 
 
 def test_the_table_says_the_ratio_and_whether_the_claim_holds() -> None:

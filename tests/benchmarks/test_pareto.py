@@ -13,6 +13,6 @@ def test_volumes_agree_with_optunas_and_each_preference_has_its_rows():
     run = subprocess.run([sys.executable, str(SCRIPT), "--quick", "--json"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     figures = json.loads(run.stdout)
-    assert all(one["ours"] == pytest.approx(one["optuna"]) for one in figures["hypervolume"])
+    assert all(volume["ours"] == pytest.approx(volume["optuna"]) for volume in figures["hypervolume"])
     assert {row["decider"] for row in figures["preferences"]} == {"one agent", "belief rule"}
     assert all(row["time"] > 0 and row["cost"] > 0 for row in figures["preferences"])

@@ -27,4 +27,4 @@ def test_the_alternatives_play_the_same_jobs():
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     figures = json.loads(answer("--compare", "--json"))
     assert set(figures["drift"]) >= {"SAC", "seed 0", "REINFORCE", "one per preference", "timed resets", "MC-dropout"}
-    assert len({one["rule"] for one in figures["drift"].values()}) == 1
+    assert len({row["rule"] for row in figures["drift"].values()}) == 1

@@ -13,6 +13,8 @@ from jpo.commands import history
 from jpo.cost import Prices
 from jpo.history import open_store
 from jpo.records import Finished, Forecast, Identity, Interval, Outcome, Run, RunStatus
+from jpo.report import history as report
+from jpo.report.forms import text
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -33,7 +35,7 @@ def test_a_name_is_shown_as_it_is(empty: Project, name: str) -> None:
     answer = empty.jpo("history")
     assert (answer.code, answer.err) == (0, "")
     assert f"Workload {name}/m/f" in answer.out
-    assert f"\n{name} " in answer.out
+    assert f"\n  {name} " in answer.out
 
 
 def test_a_name_cannot_steer_the_terminal(empty: Project) -> None:
@@ -57,7 +59,7 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     record(empty, "run-3", ended_at=1.8e9)
     out = empty.jpo("history").out
     assert ("run-0 " not in out, "run-1 " in out, "run-3 " in out) == (True, True, True)
-    assert "older ones are left out; --limit N shows so many, --format csv all runs" in out
+    assert "Note: newest 3 only, older ones are left out: --limit N shows N, --format csv all runs" in out
     assert "run-0 " in empty.jpo("history", "--limit", "4").out
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
 
@@ -66,10 +68,10 @@ def test_the_ledger_is_the_same_whatever_the_limit(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     for seconds in (41.0, 500.0):
         project.jpo("observe", "--csv", str(project.log(0, 64, seconds, start=time.time() + seconds, name=f"{seconds:g}")))
-    ledger = "Last forecast: duration off by"
-    told = [line for line in project.jpo("history").out.splitlines() if line.startswith(ledger)]
-    assert told
-    assert told[0] in project.jpo("history", "--limit", "1").out
+    lines = [" ".join(line.split()) for line in project.jpo("history").out.splitlines()]
+    row = lines.index("last forecasts runs off by (median) inside their interval in the long run (90% interval)") + 1
+    assert lines[row].startswith("duration 1 ")
+    assert lines[row] in " ".join(project.jpo("history", "--limit", "1").out.split())
     documents = [json.loads(project.jpo("history", "-o", "json", *limit).out) for limit in ((), ("--limit", "1"))]
     assert documents[0]["workloads"] == documents[1]["workloads"]
     assert [one["inside"]["duration_seconds"] for one in documents[1]["suggestions"][0]["outcome"]] == [True, False]
@@ -81,7 +83,7 @@ def test_a_run_that_followed_a_suggestion_stands_beside_its_forecast(project: Pr
         project.log(0, 64, seconds, start=time.time(), name=name, status=status)
     project.jpo("observe")
     out = project.jpo("history").out
-    assert any("run-good" in line and " % outside" in line for line in out.splitlines())
+    assert any("run-good" in line and "% outside" in line for line in out.splitlines())
     assert not any("run-bad" in line and "side" in line for line in out.splitlines())
     assert "1 of 2 runs that followed a suggestion did not end well." in " ".join(out.split())
 
@@ -90,10 +92,11 @@ def test_a_narrow_terminal_breaks_no_time_in_two_and_what_never_differs_has_no_c
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db", read_only=True) as store:
-        text = history.as_tables(history.look(store, Prices(), None, ledgers=True), 80, colour=False)
-    assert "run-0   11-14 22:15 succeeded 16" in text
-    assert "The same in all runs above: lr 0.01, epochs 40, cpus 2." in text
-    assert "epochs" not in text.partition("run-0")[0]
+        document = report.document(history.read(store, Prices(), None))
+    shown = text.render(document, width=80, colour=False)
+    assert "run-0    2023-11-14 22:15  succeeded     16" in shown
+    assert "The same in all runs above: lr 0.01, epochs 40, cpus 2." in shown
+    assert "epochs" not in shown.partition("run-0")[0]
 
 
 def test_a_widened_interval_is_told(empty: Project) -> None:
@@ -103,7 +106,7 @@ def test_a_widened_interval_is_told(empty: Project) -> None:
         store.append(suggestion, config="config.ini", source_digest="ab" * 32)
         store.record(Finished((a_run("r1", 200.0),)), now=300.0)
     out = " ".join(empty.jpo("history").out.split())
-    assert "1 of 1 inside the interval (27 to 100% in the long run)" in out
+    assert "duration 1 0% 1 100% (27% to 100%)" in out
     assert f"The newest suggestion says: {told}." in out
 
 

@@ -115,7 +115,7 @@ def test_what_happens_to_the_file_is_told(empty, growing):
 def test_a_log_that_never_comes_is_an_error(empty):
     now = iter(range(0, 10**6, 100))
     loaded = load_settings(None, None, {})
-    with pytest.raises(TelemetryError, match="none came for 300 s") as caught:
+    with pytest.raises(TelemetryError, match="none appeared within 300 s") as caught:
         follow(Path("no.csv"), loaded, clock=lambda: float(next(now)), sleep=sleeping(), live=Lines(io.StringIO()))
     assert caught.value.code == "JPO-E130"
 

@@ -79,8 +79,8 @@ def test_ones_own_history_is_replayed_and_says_what_it_lacks(project: Project) -
     answer = project.jpo("replay", "config.ini", "--policies", "jpo,default", *QUICK)
     assert answer.code == 0
     assert "balanced, digits/cnn/pytorch" in answer.out
-    assert "only the 3 configurations which its 7 runs had can be chosen" in answer.out
-    assert "run 1 of each replay is batch_size = 16, as the oldest run" in answer.out
+    assert "only the 3 configurations of its 7 runs can be chosen" in answer.out
+    assert "run 1 of each replay has batch_size = 16, like the oldest run" in answer.out
     assert sorted(project.folder.rglob("*")) == before, "nothing is written"
 
 

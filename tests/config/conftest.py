@@ -37,14 +37,14 @@ def parse_value(name: str, option: str, text: str) -> float | None:
 
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[..., Workload]:
-    """Read a file with these bytes; with None, whatever lies there."""
+    """Read a file with these bytes; with None, what is there already."""
 
     def _read(data: bytes | None, **options: object) -> Workload:
         path = tmp_path / "config.ini"
         if data is not None:
             path.write_bytes(data)
-        given: dict[str, object] = {"identity": {}, "keys": {}, "names": NAMES, "identity_names": IDENTITY_NAMES}
-        given |= {"parse_value": parse_value, "today": datetime.date(2026, 5, 4)}
-        return config.read(path, **(given | options))  # type: ignore[arg-type]
+        names = config.OptionNames(NAMES, IDENTITY_NAMES, options.pop("keys", {}), options.pop("identity", {}))  # type: ignore[arg-type]
+        given: dict[str, object] = {"parse_value": parse_value, "today": datetime.date(2026, 5, 4)}
+        return config.read(path, names=names, **(given | options))  # type: ignore[arg-type]
 
     return _read

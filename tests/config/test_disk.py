@@ -138,7 +138,7 @@ def test_a_change_while_the_new_file_is_written_is_noticed(path: Path) -> None:
 
 def test_a_vanished_folder_is_a_conflict(path: Path) -> None:
     shutil.rmtree(path.parent)
-    with pytest.raises(ConflictError, match="is gone"):
+    with pytest.raises(ConflictError, match="was removed"):
         write(path)
 
 

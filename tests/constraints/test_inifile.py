@@ -67,10 +67,10 @@ def test_a_key_of_jpo_toml_is_found_with_dots_in_either_name(tmp_path, key, text
     ("text", "notice"),
     [
         ("[a]\nbatch_size\n", "a.batch_size has no value"),
-        ("[a]\nbatch_size = 48\n  lr = 0.1\n", "a.batch_size stands on several lines"),
+        ("[a]\nbatch_size = 48\n  lr = 0.1\n", "a.batch_size spans several lines"),
         ("[a]\nbatch_size =\n", "batch_size = '' is not a whole number"),
         ("[a]\nmemory = 8\n", "a.memory = '8' has no unit"),
-        ("[a]\nbatch_size = 8\nbs = 8\n", "batch_size stands in a.batch_size and a.bs"),
+        ("[a]\nbatch_size = 8\nbs = 8\n", "batch_size is in a.batch_size and a.bs"),
     ],
 )
 def test_what_is_not_understood_is_no_parameter_and_is_said(tmp_path, text, notice):

@@ -75,7 +75,7 @@ def test_the_next_choice_is_within_reach_of_the_built_in_step_but_not_of_a_given
     [
         (
             "[parameters]\nbatch_size = { min = 64, max = 32 }",
-            r"\[parameters\] batch_size: min = 64 is above max = 32; exchange them",
+            r"\[parameters\] batch_size: min = 64 is above max = 32; swap them",
         ),
         ("[parameters]\nbatch_size = { choices = [] }", r"choices: \[\] is not a list of numbers; write e\.g\."),
         ("[parameters]\nbatch_size = { choices = ['a'] }", r"choices: 'a' is not a number; "),

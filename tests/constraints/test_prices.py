@@ -69,4 +69,4 @@ def test_the_second_look_says_that_it_cannot_judge_by_a_catalogue(tmp_path: Path
     (tmp_path / "jpo.toml").write_text('[prices]\ncatalogue = "aws"\n[quota]\nusd_per_hour = 1\n')
     config = str(tmp_path / "config.ini")
     assert main([config, config, "--limits", str(tmp_path / "jpo.toml")], date(2026, 11, 21)) == 0
-    assert "notice: [quota] usd_per_hour was not looked at here" in capsys.readouterr().out
+    assert "notice: [quota] usd_per_hour was not checked here" in capsys.readouterr().out

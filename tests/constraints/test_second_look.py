@@ -40,7 +40,7 @@ def alone(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def look(tmp_path, capsys):
+def review(tmp_path, capsys):
     """Write the files and look at them; return (exit code, stdout, stderr)."""
 
     def run(after: str | bytes, before: str | bytes = BEFORE, limits: str | bytes | None = None, *more: str):
@@ -108,12 +108,12 @@ def test_the_checker_of_a_team_runs_in_a_process_that_stands_alone(alone, tmp_pa
     assert process(alone, "-I", "-S", "constraints", *files)[0] == 1
 
 
-def test_the_same_file_is_approved(look):
-    assert look(BEFORE) == (0, f"approved: no value changes; {ALL} rules\n", "")
+def test_the_same_file_is_approved(review):
+    assert review(BEFORE) == (0, f"approved: no value changes; {ALL} rules\n", "")
 
 
-def test_each_broken_rule_is_named_in_words_on_a_line_of_its_own(look):
-    code, out, _ = look(BEFORE.replace("= 64", "= 100001").replace("0.01", "0.5"))
+def test_each_broken_rule_is_named_in_words_on_a_line_of_its_own(review):
+    code, out, _ = review(BEFORE.replace("= 64", "= 100001").replace("0.01", "0.5"))
     assert code == 1
     too_far = "violated: largest_change: {} is too far from today's {}: one step is at most a factor of {}"
     assert out.splitlines() == [
@@ -126,15 +126,15 @@ def test_each_broken_rule_is_named_in_words_on_a_line_of_its_own(look):
     ]
 
 
-def test_the_limits_of_jpo_toml_count(look):
+def test_the_limits_of_jpo_toml_count(review):
     limits = '[parameters]\nbatch_size = { key = "training.batch_size", max = 100 }\n'
-    code, out, _ = look(BEFORE.replace("= 64", "= 128"), BEFORE, limits)
+    code, out, _ = review(BEFORE.replace("= 64", "= 128"), BEFORE, limits)
     assert code == 1
     assert "at_most_max: batch_size = 128 is above 100" in out
 
 
-def test_another_key_that_changes_is_named_and_its_value_is_not_shown(look):
-    code, out, _ = look(BEFORE.replace("hunter2", "hunter3"))
+def test_another_key_that_changes_is_named_and_its_value_is_not_shown(review):
+    code, out, _ = review(BEFORE.replace("hunter2", "hunter3"))
     assert code == 1
     assert "violated: nothing_else_changes: workload.password was changed" in out
     assert "hunter" not in out
@@ -152,14 +152,14 @@ def test_another_key_that_changes_is_named_and_its_value_is_not_shown(look):
         ("[workload]", "[DEFAULT]\nbatch_size = 1\n[workload]", "[DEFAULT] was added"),
     ],
 )
-def test_nothing_but_values_of_parameters_may_differ(look, old, new, what):
-    code, out, _ = look(BEFORE.replace(old, new))
+def test_nothing_but_values_of_parameters_may_differ(review, old, new, what):
+    code, out, _ = review(BEFORE.replace(old, new))
     assert code == 1
     assert f"nothing_else_changes: {what}; " in out
 
 
-def test_a_value_that_became_unreadable_is_a_violation(look):
-    code, out, _ = look(BEFORE.replace("= 64", "= auto"))
+def test_a_value_that_became_unreadable_is_a_violation(review):
+    code, out, _ = review(BEFORE.replace("= 64", "= auto"))
     assert code == 1
     assert "readable_value: " in out
     assert "batch_size = 'auto' is not a whole number" in out
@@ -169,32 +169,32 @@ def test_a_value_that_became_unreadable_is_a_violation(look):
     ("comment", "why"),
     [("# jpo: pin", "pinned in config.ini"), ("; jpo: ignore until 2027-01-01", "held in config.ini until 2027-01-01")],
 )
-def test_a_comment_holds_the_value_on_its_line(look, comment, why):
+def test_a_comment_holds_the_value_on_its_line(review, comment, why):
     before = BEFORE.replace("# samples, over all GPUs", comment)
-    code, out, _ = look(before.replace("= 64", "= 128"), before)
+    code, out, _ = review(before.replace("= 64", "= 128"), before)
     assert code == 1
     assert "not_held: batch_size = 128 must stay 64: it is " in out
     assert why in out
 
 
-def test_a_value_that_is_not_understood_today_is_no_parameter_and_must_not_change(look):
+def test_a_value_that_is_not_understood_today_is_no_parameter_and_must_not_change(review):
     before = BEFORE.replace("16Gi", "16")
-    code, out, _ = look(before, before)
+    code, out, _ = review(before, before)
     assert code == 0
     assert "resources.memory = '16' has no unit" in out
-    assert look(before.replace("= 16", "= 32"), before)[0] == 1
+    assert review(before.replace("= 16", "= 32"), before)[0] == 1
 
 
-def test_a_name_that_stands_in_two_sections_is_no_parameter_until_jpo_toml_says_which(look):
+def test_a_name_that_stands_in_two_sections_is_no_parameter_until_jpo_toml_says_which(review):
     before = BEFORE + "[evaluation]\nbatch_size = 256\n"
-    code, out, _ = look(before.replace("= 64", "= 128"), before)
+    code, out, _ = review(before.replace("= 64", "= 128"), before)
     assert code == 1
-    assert "batch_size stands in training.batch_size and evaluation.batch_size; say which in [parameters] batch_size key" in out
-    assert look(before.replace("= 64", "= 128"), before, '[parameters]\nbatch_size = { key = "training.batch_size" }')[0] == 0
+    assert "batch_size is in training.batch_size and evaluation.batch_size; say which in [parameters] batch_size key" in out
+    assert review(before.replace("= 64", "= 128"), before, '[parameters]\nbatch_size = { key = "training.batch_size" }')[0] == 0
 
 
-def test_json_tells_the_same(look):
-    code, out, _ = look(BEFORE.replace("= 64", "= 1000"), BEFORE, None, "-o", "json")
+def test_json_tells_the_same(review):
+    code, out, _ = review(BEFORE.replace("= 64", "= 1000"), BEFORE, None, "-o", "json")
     answer = json.loads(out)
     assert (code, answer["approved"], answer["rules"]) == (1, False, ALL)
     assert answer["changes"] == [{"parameter": "batch_size", "key": "training.batch_size", "old": 64, "new": 1000}]
@@ -202,10 +202,10 @@ def test_json_tells_the_same(look):
     assert answer["parameters"]["batch_size"] == 256
 
 
-def test_the_teams_checker_has_the_last_word(look):
+def test_the_teams_checker_has_the_last_word(review):
     limits = '[check]\ncommand = ["sh", "-c", "grep -q 96 $0 || { echo only 96; exit 1; }", "{config}"]\ntimeout = "10s"\n'
-    assert look(BEFORE.replace("= 64", "= 96"), BEFORE, limits)[:2] == (0, f"approved: batch_size 64 -> 96; {ALL + 1} rules\n")
-    code, out, _ = look(BEFORE.replace("= 64", "= 128"), BEFORE, limits)
+    assert review(BEFORE.replace("= 64", "= 96"), BEFORE, limits)[:2] == (0, f"approved: batch_size 64 -> 96; {ALL + 1} rules\n")
+    code, out, _ = review(BEFORE.replace("= 64", "= 128"), BEFORE, limits)
     assert code == 1
     assert "violated: workload_checker: sh rejects with exit code 1: only 96" in out
 
@@ -214,10 +214,10 @@ def test_the_teams_checker_has_the_last_word(look):
     ("after", "limits", "message"),
     [
         ("batch_size = 1\n", None, "after.ini:1: no section yet; put a line like [training] before it"),
-        ("[a]\nx = 1\nx = 2\n", None, "after.ini:3: 'a.x' stands there again; keep one of them"),
-        ("[a]\n[a]\n", None, "after.ini:2: section 'a' stands there again; keep one of them"),
-        ("[a]\nflag\n  more\n", None, "after.ini: an indented line goes on with an option that has no value; remove its blanks"),
-        ("[a]\n= 1\n", None, "after.ini:2: is no option = value; correct or remove the line"),
+        ("[a]\nx = 1\nx = 2\n", None, "after.ini:3: 'a.x' appears again; keep one of them"),
+        ("[a]\n[a]\n", None, "after.ini:2: section 'a' appears again; keep one of them"),
+        ("[a]\nflag\n  more\n", None, "after.ini: an indented line continues an option that has no value; remove its blanks"),
+        ("[a]\n= 1\n", None, "after.ini:2: is not option = value; correct or remove the line"),
         (BEFORE, "x = ", "jpo.toml: is not TOML"),
         (BEFORE, b"x = '\xff'", "jpo.toml: is not UTF-8 at byte 5; save it as UTF-8"),
         (BEFORE, "x = " + "[" * 5000, "jpo.toml: is not TOML"),
@@ -229,8 +229,8 @@ def test_the_teams_checker_has_the_last_word(look):
         ),
     ],
 )
-def test_input_that_cannot_be_used_is_one_line_and_exit_code_2(look, after, limits, message):
-    code, out, err = look(after, BEFORE, limits)
+def test_input_that_cannot_be_used_is_one_line_and_exit_code_2(review, after, limits, message):
+    code, out, err = review(after, BEFORE, limits)
     assert (code, out) == (2, "")
     assert message in err
     assert err.startswith("constraints: ")
@@ -248,21 +248,21 @@ def test_files_that_are_missing_or_no_files_are_exit_code_2(tmp_path, capsys):
         assert f"{place}: {found}" in capsys.readouterr().err
 
 
-def test_unknown_options_are_exit_code_2_and_help_says_what_the_codes_mean(look):
-    assert look(BEFORE, BEFORE, None, "--nonsense")[0] == 2
-    code, out, _ = look(BEFORE, BEFORE, None, "--help")
+def test_unknown_options_are_exit_code_2_and_help_says_what_the_codes_mean(review):
+    assert review(BEFORE, BEFORE, None, "--nonsense")[0] == 2
+    code, out, _ = review(BEFORE, BEFORE, None, "--help")
     assert code == 0
     assert "0 approved, 1 a rule is broken, 2 unusable input" in out
 
 
-def test_control_characters_in_a_file_do_not_reach_the_terminal(look):
+def test_control_characters_in_a_file_do_not_reach_the_terminal(review):
     before = "[a\x1b[31mb]\nbatch_size = 8\x07\nk\x9b = 1\n"
-    code, out, _ = look(before.replace("= 1", "= 2"), before)
+    code, out, _ = review(before.replace("= 1", "= 2"), before)
     assert code == 1
     assert out.replace("\n", "").isprintable()
 
 
-def test_awkward_files_are_read_as_the_training_script_reads_them(look):
+def test_awkward_files_are_read_as_the_training_script_reads_them(review):
     for before in (
         BEFORE.replace("\n", "\r\n").encode(),
         b"\xef\xbb\xbf" + BEFORE.encode(),
@@ -270,5 +270,5 @@ def test_awkward_files_are_read_as_the_training_script_reads_them(look):
         BEFORE.replace("batch_size = 64 ", "BATCH_SIZE:64 ").encode(),
         BEFORE.replace("password = hunter2", "password = 100%\nflag").encode(),
     ):
-        code, out, err = look(before.replace(b"64", b"128"), before)
+        code, out, err = review(before.replace(b"64", b"128"), before)
         assert (code, out, err) == (0, f"approved: batch_size 64 -> 128; {ALL} rules\n", "")

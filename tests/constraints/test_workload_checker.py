@@ -51,7 +51,7 @@ def test_another_exit_code_rejects_and_the_last_lines_are_the_reason():
 
 
 def test_a_checker_that_is_silent_or_crashes_is_quoted_as_such():
-    assert run_checker(["false", "{config}"], PROPOSED, "config.ini", 10) == "false rejects with exit code 1 and says nothing"
+    assert run_checker(["false", "{config}"], PROPOSED, "config.ini", 10) == "false rejects with exit code 1 without any output"
     reason = run_checker(python("import os; os.kill(os.getpid(), 11)"), PROPOSED, "config.ini", 10)
     assert reason is not None
     assert "was ended by signal 11" in reason
@@ -138,8 +138,8 @@ def test_the_check_table_names_command_and_timeout():
         ({"command": "checker {config}"}, "is not a list of texts"),
         ({"command": ["checker", 3]}, "is not a list of texts"),
         ({"command": ["checker", "a\0b"]}, "is not a list of texts"),
-        ({"command": ["checker"]}, "gets no file to look at"),
-        ({"command": ["{config}"]}, "gets no file to look at"),
+        ({"command": ["checker"]}, "gets no file to check"),
+        ({"command": ["{config}"]}, "gets no file to check"),
         ({"command": ["checker", "{config}"], "timeout": "soon"}, "is not a duration"),
         ({"comand": ["checker", "{config}"]}, "unknown key 'comand'"),
     ],

@@ -25,6 +25,6 @@ def test_everything_else_is_refused(text: str) -> None:
 
 
 def test_a_currency_without_a_rate_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"no rate of CHF is known; .*per_usd") as refused:
+    with pytest.raises(UsageError, match=r"the rate of CHF is unknown; .*per_usd") as refused:
         usd_of_text("20CHF", EUR, option="--max-cost")
     assert refused.value.code == "JPO-E803"

@@ -74,12 +74,12 @@ def test_two_prices_of_one_instance_are_none(price_list: PriceList) -> None:
 
 
 def refused(kind: type[JpoError], code: str, **how: object) -> str:
-    with pytest.raises(kind) as found:
+    with pytest.raises(kind) as offers:
         ask(**how)  # type: ignore[arg-type]
-    assert found.value.code == code
-    assert SECRET not in str(found.value)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+    assert offers.value.code == code
+    assert SECRET not in str(offers.value)
+    assert "\n" not in str(offers.value)
+    return str(offers.value)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_refusals_and_nonsense_are_one_line(
 
 def test_an_answer_that_hangs_ends_with_the_deadline(price_list: PriceList) -> None:
     price_list.answer = lambda teller: teller.server.over.wait(60) or None
-    assert "no whole answer within 1 s" in refused(TelemetryError, "JPO-E806", seconds=1.0)
+    assert "no complete answer within 1s" in refused(TelemetryError, "JPO-E806", seconds=1.0)
 
 
 def test_an_address_where_nobody_is_cannot_be_reached(price_list: PriceList, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jpo.cost import read_catalogue
-from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, of_type, parsed, select
+from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, of_type, parse, select
 from jpo.errors import UsageError
 
 HEAD = ",".join(COLUMNS)
@@ -22,24 +22,24 @@ def catalogue(*lines: str) -> str:
 
 def test_what_came_with_jpo_has_a_source_a_date_and_the_families() -> None:
     instances = read_catalogue(SHIPPED["aws"])
-    assert {one.family for one in instances} == {"p3", "p3dn", "p4d", "p4de", "p5", "g4dn", "g5", "g6"}
-    assert all(one.date == date(2026, 8, 26) and one.source and one.usd_per_hour > 0 for one in instances)
-    by_name = {one.instance: one for one in instances}
+    assert {instance.family for instance in instances} == {"p3", "p3dn", "p4d", "p4de", "p5", "g4dn", "g5", "g6"}
+    assert all(instance.date == date(2026, 8, 26) and instance.source and instance.usd_per_hour > 0 for instance in instances)
+    by_name = {instance.instance: instance for instance in instances}
     assert (by_name["g5.12xlarge"].gpus, by_name["g5.12xlarge"].usd_per_hour) == (4, 5.672)
     assert by_name["g5.xlarge"].usd_per_hour_spot is None
 
 
 def test_a_larger_instance_of_the_same_kind_is_not_cheaper() -> None:
-    instances = [one for one in read_catalogue(SHIPPED["aws"]) if one.family in ("g4dn", "g5", "g6", "p3")]
-    for one in instances:
+    instances = [instance for instance in read_catalogue(SHIPPED["aws"]) if instance.family in ("g4dn", "g5", "g6", "p3")]
+    for instance in instances:
         for other in instances:
-            if one.family == other.family and (one.gpus, one.vcpus) == (other.gpus * 2, other.vcpus * 2):
-                assert one.usd_per_hour >= 1.6 * other.usd_per_hour
+            if instance.family == other.family and (instance.gpus, instance.vcpus) == (other.gpus * 2, other.vcpus * 2):
+                assert instance.usd_per_hour >= 1.6 * other.usd_per_hour
 
 
 def test_a_catalogue_is_read_back_as_it_was_written() -> None:
-    instances = parsed(catalogue(SMALL, LARGE, BARE), "file")
-    assert parsed(as_csv(instances), "file") == instances
+    instances = parse(catalogue(SMALL, LARGE, BARE), "file")
+    assert parse(as_csv(instances), "file") == instances
     assert (instances[0].usd_per_hour_spot, instances[1].usd_per_hour_spot, instances[2].gpus) == (0.2, None, 0)
 
 
@@ -57,13 +57,13 @@ def test_a_catalogue_is_read_back_as_it_was_written() -> None:
         (SMALL.replace("a list", ""), "file:3: source is empty"),
         (SMALL.replace("2026-08-26", "August"), "file:3: date = 'August' is not a date"),
         (SMALL + ",more", "file:3: 13 cells under 12 columns"),
-        (LARGE, "file:3: large stands twice for here"),
+        (LARGE, "file:3: large is listed twice for here"),
         ('"' + SMALL, "file:3: is not CSV"),
     ],
 )
 def test_a_wrong_line_is_named(line: str, finding: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parsed(catalogue(LARGE, line), "file")
+        parse(catalogue(LARGE, line), "file")
     assert str(refused.value).startswith(finding)
     assert refused.value.code == "JPO-E802"
 
@@ -71,7 +71,7 @@ def test_a_wrong_line_is_named(line: str, finding: str) -> None:
 @pytest.mark.parametrize("text", ["", "\n", HEAD, HEAD.replace(",date", ""), f"{HEAD},colour\n", HEAD.replace("date", "gpus")])
 def test_missing_unknown_and_doubled_columns_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"^file:1: "):
-        parsed(text, "file")
+        parse(text, "file")
 
 
 def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
@@ -89,20 +89,20 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
 
 def test_a_pipe_that_never_ends_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UsageError, match="is no file that ends") as refused:
+    with pytest.raises(UsageError, match="is not a regular file") as refused:
         read_catalogue(tmp_path / "pipe")
     assert refused.value.code == "JPO-E802"
 
 
 def test_regions_and_types_that_are_not_there_name_those_that_are() -> None:
-    both = parsed(catalogue(SMALL, SMALL.replace("here", "there"), LARGE, BARE), "file")
-    assert [one.instance for one in select(both, region="here", gpu_type="T4", place="jpo.toml")] == ["small", "bare"]
-    assert [one.instance for one in of_type(both, "a100-80gb", place="jpo.toml")] == ["large", "bare"]
-    for region, gpu_type, told in (
+    both = parse(catalogue(SMALL, SMALL.replace("here", "there"), LARGE, BARE), "file")
+    assert [instance.instance for instance in select(both, region="here", gpu_type="T4", place="jpo.toml")] == ["small", "bare"]
+    assert [instance.instance for instance in of_type(both, "a100-80gb", place="jpo.toml")] == ["large", "bare"]
+    for region, gpu_type, message in (
         (None, None, "write region: here, there"),
         ("mars", None, "known are"),
         ("here", "v9", "a100, t4"),
     ):
-        with pytest.raises(UsageError, match=told) as refused:
+        with pytest.raises(UsageError, match=message) as refused:
             select(both, region=region, gpu_type=gpu_type, place="jpo.toml")
         assert refused.value.code == "JPO-E801"

@@ -11,41 +11,36 @@ TWO_HOURS, ONE_HOUR = Interval(7200, 6840, 7560), Interval(3600, 3240, 3960)
 
 
 def test_both_sides_have_their_hourly_price_and_their_cost_with_bounds() -> None:
-    found = compare(ONE, FOUR, PRICES, before_duration=TWO_HOURS, after_duration=ONE_HOUR)
-    assert (found.usd_per_hour_before, found.usd_per_hour_after) == (4.0, 10.0)
-    assert found.cost_usd_before == Interval(8.0, 7.6, 8.4)
-    assert found.cost_usd_after == Interval(10.0, 9.0, 11.0)
+    comparison = compare(ONE, FOUR, PRICES, before_duration=TWO_HOURS, after_duration=ONE_HOUR)
+    assert (comparison.usd_per_hour_before, comparison.usd_per_hour_after) == (4.0, 10.0)
+    assert comparison.cost_usd_before == Interval(8.0, 7.6, 8.4)
+    assert comparison.cost_usd_after == Interval(10.0, 9.0, 11.0)
 
 
 def test_changes_are_of_resources_alone() -> None:
-    found = compare(ONE, FOUR, PRICES, before_duration=None, after_duration=None)
-    assert dict(found.changes) == {"gpus": 3.0}
+    comparison = compare(ONE, FOUR, PRICES, before_duration=None, after_duration=None)
+    assert dict(comparison.changes) == {"gpus": 3.0}
 
 
-def test_the_price_of_a_saved_hour_and_whether_it_is_worth_it() -> None:
-    found = compare(ONE, FOUR, PRICES, before_duration=TWO_HOURS, after_duration=ONE_HOUR)
-    assert found.usd_more == pytest.approx(2.0)
-    assert found.usd_per_saved_hour == pytest.approx(2.0)
-    assert found.seconds_saved == Interval(3600, 2880, 4320)
-    assert found.worth_it(3.0) is True
-    assert found.worth_it(1.0) is False
+def test_the_price_of_a_saved_hour() -> None:
+    comparison = compare(ONE, FOUR, PRICES, before_duration=TWO_HOURS, after_duration=ONE_HOUR)
+    assert comparison.usd_more == pytest.approx(2.0)
+    assert comparison.usd_per_saved_hour == pytest.approx(2.0)
+    assert comparison.seconds_saved == Interval(3600, 2880, 4320)
 
 
-def test_slower_and_cheaper_saves_no_hour_and_pays_where_hours_are_cheap() -> None:
-    found = compare(FOUR, ONE, PRICES, before_duration=ONE_HOUR, after_duration=TWO_HOURS)
-    assert found.usd_per_saved_hour is None
-    assert found.worth_it(1.0) is True
-    assert found.worth_it(3.0) is False
+def test_slower_and_cheaper_saves_no_hour() -> None:
+    comparison = compare(FOUR, ONE, PRICES, before_duration=ONE_HOUR, after_duration=TWO_HOURS)
+    assert comparison.usd_per_saved_hour is None
 
 
 def test_faster_and_cheaper_costs_nothing_per_saved_hour() -> None:
-    found = compare(FOUR, FOUR, PRICES, before_duration=TWO_HOURS, after_duration=ONE_HOUR)
-    assert found.usd_per_saved_hour == pytest.approx(-10.0)
-    assert found.worth_it(0.0) is True
+    comparison = compare(FOUR, FOUR, PRICES, before_duration=TWO_HOURS, after_duration=ONE_HOUR)
+    assert comparison.usd_per_saved_hour == pytest.approx(-10.0)
 
 
 @pytest.mark.parametrize(("prices", "after"), [(Prices(), ONE_HOUR), (PRICES, None), (Prices(usd_per_cpu_hour=0.5), ONE_HOUR)])
 def test_what_is_not_known_stays_unknown(prices: Prices, after: Interval | None) -> None:
-    found = compare(ONE, FOUR, prices, before_duration=TWO_HOURS, after_duration=after)
-    assert (found.usd_more, found.usd_per_saved_hour, found.worth_it(100.0)) == (None, None, None)
-    assert found.cost_usd_after is None
+    comparison = compare(ONE, FOUR, prices, before_duration=TWO_HOURS, after_duration=after)
+    assert (comparison.usd_more, comparison.usd_per_saved_hour) == (None, None)
+    assert comparison.cost_usd_after is None

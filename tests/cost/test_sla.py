@@ -33,17 +33,17 @@ def verdicts(targets: dict[str, float], status: RunStatus = RunStatus.SUCCEEDED,
 def test_the_table_names_every_promise_of_jpo_toml_and_quantities_that_are_forecast_and_measured() -> None:
     assert list(SLA_TARGETS) == list(SlaTable.model_fields) == list(ALL)
     for record in (Forecast, Outcome):
-        assert {promise.quantity for promise in SLA_TARGETS.values()} <= {f.name for f in fields(record)}
+        assert {target.quantity for target in SLA_TARGETS.values()} <= {f.name for f in fields(record)}
 
 
 @pytest.mark.parametrize(("name", "limit"), ALL.items())
 def test_a_forecast_keeps_risks_or_breaks_a_promise_on_its_own_side(name: str, limit: float) -> None:
-    promise = SLA_TARGETS[name]
-    worse = 1.1 if promise.at_most else 1 / 1.1
+    target = SLA_TARGETS[name]
+    worse = 1.1 if target.at_most else 1 / 1.1
 
     def verdict(mean: float, worst: float) -> str:
         interval = Interval(mean, min(mean, worst), max(mean, worst))
-        (check,) = check_sla({name: limit}, Forecast(**{promise.quantity: interval}))
+        (check,) = check_sla({name: limit}, Forecast(**{target.quantity: interval}))
         return check.verdict
 
     assert verdict(limit / worse, limit) == "ok"

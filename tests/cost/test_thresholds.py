@@ -87,7 +87,7 @@ def test_gpus_that_were_always_idle_promise_nothing_and_not_because_they_differ(
 def test_the_cost_has_a_threshold_only_with_prices() -> None:
     runs = [a_run(f"r{at}", parameters={"cpus": 2.0}, outcome=Outcome(duration_seconds=3600.0 + at)) for at in range(3)]
     without, with_prices = (
-        {one.name: one.limit for one in thresholds(runs, prices, share=0.95)}
+        {threshold.name: threshold.limit for threshold in thresholds(runs, prices, share=0.95)}
         for prices in (Prices(), Prices(usd_per_cpu_hour=1.0))
     )
     assert (without["cost_max"], with_prices["cost_max"]) == (None, pytest.approx(2.2))

@@ -9,12 +9,12 @@ from jpo.forecast.before_after import compare, compare_shares
 
 
 def test_the_ratio_is_that_of_the_geometric_means() -> None:
-    found = compare("cost_usd", [1.0, 4.0, 2.0], [1.0, 1.0, 8.0], more_is_better=False, seed=0)
-    assert (found.before, found.after) == (pytest.approx(2.0), pytest.approx(2.0))
-    assert found.change is not None
-    assert found.change.mean == pytest.approx(1.0)
-    assert found.change.low < 1 < found.change.high
-    assert found.word == "no clear change"
+    result = compare("cost_usd", [1.0, 4.0, 2.0], [1.0, 1.0, 8.0], more_is_better=False, seed=0)
+    assert (result.before, result.after) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert result.change is not None
+    assert result.change.mean == pytest.approx(1.0)
+    assert result.change.low < 1 < result.change.high
+    assert result.word == "no clear change"
 
 
 def test_a_clear_change_has_a_word_that_knows_what_is_better() -> None:
@@ -26,23 +26,28 @@ def test_a_clear_change_has_a_word_that_knows_what_is_better() -> None:
 
 @pytest.mark.parametrize(("before", "after"), [([1.0, 2.0], [1.0] * 9), ([1.0] * 9, [1.0, 2.0]), ([], [1.0] * 3), ([], [])])
 def test_fewer_than_three_runs_on_a_side_have_no_interval(before: list[float], after: list[float]) -> None:
-    found = compare("duration_seconds", before, after, more_is_better=False, seed=0)
-    assert (found.change, found.word) == (None, "too few")
-    assert (found.runs_before, found.runs_after) == (len(before), len(after))
+    result = compare("duration_seconds", before, after, more_is_better=False, seed=0)
+    assert (result.change, result.word) == (None, "too few")
+    assert (result.runs_before, result.runs_after) == (len(before), len(after))
 
 
 def test_what_has_no_logarithm_is_compared_by_difference() -> None:
-    found = compare("gpu_utilisation", [0.0, 0.0, 0.6], [0.8, 0.8, 0.8], more_is_better=True, seed=0)
-    assert (found.kind, found.runs_before, found.before, found.after) == ("difference", 3, pytest.approx(0.2), pytest.approx(0.8))
-    assert found.change is not None
-    assert found.change.mean == pytest.approx(0.6)
+    result = compare("gpu_utilisation", [0.0, 0.0, 0.6], [0.8, 0.8, 0.8], more_is_better=True, seed=0)
+    assert (result.kind, result.runs_before, result.before, result.after) == (
+        "difference",
+        3,
+        pytest.approx(0.2),
+        pytest.approx(0.8),
+    )
+    assert result.change is not None
+    assert result.change.mean == pytest.approx(0.6)
     losses = compare("val_loss", [-1.0, -1.1, -0.9], [-2.0, -2.1, -1.9], more_is_better=False, seed=0)
     assert (losses.before, losses.word) == (pytest.approx(-1.0), "better")
 
 
 def test_what_is_not_finite_does_not_count() -> None:
-    found = compare("val_loss", [1.0, 1.0, math.nan, math.inf], [2.0], more_is_better=False, seed=0)
-    assert (found.kind, found.runs_before, found.before, found.after) == ("ratio", 2, 1.0, 2.0)
+    result = compare("val_loss", [1.0, 1.0, math.nan, math.inf], [2.0], more_is_better=False, seed=0)
+    assert (result.kind, result.runs_before, result.before, result.after) == ("ratio", 2, 1.0, 2.0)
 
 
 @pytest.mark.parametrize("value", [65536.1, 12.3, 1e-7, 0.1, -0.3, 0.0])
@@ -52,15 +57,15 @@ def test_equal_values_are_no_change_whatever_their_mean_is_rounded_to(value: flo
 
 
 def test_values_that_no_machine_measures_have_bounds_all_the_same() -> None:
-    found = compare("x", [1e-300] * 3, [1e300] * 3, more_is_better=False, seed=0)
-    assert found.change is not None
-    assert (math.isfinite(found.change.high), found.word) == (True, "worse")
+    result = compare("x", [1e-300] * 3, [1e300] * 3, more_is_better=False, seed=0)
+    assert result.change is not None
+    assert (math.isfinite(result.change.high), result.word) == (True, "worse")
 
 
 def test_runs_that_are_all_alike_have_an_interval_of_one_point() -> None:
-    found = compare("cost_usd", [2.0] * 3, [1.0] * 3, more_is_better=False, seed=0)
-    assert found.change is not None
-    assert (found.change.low, found.change.high, found.word) == (0.5, 0.5, "better")
+    result = compare("cost_usd", [2.0] * 3, [1.0] * 3, more_is_better=False, seed=0)
+    assert result.change is not None
+    assert (result.change.low, result.change.high, result.word) == (0.5, 0.5, "better")
 
 
 def test_the_same_runs_give_the_same_interval() -> None:
@@ -84,15 +89,15 @@ def test_ninety_percent_intervals_hold_ninety_percent(n: int, m: int) -> None:
 
 def test_shares_differ_as_in_newcombe() -> None:
     """56 of 70 against 48 of 80; by the same formula the 95% bounds are his table II's .0524 and .3339."""
-    found = compare_shares("failed", [True] * 48 + [False] * 32, [True] * 56 + [False] * 14)
-    assert found.change is not None
-    assert (found.change.mean, found.change.low, found.change.high) == pytest.approx((0.2, 0.0766, 0.3136), abs=1e-4)
-    assert found.word == "worse"
+    result = compare_shares("failed", [True] * 48 + [False] * 32, [True] * 56 + [False] * 14)
+    assert result.change is not None
+    assert (result.change.mean, result.change.low, result.change.high) == pytest.approx((0.2, 0.0766, 0.3136), abs=1e-4)
+    assert result.word == "worse"
 
 
 def test_no_failure_on_either_side_is_no_certainty() -> None:
-    found = compare_shares("failed", [False] * 5, [False] * 8)
-    assert found.change is not None
-    assert found.change.low < 0 < found.change.high
-    assert (found.before, found.after, found.word) == (0.0, 0.0, "no clear change")
+    result = compare_shares("failed", [False] * 5, [False] * 8)
+    assert result.change is not None
+    assert result.change.low < 0 < result.change.high
+    assert (result.before, result.after, result.word) == (0.0, 0.0, "no clear change")
     assert compare_shares("failed", [], [True]).before is None

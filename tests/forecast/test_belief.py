@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jpo.forecast import posterior
-from jpo.forecast.transfer import Recalled
+from jpo.forecast.transfer import TransferredSurfaces
 from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
 
 LN2 = math.log(2)
@@ -129,14 +129,14 @@ def test_when_no_particle_fits_many_still_count_and_the_share_says_so() -> None:
 @settings(max_examples=60, deadline=None)
 def test_any_runs_in_any_order_give_the_same_finite_belief(seconds: list[float], order: object, losses: float) -> None:
     runs = [run((32, 4096)[i % 2], i % 3, duration_seconds=s, val_loss=losses) for i, s in enumerate(seconds)]
-    runs = [replace(one, run_id=str(i)) for i, one in enumerate(runs)]
+    runs = [replace(first, run_id=str(i)) for i, first in enumerate(runs)]
     shuffled = list(runs)
     order.shuffle(shuffled)  # type: ignore[attr-defined]
-    one, other = posterior(EQUAL_OR_DOUBLE, TWO, runs), posterior(EQUAL_OR_DOUBLE, TWO, shuffled)
-    assert _numbers(one) == pytest.approx(_numbers(other))
-    assert np.isfinite(_numbers(one)).all()
-    assert one.weights.sum() == pytest.approx(1.0)
-    assert (one.log_time[:, 0] == 0).all()
+    first, other = posterior(EQUAL_OR_DOUBLE, TWO, runs), posterior(EQUAL_OR_DOUBLE, TWO, shuffled)
+    assert _numbers(first) == pytest.approx(_numbers(other))
+    assert np.isfinite(_numbers(first)).all()
+    assert first.weights.sum() == pytest.approx(1.0)
+    assert (first.log_time[:, 0] == 0).all()
 
 
 def _numbers(belief: Belief) -> np.ndarray:
@@ -223,7 +223,7 @@ def test_energy_is_the_cost_only_where_an_hour_costs_the_same_everywhere_and_no_
     assert by_energy.log_cost[1] == pytest.approx([0, LN2])
     for other in (replace(flat, priced=True), replace(flat, log_rate=np.array([0.0, 0.5]))):
         assert posterior(draws, other, joules).log_cost[:, 1] == pytest.approx([other.log_rate[1]] * 2)
-    money = [replace(one, outcome=replace(one.outcome, cost_usd=3.0)) for one in joules]
+    money = [replace(first, outcome=replace(first.outcome, cost_usd=3.0)) for first in joules]
     assert posterior(draws, flat, money).log_cost == pytest.approx(NOTHING)
 
 
@@ -236,12 +236,12 @@ def test_a_run_with_unknown_cost_says_nothing_of_the_rate() -> None:
 def test_recalled_surfaces_weigh_as_much_as_they_explain_the_runs(odds: float) -> None:
     """Both kinds of particles fit equally: the odds stay. Then the recalled ones miss by ln 2, and lose."""
     draws = replace(EQUAL_OR_DOUBLE, log_time=NOTHING)
-    recalled = Recalled(replace(draws, log_time=NOTHING + 0.0), odds, 0)
+    transferred = TransferredSurfaces(replace(draws, log_time=NOTHING + 0.0), odds, 0)
     runs = [run(32, 1, duration_seconds=100), run(4096, 2, duration_seconds=100)]
-    fits = posterior(draws, TWO, runs, recalled)
+    fits = posterior(draws, TWO, runs, transferred)
     assert fits.weights[2:].sum() == pytest.approx(odds)
     assert len(fits.weights) == len(fits.log_time) == len(fits.fails) == 4
-    double = replace(recalled, draws=replace(draws, log_time=np.array([[0, LN2], [0, LN2]])))
+    double = replace(transferred, draws=replace(draws, log_time=np.array([[0, LN2], [0, LN2]])))
     variance = 0.12**2 + 0.06**2
     likelihood = odds * (1 + (LN2 / 2) ** 2 / (4 * variance)) ** -5
     misses = posterior(draws, TWO, runs, double)
@@ -249,18 +249,18 @@ def test_recalled_surfaces_weigh_as_much_as_they_explain_the_runs(odds: float) -
 
 
 def test_without_runs_the_recalled_ones_have_their_trust_and_failures_count_against_them() -> None:
-    recalled = Recalled(EQUAL_OR_DOUBLE, 0.8, 0)
-    assert posterior(SECOND_FAILS, TWO, [], recalled).weights == pytest.approx([0.1, 0.1, 0.4, 0.4])
-    failed = posterior(SECOND_FAILS, TWO, [run(4096, 1, RunStatus.FAILED)], recalled)
+    transferred = TransferredSurfaces(EQUAL_OR_DOUBLE, 0.8, 0)
+    assert posterior(SECOND_FAILS, TWO, [], transferred).weights == pytest.approx([0.1, 0.1, 0.4, 0.4])
+    failed = posterior(SECOND_FAILS, TWO, [run(4096, 1, RunStatus.FAILED)], transferred)
     simulated = 0.2 * (0.05 + 0.9) / 2
     assert failed.weights[2:].sum() == pytest.approx(0.8 * 0.05 / (0.8 * 0.05 + simulated))
 
 
 def test_a_stopped_run_counts_against_both_kinds_alike() -> None:
     """Equal surfaces, one of each kind: what a stopped run says must not favour the recalled ones."""
-    recalled = Recalled(EQUAL_OR_DOUBLE, 0.5, 0)
+    transferred = TransferredSurfaces(EQUAL_OR_DOUBLE, 0.5, 0)
     runs = [run(32, 1, duration_seconds=100), run(4096, 2, STOPPED, duration_seconds=1000)]
-    belief = posterior(EQUAL_OR_DOUBLE, TWO, runs, recalled)
+    belief = posterior(EQUAL_OR_DOUBLE, TWO, runs, transferred)
     assert belief.weights[2:].sum() == pytest.approx(0.5)
     assert belief.log_time[2:, 1].mean() > LN2
 

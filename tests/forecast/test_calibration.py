@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from jpo.forecast.calibration import FEWEST, WATCHED, WIDEST, one_step_ahead, widening
+from jpo.forecast.calibration import FEWEST, WATCHED, WIDEST, interval_factor, one_step_forecasts
 from jpo.records import Belief, Candidates, Identity, Interval, Outcome, Run, RunStatus
 
 FORECAST = Interval(100.0, 50.0, 200.0)  # the half-width is a doubling
@@ -13,26 +13,26 @@ INSIDE, OUTSIDE = (FORECAST, 120.0), (FORECAST, 100 * 2**1.5)
 
 
 def test_enough_outcomes_inside_leave_the_intervals_as_they_are() -> None:
-    assert widening([INSIDE] * 16 + [OUTSIDE] * 4) == 1.0
+    assert interval_factor([INSIDE] * 16 + [OUTSIDE] * 4) == 1.0
 
 
 def test_too_few_inside_widen_to_what_would_have_held_nine_of_ten() -> None:
-    assert widening([INSIDE] * 15 + [OUTSIDE] * 5) == pytest.approx(1.5)
+    assert interval_factor([INSIDE] * 15 + [OUTSIDE] * 5) == pytest.approx(1.5)
 
 
 def test_too_short_a_record_says_nothing() -> None:
-    assert widening([OUTSIDE] * (FEWEST - 1)) == 1.0
-    assert widening([OUTSIDE] * FEWEST) == pytest.approx(1.5)
-    assert widening([]) == 1.0
+    assert interval_factor([OUTSIDE] * (FEWEST - 1)) == 1.0
+    assert interval_factor([OUTSIDE] * FEWEST) == pytest.approx(1.5)
+    assert interval_factor([]) == 1.0
 
 
 def test_one_absurd_outcome_cannot_widen_beyond_the_limit() -> None:
-    assert widening([(FORECAST, 1e9)] * 5) == WIDEST
-    assert widening([(Interval(100.0, 100.0, 100.0), 101.0)] * 5) == WIDEST
+    assert interval_factor([(FORECAST, 1e9)] * 5) == WIDEST
+    assert interval_factor([(Interval(100.0, 100.0, 100.0), 101.0)] * 5) == WIDEST
 
 
 def test_misses_below_count_like_misses_above() -> None:
-    assert widening([(FORECAST, 100 / 2**1.5)] * 5) == pytest.approx(1.5)
+    assert interval_factor([(FORECAST, 100 / 2**1.5)] * 5) == pytest.approx(1.5)
 
 
 CANDIDATES = Candidates(("batch_size",), np.array([[8.0], [16.0]]), 0, np.ones(2, dtype=np.bool_), np.zeros(2))
@@ -59,26 +59,26 @@ def believe(runs: Sequence[Run]) -> Belief:
     return Belief(np.ones(1), zero, zero, zero, zero, no, np.zeros(2), count, none, none, 0.1, seconds, loss, 0.5, False)
 
 
-def told(runs: Sequence[Run], quantity: str = "duration_seconds") -> list[tuple[float, float]]:
-    return [(round(forecast.mean, 9), came) for forecast, came in one_step_ahead(believe, CANDIDATES, runs)[quantity]]
+def forecasts_and_outcomes(runs: Sequence[Run], quantity: str = "duration_seconds") -> list[tuple[float, float]]:
+    return [(round(forecast.mean, 9), came) for forecast, came in one_step_forecasts(believe, CANDIDATES, runs)[quantity]]
 
 
 def test_each_run_stands_beside_its_forecast_from_those_before_it() -> None:
-    assert told([a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)]) == [(1.0, 20.0), (2.0, 30.0)]
+    assert forecasts_and_outcomes([a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)]) == [(1.0, 20.0), (2.0, 30.0)]
 
 
 def test_losses_are_watched_beside_durations_where_they_were_measured() -> None:
     runs = [a_run(0, 10.0), a_run(1, 20.0, loss=0.5), a_run(2, None, loss=0.7), a_run(3, 9.0, loss=-1.0)]
-    assert told(runs, "val_loss") == [(2.0, 0.5), (4.0, 0.7)]
-    assert told(runs) == [(1.0, 20.0), (3.0, 9.0)]
+    assert forecasts_and_outcomes(runs, "val_loss") == [(2.0, 0.5), (4.0, 0.7)]
+    assert forecasts_and_outcomes(runs) == [(1.0, 20.0), (3.0, 9.0)]
 
 
 def test_runs_that_say_nothing_are_left_out() -> None:
     failed, unmeasured, elsewhere = a_run(1, 9.0, status=RunStatus.FAILED), a_run(2, None), a_run(3, 9.0, batch_size=7.0)
-    assert told([a_run(0, 10.0), failed, unmeasured, elsewhere]) == []
+    assert forecasts_and_outcomes([a_run(0, 10.0), failed, unmeasured, elsewhere]) == []
 
 
 def test_only_the_last_runs_are_watched() -> None:
     runs = [a_run(at, 10.0) for at in range(50)]
-    assert len(told(runs)) == WATCHED
-    assert one_step_ahead(believe, CANDIDATES, runs, last=1)["duration_seconds"][0][0].mean == pytest.approx(49.0)
+    assert len(forecasts_and_outcomes(runs)) == WATCHED
+    assert one_step_forecasts(believe, CANDIDATES, runs, last=1)["duration_seconds"][0][0].mean == pytest.approx(49.0)

@@ -16,7 +16,9 @@ FIELDS = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu
 
 def grid(*names_and_values: tuple[str, list[float]]) -> Candidates:
     names = tuple(name for name, _ in names_and_values)
-    values = np.stack([one.ravel() for one in np.meshgrid(*(v for _, v in names_and_values), indexing="ij")], axis=1)
+    values = np.stack(
+        [quantities.ravel() for quantities in np.meshgrid(*(v for _, v in names_and_values), indexing="ij")], axis=1
+    )
     return Candidates(names, values, 0, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
 
 
@@ -87,10 +89,10 @@ one_run = st.tuples(st.sampled_from([1.0, 2.0, 1024.0]), st.sampled_from([1.0, 8
 
 
 @given(st.lists(one_run, min_size=1, max_size=12))
-def test_forecasts_are_finite_and_in_order_whatever_was_measured(told: list[tuple[float, ...]]) -> None:
+def test_forecasts_are_finite_and_in_order_whatever_was_measured(rows: list[tuple[float, ...]]) -> None:
     candidates = grid(("batch_size", [1.0, 2.0, 1024.0, 1e9]), ("gpus", [1.0, 8.0, 4096.0]))
-    measured = [dict(zip(FIELDS, rest, strict=True)) for _, _, *rest in told]
-    runs = [a_run(i, {"batch_size": told[i][0], "gpus": told[i][1]}, **one) for i, one in enumerate(measured)]
+    measured = [dict(zip(FIELDS, rest, strict=True)) for _, _, *rest in rows]
+    runs = [a_run(i, {"batch_size": rows[i][0], "gpus": rows[i][1]}, **quantities) for i, quantities in enumerate(measured)]
     for name, band in demand(candidates, runs).items():
         assert np.isfinite([band.mean, band.low, band.high]).all()
         assert ((band.low >= 0) & (band.low <= band.mean) & (band.mean <= band.high)).all()

@@ -38,13 +38,13 @@ def _hit(candidates: Candidates, prior: Draws, truth: Draws, job: int, runs: int
     *seen, last = [_run(candidates, truth, job, row, at, noise, rng) for at, row in enumerate(rows)]
     belief, outcome = posterior(prior, candidates, seen), last.outcome
     forecasts = [predict(belief, rows[-1], usd_per_hour=None, coverage=level) for level in LEVELS]
-    durations = [_inside(outcome.duration_seconds, one.duration_seconds) for one in forecasts]
-    return np.array([durations, [_inside(outcome.val_loss, one.val_loss) for one in forecasts]])
+    durations = [_inside(outcome.duration_seconds, simulated.duration_seconds) for simulated in forecasts]
+    return np.array([durations, [_inside(outcome.val_loss, simulated.val_loss) for simulated in forecasts]])
 
 
 def _run(candidates: Candidates, truth: Draws, job: int, row: int, at: int, noise: float, rng: np.random.Generator) -> Run:
-    one = observe(truth, job, row, rng, noise=noise)
-    outcome = Outcome(duration_seconds=600 * float(np.exp(one.log_time)), val_loss=0.5 * float(np.exp(one.log_loss)))
+    simulated = observe(truth, job, row, rng, noise=noise)
+    outcome = Outcome(duration_seconds=600 * float(np.exp(simulated.log_time)), val_loss=0.5 * float(np.exp(simulated.log_loss)))
     identity = Identity("simulated", "job", "none")
     return Run(str(at), identity, candidates.parameters(row), RunStatus.SUCCEEDED, None, float(at), outcome, "observe")
 

@@ -5,10 +5,10 @@ from jpo.forecast.loss_curve import loss_after
 
 def test_a_smooth_loss_is_carried_on():
     losses = [(float(e), 0.2 + e**-0.7) for e in range(1, 21)]
-    found = loss_after(losses, 40.0)
-    assert found is not None
-    assert found.low < 0.2 + 40**-0.7 < found.high
-    assert found.mean == pytest.approx(0.2 + 40**-0.7, rel=0.03)
+    interval = loss_after(losses, 40.0)
+    assert interval is not None
+    assert interval.low < 0.2 + 40**-0.7 < interval.high
+    assert interval.mean == pytest.approx(0.2 + 40**-0.7, rel=0.03)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def by_definition(points: Floats) -> list[bool]:
         pairs = list(zip(some.tolist(), other.tolist(), strict=True))
         return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
 
-    return [not np.isnan(one).any() and not any(beats(other, one) for other in points) for one in points]
+    return [not np.isnan(point).any() and not any(beats(other, point) for other in points) for point in points]
 
 
 def unit_boxes(points: Floats, reference: Floats) -> int:

@@ -83,12 +83,14 @@ def test_loss_is_forecast_once_measured() -> None:
 
 
 def test_a_run_that_measured_no_loss_does_not_tell_the_loss_there() -> None:
-    known = replace(BELIEF, runs=np.array([4, 4]), val_loss=0.4)
-    told, untold = (predict(replace(known, loss_runs=runs), 1, usd_per_hour=None) for runs in (None, np.array([4, 0])))
-    assert told.val_loss is not None
-    assert untold.val_loss is not None
-    assert untold.val_loss.high > 1.3 * told.val_loss.high
-    assert untold.duration_seconds == told.duration_seconds
+    belief = replace(BELIEF, runs=np.array([4, 4]), val_loss=0.4)
+    unspecified, unmeasured = (
+        predict(replace(belief, loss_runs=runs), 1, usd_per_hour=None) for runs in (None, np.array([4, 0]))
+    )
+    assert unspecified.val_loss is not None
+    assert unmeasured.val_loss is not None
+    assert unmeasured.val_loss.high > 1.3 * unspecified.val_loss.high
+    assert unmeasured.duration_seconds == unspecified.duration_seconds
 
 
 def test_intervals_widen_when_no_simulated_job_fits() -> None:
@@ -99,9 +101,9 @@ def test_intervals_widen_when_no_simulated_job_fits() -> None:
 
 
 def test_the_calibration_watch_widens_around_the_middle() -> None:
-    known = replace(BELIEF, noise=0.1, val_loss=0.4)
+    belief = replace(BELIEF, noise=0.1, val_loss=0.4)
     stated, widened = (
-        predict(known, 0, usd_per_hour=1.0, interval_factor=interval_factor, loss_interval_factor=interval_factor**2)
+        predict(belief, 0, usd_per_hour=1.0, interval_factor=interval_factor, loss_interval_factor=interval_factor**2)
         for interval_factor in (1.0, 2.0)
     )
     for name, factor in (("duration_seconds", 2), ("cost_usd", 2), ("val_loss", 4)):

@@ -14,9 +14,9 @@ from jpo.forecast.transfer import (
     Surfaces,
     basis,
     coordinates,
-    learn_surfaces,
-    recall,
+    fit_surfaces,
     shipped_surfaces,
+    transfer_surfaces,
 )
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
@@ -57,19 +57,20 @@ def test_coordinates_are_absolute_and_end_at_two_and_a_half() -> None:
 
 
 def test_a_new_job_is_expected_to_be_like_those_that_were_learnt() -> None:
-    surfaces = learn_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
-    recalled = recall(surfaces, BATCHES, seed=0)
-    assert recalled is not None
-    assert recalled.trust == TRUST_IN_OWN
-    assert recalled.draws.log_time.shape == (MEMBERS, len(GRID))
-    assert (recalled.draws.log_time[:, 0] == 0).all()
-    assert recalled.draws.log_time[:, -1].mean() == pytest.approx(-0.6 * math.log(32), abs=0.25)
-    assert not recalled.draws.fails.any()
+    surfaces = fit_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
+    transferred = transfer_surfaces(surfaces, BATCHES, seed=0)
+    assert transferred is not None
+    assert transferred.trust == TRUST_IN_OWN
+    assert transferred.draws.log_time.shape == (MEMBERS, len(GRID))
+    assert (transferred.draws.log_time[:, 0] == 0).all()
+    assert transferred.draws.log_time[:, -1].mean() == pytest.approx(-0.6 * math.log(32), abs=0.25)
+    assert not transferred.draws.fails.any()
 
 
 def test_members_spread_as_the_jobs_differ() -> None:
     alike, apart = (
-        recall(learn_surfaces([*job("a", -0.5 - by), *job("b", -0.5 + by)], ("batch_size",)), BATCHES, 0) for by in (0.01, 0.4)
+        transfer_surfaces(fit_surfaces([*job("a", -0.5 - by), *job("b", -0.5 + by)], ("batch_size",)), BATCHES, 0)
+        for by in (0.01, 0.4)
     )
     assert alike is not None
     assert apart is not None
@@ -77,8 +78,8 @@ def test_members_spread_as_the_jobs_differ() -> None:
 
 
 def test_the_same_seed_recalls_the_same_surfaces() -> None:
-    surfaces = learn_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
-    first, again, other = (recall(surfaces, BATCHES, seed) for seed in (1, 1, 2))
+    surfaces = fit_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
+    first, again, other = (transfer_surfaces(surfaces, BATCHES, seed) for seed in (1, 1, 2))
     assert first is not None
     assert again is not None
     assert other is not None
@@ -89,51 +90,51 @@ def test_the_same_seed_recalls_the_same_surfaces() -> None:
 def test_three_configurations_say_nothing_about_a_surface_whatever_else_varied() -> None:
     few = [*job("a", -0.5, GRID[:3]), *job("b", -0.5, GRID[:3])]
     varied = [run for n in range(5) for run in job("c", -0.5, GRID[:3], momentum=n / 10)]
-    assert learn_surfaces([*few, *varied], ("batch_size",)) == []
-    assert recall([], BATCHES, 0) is None
+    assert fit_surfaces([*few, *varied], ("batch_size",)) == []
+    assert transfer_surfaces([], BATCHES, 0) is None
 
 
 def test_one_job_alone_is_not_recalled_nor_does_it_get_its_trust_from_others() -> None:
     """Nothing but noise would be drawn from one job; the shipped surfaces, which are several, come next."""
     names = shipped_surfaces().names
-    one = Surfaces(names[::-1], -np.ones(len(names)), np.ones(len(names)), np.zeros((1, 35)), np.zeros((1, 35)), TRUST_IN_OWN)
+    lonely = Surfaces(names[::-1], -np.ones(len(names)), np.ones(len(names)), np.zeros((1, 35)), np.zeros((1, 35)), TRUST_IN_OWN)
     rows = candidates(names, (32, 0.01, 2, 20), (64, 0.01, 2, 20))
-    assert recall([one], rows, 0) is None
-    recalled = recall([one, shipped_surfaces()], rows, 0)
-    assert recalled is not None
-    assert recalled.trust == TRUST_IN_SHIPPED
+    assert transfer_surfaces([lonely], rows, 0) is None
+    transferred = transfer_surfaces([lonely, shipped_surfaces()], rows, 0)
+    assert transferred is not None
+    assert transferred.trust == TRUST_IN_SHIPPED
 
 
 def test_surfaces_over_other_parameters_are_not_recalled() -> None:
-    surfaces = learn_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
+    surfaces = fit_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
     both = candidates(("batch_size", "gpus"), (32, 1), (64, 2))
-    assert recall(surfaces, both, 0) is None
-    assert recall(surfaces, candidates(("batch_size", "gpus"), (32, 1), (64, 1)), 0) is not None  # gpus stay
-    assert recall(surfaces, candidates(("batch_size",), (32,)), 0) is None
+    assert transfer_surfaces(surfaces, both, 0) is None
+    assert transfer_surfaces(surfaces, candidates(("batch_size", "gpus"), (32, 1), (64, 1)), 0) is not None  # gpus stay
+    assert transfer_surfaces(surfaces, candidates(("batch_size",), (32,)), 0) is None
 
 
 def test_trust_shrinks_with_the_share_of_candidates_outside_of_what_was_recorded() -> None:
-    surfaces = learn_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
-    recalled = recall(surfaces, candidates(("batch_size",), (32,), (64,), (1024,), (4096,)), 0)
-    assert recalled is not None
-    assert recalled.trust == pytest.approx(TRUST_IN_OWN / 2)
+    surfaces = fit_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
+    transferred = transfer_surfaces(surfaces, candidates(("batch_size",), (32,), (64,), (1024,), (4096,)), 0)
+    assert transferred is not None
+    assert transferred.trust == pytest.approx(TRUST_IN_OWN / 2)
 
 
 def test_a_loss_that_was_never_measured_leaves_only_small_residuals() -> None:
-    recalled = recall(learn_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",)), BATCHES, 0)
-    assert recalled is not None
-    assert np.abs(recalled.draws.log_loss.mean(axis=0)).max() < 0.05
-    assert recalled.draws.log_loss.std() < 0.2
+    transferred = transfer_surfaces(fit_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",)), BATCHES, 0)
+    assert transferred is not None
+    assert np.abs(transferred.draws.log_loss.mean(axis=0)).max() < 0.05
+    assert transferred.draws.log_loss.std() < 0.2
 
 
 @pytest.mark.parametrize(("batches", "loss"), [([32.0] * 9, 0.5), ([0.0, -5.0, 1e300, 1e-300], -1.0), (GRID, 1e300)])
 def test_strange_jobs_give_finite_surfaces(batches: list[float], loss: float) -> None:
     runs = [*job("a", 0.0, batches, loss, cpus=4), *job("b", 0.0, GRID, loss, cpus=4), *job("c", -0.1, GRID, None, cpus=4)]
-    surfaces = learn_surfaces(runs, ("batch_size", "cpus"))
-    recalled = recall(surfaces, candidates(("batch_size", "cpus"), (32, 4), (64, 4)), 0)
-    assert recalled is not None
-    assert np.isfinite(recalled.draws.log_time).all()
-    assert np.isfinite(recalled.draws.log_loss).all()
+    surfaces = fit_surfaces(runs, ("batch_size", "cpus"))
+    transferred = transfer_surfaces(surfaces, candidates(("batch_size", "cpus"), (32, 4), (64, 4)), 0)
+    assert transferred is not None
+    assert np.isfinite(transferred.draws.log_time).all()
+    assert np.isfinite(transferred.draws.log_loss).all()
 
 
 @given(
@@ -163,22 +164,22 @@ def test_no_history_breaks_what_is_recalled(data: list[tuple[int, float, float, 
         )
         for i, (who, batch, s, loss, status) in enumerate(data)
     ]
-    recalled = recall([*learn_surfaces(runs, ("batch_size",)), shipped_surfaces()], BATCHES, 0)
-    if recalled is not None:
-        assert np.isfinite(recalled.draws.log_time).all()
-        assert np.abs(recalled.draws.log_loss).max() <= 6
-        assert 0 <= recalled.trust <= 1
+    transferred = transfer_surfaces([*fit_surfaces(runs, ("batch_size",)), shipped_surfaces()], BATCHES, 0)
+    if transferred is not None:
+        assert np.isfinite(transferred.draws.log_time).all()
+        assert np.abs(transferred.draws.log_loss).max() <= 6
+        assert 0 <= transferred.trust <= 1
 
 
 def test_no_ratio_is_beyond_four_hundred() -> None:
     """The jobs' own are: 32^9."""
-    recalled = recall(learn_surfaces([*job("a", 9), *job("b", 10)], ("batch_size",)), BATCHES, 0)
-    assert recalled is not None
-    assert np.abs(recalled.draws.log_time).max() == 6
+    transferred = transfer_surfaces(fit_surfaces([*job("a", 9), *job("b", 10)], ("batch_size",)), BATCHES, 0)
+    assert transferred is not None
+    assert np.abs(transferred.draws.log_time).max() == 6
 
 
 def test_no_parameter_no_surface() -> None:
-    assert learn_surfaces(job("a", -0.5), ()) == []
+    assert fit_surfaces(job("a", -0.5), ()) == []
 
 
 def test_the_shipped_surfaces_are_finite_and_of_many_jobs() -> None:

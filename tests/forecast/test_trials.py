@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from jpo.forecast.trials import Laws, Trial, full_runs, steady, trial_of
+from jpo.forecast.trials import Laws, Trial, TrialLog, full_runs, steady, trial_of
 
 VALUES = {"batch_size": 64.0, "epochs": 40.0}
 
@@ -21,8 +21,8 @@ def one_law(*columns):
 
 
 def test_a_trial_tells_start_up_and_end_from_its_epochs():
-    found = trial_of("t", {}, rows_of([15.0, 25.0, 35.0, 45.0]), fraction=1.0, started_at=0.0, ended_at=47.0)
-    assert (found.epoch_seconds, found.around_seconds, found.samples, found.epochs) == (10.0, 7.0, 100.0, 3.0)
+    result = trial_of(TrialLog("t", {}, rows_of([15.0, 25.0, 35.0, 45.0]), fraction=1.0, started_at=0.0, ended_at=47.0))
+    assert (result.epoch_seconds, result.around_seconds, result.samples, result.epochs) == (10.0, 7.0, 100.0, 3.0)
 
 
 def test_slow_first_epochs_belong_to_the_start():
@@ -38,7 +38,7 @@ def test_a_stall_counts_no_more_than_three_medians():
 @pytest.mark.parametrize("ends", [[], [10.0], [10.0, 10.0], [10.0, 5.0]])
 def test_rows_that_tell_nothing_are_refused(ends):
     with pytest.raises(ValueError, match=r"fewer than two|does not rise"):
-        trial_of("t", {}, rows_of(ends), fraction=1.0, started_at=0.0, ended_at=None)
+        trial_of(TrialLog("t", {}, rows_of(ends), fraction=1.0, started_at=0.0, ended_at=None))
 
 
 def test_rows_within_an_epoch_tell_the_evaluation_apart():
@@ -48,9 +48,9 @@ def test_rows_within_an_epoch_tell_the_evaluation_apart():
             {"time": 10.0 * epoch + 4, "epoch": epoch + 0.5, "samples": 100.0 * epoch + 50},
             {"time": 10.0 * epoch + 10, "epoch": epoch + 1.0, "samples": 100.0 * epoch + 100, "val_loss": 1.0},
         ]
-    found = trial_of("t", {}, rows, fraction=1.0, started_at=0.0, ended_at=None)
-    assert found.epoch_seconds == 10.0
-    assert found.evaluation == pytest.approx(0.2)
+    result = trial_of(TrialLog("t", {}, rows, fraction=1.0, started_at=0.0, ended_at=None))
+    assert result.epoch_seconds == 10.0
+    assert result.evaluation == pytest.approx(0.2)
 
 
 def test_all_epochs_on_all_data_take_as_many_times_as_long():
@@ -72,8 +72,8 @@ def test_two_shares_of_the_data_tell_what_does_not_shrink_with_them():
 
 
 def test_the_interval_is_wider_the_farther_the_full_run_lies():
-    near, far = ({**VALUES, "epochs": epochs} for epochs in (8.0, 8000.0))
-    few, many = full_runs([trial()], [VALUES], [near, far], one_law(0.0, 0.0, 0.0))
+    short, long = ({**VALUES, "epochs": epochs} for epochs in (8.0, 8000.0))
+    few, many = full_runs([trial()], [VALUES], [short, long], one_law(0.0, 0.0, 0.0))
     assert many.high / many.low > 1.2 * few.high / few.low
 
 
@@ -84,7 +84,9 @@ def test_trials_that_no_law_explains_widen_the_interval():
 
 
 def test_an_evaluation_that_a_row_tells_apart_is_not_multiplied_with_the_data():
-    told = trial(0.1, 1.0 + 2.0, samples=1e4, evaluation=2 / 3)  # 10 s to train on all; 2 s to evaluate, whatever is trained on
-    (seconds,) = full_runs([told], [VALUES], [VALUES], Laws(np.zeros((2000, 2)), seed=0))
+    with_evaluation = trial(
+        0.1, 1.0 + 2.0, samples=1e4, evaluation=2 / 3
+    )  # 10 s to train on all; 2 s to evaluate, whatever is trained on
+    (seconds,) = full_runs([with_evaluation], [VALUES], [VALUES], Laws(np.zeros((2000, 2)), seed=0))
     assert seconds.low < 480 < seconds.high
     assert seconds.mean == pytest.approx(480, rel=0.15)

@@ -12,7 +12,7 @@ from made import DIGITS, a_run, a_suggestion
 
 from jpo import config
 from jpo.history import AuditEvent, Store, open_store
-from jpo.history.undo import last_in_force, on_probation, on_record, pinned, pins, restored, told_of_pins, took_effect, undo
+from jpo.history.undo import last_in_force, on_probation, on_record, pin_notes, pinned, pins, restored, took_effect, undo
 from jpo.project.load import load
 from jpo.project.proposal import edits_of, executed_with
 from jpo.project.workload import read_workload
@@ -272,9 +272,9 @@ def test_a_pin_holds_a_parameter_only_where_it_has_the_pinned_value(checkout: Ch
     append(checkout.store, a_suggestion("s1"), written=False)
     pin(checkout.store, "r1", 200.0, suggested={"batch_size": 64.0})
     workload = pinned(checkout.read(), checkout.store, now=300.0)
-    assert told_of_pins(workload) == ("training.batch_size = 6.4e1 is pinned until 1970-01-02 by rollback r1",)
+    assert pin_notes(workload) == ("training.batch_size = 6.4e1 is pinned until 1970-01-02 by rollback r1",)
     checkout.by_hand("batch_size", "65")
-    assert told_of_pins(pinned(checkout.read(), checkout.store, now=300.0)) == ()
+    assert pin_notes(pinned(checkout.read(), checkout.store, now=300.0)) == ()
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_a_damaged_record_of_a_card_hides_no_card(smi: Smi) -> None:
 )
 def test_an_answer_that_lists_no_card_and_does_not_say_so_is_unknown(smi: Smi, answer: str) -> None:
     gpus, why = look_for_gpus({}, program=smi(answer))
-    assert (gpus, why.endswith(f"no card in its answer, {answer or 'and not a word'}")) == (None, True)
+    assert (gpus, why.endswith(f"no card in its answer, {answer or 'and no output'}")) == (None, True)
 
 
 def test_no_program_and_no_device_is_no_gpu(tmp_path: Path) -> None:

@@ -123,10 +123,10 @@ def test_what_was_not_measured_is_named_where_no_cause_is_known() -> None:
     found = diagnose(on_gpus(gpu_utilisation=0.002))
     assert found is not None
     assert found.code == "JPO-W868"
-    assert "less than 1% busy, why is unknown (not measured: GPU memory, CPU, its course)" in found.finding
+    assert "less than 1% busy, the reason is unknown (not measured: GPU memory, CPU, its time series)" in found.finding
     found = diagnose(on_gpus(gpu_utilisation=0.0, gpu_memory_gib=3.0, cpu_utilisation=0.4), [course([0.0] * 9)])
     assert found is not None
-    assert found.finding == "4 GPUs of run r1: 0% busy, why is unknown"
+    assert found.finding == "4 GPUs of run r1: 0% busy, the reason is unknown"
 
 
 measured = st.none() | st.floats(0, 1)

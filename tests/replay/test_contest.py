@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from replay.contests import silently, small_contest
 from jpo.errors import UsageError
 from jpo.replay import POLICIES, Contest, Result, hold, play
 from jpo.replay.contest import Backend
-from jpo.replay.extras import is_installed, need
+from jpo.replay.extras import is_installed
 
 
 @pytest.fixture
@@ -51,9 +50,9 @@ def test_a_seed_is_a_replay_of_its_own_wherever_the_count_begins(contest: Contes
 def test_the_score_is_that_of_each_seed_once(contest: Contest, result: Result) -> None:
     trace = contest.traces[0]
     charges = np.stack([play(trace, POLICIES["random"], "time", runs=4, seed=seed).charges for seed in range(7)])
-    told = result["time"]["random"].by_workload["one"].curve
-    assert [point.mean for point in told] == pytest.approx(charges.cumsum(axis=1).mean(axis=0) / [1, 2, 3, 4])
-    assert told[0].error == pytest.approx(charges[:, 0].std(ddof=1) / 7**0.5)
+    figures = result["time"]["random"].by_workload["one"].curve
+    assert [point.mean for point in figures] == pytest.approx(charges.cumsum(axis=1).mean(axis=0) / [1, 2, 3, 4])
+    assert figures[0].error == pytest.approx(charges[:, 0].std(ddof=1) / 7**0.5)
 
 
 def test_progress_is_told_once_per_batch(contest: Contest) -> None:
@@ -67,17 +66,3 @@ def test_progress_is_told_once_per_batch(contest: Contest) -> None:
 
     hold(contest, jobs=1, backend="loky", track=track)
     assert seen == list(range(0, 24, 4))  # 2 workloads x 3 policies (never changing is always played) x 2 objectives x 2 pieces
-
-
-def test_a_missing_package_is_named_with_its_remedy() -> None:
-    with pytest.raises(
-        UsageError, match=r'optuna-tpe needs no_such_package, which is not installed; pip install "jpo\[replay\]"'
-    ):
-        need("optuna-tpe", "json", "no_such_package")
-
-
-def test_a_folder_that_is_named_like_a_package_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "no_such_package").mkdir()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert not is_installed("no_such_package")
-    assert is_installed("json")

@@ -18,16 +18,16 @@ def replay(*charges: float, delivered: int | None = None, stopped: int = 0) -> R
 
 
 def test_the_curve_is_the_mean_cost_of_the_runs_so_far() -> None:
-    one = score([replay(4.0, 2.0), replay(2.0, 2.0)], [replay(4.0, 4.0)] * 2)
-    assert [point.mean for point in one.curve] == [3.0, 2.5]
-    assert one.curve[0].error == pytest.approx(1.0)  # sd sqrt(2) / sqrt(2)
+    result = score([replay(4.0, 2.0), replay(2.0, 2.0)], [replay(4.0, 4.0)] * 2)
+    assert [point.mean for point in result.curve] == [3.0, 2.5]
+    assert result.curve[0].error == pytest.approx(1.0)  # sd sqrt(2) / sqrt(2)
 
 
 def test_cost_per_model_divides_by_the_runs_that_delivered() -> None:
-    one = score([replay(2.0, 4.0, delivered=1), replay(2.0, 2.0)], [replay(2.0, 2.0)] * 2)
-    assert one.per_model.mean == pytest.approx(10 / 3)
+    result = score([replay(2.0, 4.0, delivered=1), replay(2.0, 2.0)], [replay(2.0, 2.0)] * 2)
+    assert result.per_model.mean == pytest.approx(10 / 3)
     residuals = np.array([6 - 10 / 3, 4 - 20 / 3])
-    assert one.per_model.error == pytest.approx(residuals.std(ddof=1) / math.sqrt(2) / 1.5)
+    assert result.per_model.error == pytest.approx(residuals.std(ddof=1) / math.sqrt(2) / 1.5)
 
 
 def test_a_policy_that_never_delivers_has_an_infinite_cost_per_model() -> None:
@@ -36,14 +36,14 @@ def test_a_policy_that_never_delivers_has_an_infinite_cost_per_model() -> None:
 
 def test_harm_is_more_than_five_percent_above_never_changing_with_the_same_luck() -> None:
     keeping = [replay(1.0, 1.0), replay(2.0, 2.0), replay(1.0, 1.0), replay(1.0, 1.0)]
-    one = score([replay(1.0, 1.09), replay(1.0, 1.2), replay(1.0, 1.2), replay(1.0, 1.0, stopped=1)], keeping)
-    assert one.harm.mean == 0.25
-    assert one.stopped.mean == 0.125
+    result = score([replay(1.0, 1.09), replay(1.0, 1.2), replay(1.0, 1.2), replay(1.0, 1.0, stopped=1)], keeping)
+    assert result.harm.mean == 0.25
+    assert result.stopped.mean == 0.125
 
 
 def test_harm_looks_at_the_first_ten_runs_only() -> None:
-    one = score([replay(*[1.0] * 10, 9.0)], [replay(*[1.0] * 11)])
-    assert one.harm.mean == 0.0
+    result = score([replay(*[1.0] * 10, 9.0)], [replay(*[1.0] * 11)])
+    assert result.harm.mean == 0.0
 
 
 def test_one_replay_tells_no_standard_error() -> None:

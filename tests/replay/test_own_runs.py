@@ -16,7 +16,7 @@ def run(number: int, seconds: float | None, status: RunStatus = RunStatus.SUCCEE
 
 
 def traced(*runs: Run) -> OwnRuns:
-    return trace_of("digits", "config.ini", runs, lambda one: one.outcome.duration_seconds, cost_unit="USD")
+    return trace_of("digits", "config.ini", runs, lambda run: run.outcome.duration_seconds, cost_unit="USD")
 
 
 def test_runs_are_grouped_by_what_differs_and_start_with_the_oldest() -> None:
@@ -25,8 +25,8 @@ def test_runs_are_grouped_by_what_differs_and_start_with_the_oldest() -> None:
     assert own.trace.executions == ((Execution(10, 10, True), Execution(12, 12, True)), (Execution(20, 20, True),))
     assert own.trace.default == 0
     assert own.notes == (
-        "digits: only the 2 configurations which its 3 runs had can be chosen; what was not run may be better",
-        "digits: run 1 of each replay is batch_size = 64, as the oldest run",
+        "digits: only the 2 configurations of its 3 runs can be chosen; others may be better",
+        "digits: run 1 of each replay has batch_size = 64, like the oldest run",
     )
 
 
@@ -43,8 +43,8 @@ def test_runs_that_lack_something_are_left_out_and_counted() -> None:
         run(3, 8, gpus=2),
         run(4, 1e308, batch_size=8),
     )
-    assert [one["batch_size"] for one in own.trace.configurations] == [64, 16]
-    assert own.notes[-1] == "digits: 3 runs are left out; they lack a duration, a cost or a parameter"
+    assert [run["batch_size"] for run in own.trace.configurations] == [64, 16]
+    assert own.notes[-1] == "digits: 3 runs without a duration, a cost or a parameter are left out"
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

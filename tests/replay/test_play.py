@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from jpo.records import Outcome
-from jpo.replay import Execution, Problem, Trace, expected, play
-from jpo.replay.play import luck
+from jpo.replay import Execution, ReplayProblem, Trace, expected, play
+from jpo.replay.play import drawn_repetitions
 
 Ladder = Callable[..., Trace]
 
@@ -94,18 +94,18 @@ def test_the_same_seed_gives_every_policy_the_same_luck() -> None:
 
 def test_the_luck_of_a_configuration_is_not_that_of_its_neighbour() -> None:
     several = tuple(Execution(float(s), 1.0, True) for s in range(1, 21))
-    drawn = luck(Trace("toy", ({"b": 1.0}, {"b": 2.0}), (several, several), 0, "USD"), runs=50, seed=0)
+    drawn = drawn_repetitions(Trace("toy", ({"b": 1.0}, {"b": 2.0}), (several, several), 0, "USD"), runs=50, seed=0)
     assert drawn.shape == (2, 50)
     assert (drawn[0] != drawn[1]).any()
     assert set(np.unique(drawn)) <= set(range(20))
 
 
 def test_a_policy_is_told_the_problem_and_nothing_of_the_outcomes(ladder: Ladder) -> None:
-    problems: list[Problem] = []
+    problems: list[ReplayProblem] = []
 
-    def make(problem: Problem) -> Scripted:
+    def make(problem: ReplayProblem) -> Scripted:
         problems.append(problem)
         return Scripted([0])
 
     play(ladder(10.0, 5.0, default=1), make, "cost", runs=2, seed=8)
-    assert problems == [Problem(({"batch_size": 1.0}, {"batch_size": 2.0}), 1, "cost", 8)]
+    assert problems == [ReplayProblem(({"batch_size": 1.0}, {"batch_size": 2.0}), 1, "cost", 8)]

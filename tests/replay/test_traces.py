@@ -24,7 +24,7 @@ def test_the_power_limit_stays_at_the_default_and_is_no_knob(zeus: Path) -> None
 
 def test_an_opened_power_limit_is_a_knob(zeus: Path) -> None:
     trace = read_trace(zeus, opened=["power_limit_w"])
-    assert [tuple(one.values()) for one in trace.configurations] == [(32, 200), (32, 250), (64, 250)]
+    assert [tuple(execution.values()) for execution in trace.configurations] == [(32, 200), (32, 250), (64, 250)]
     assert trace.default == 1
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import csv
-import json
 from dataclasses import replace
 from io import StringIO
+from json import loads
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,8 @@ from jpo.errors import UsageError
 from jpo.forecast.before_after import BeforeAfter
 from jpo.records import USD, Currency, Identity, Interval
 from jpo.report import before_after
-from jpo.report.before_after import Comparison
+from jpo.report.before_after import WorkloadChange, WorkloadChanges
+from jpo.report.forms import html, json, markdown, text
 from jpo.report.plots.before_after import plot
 
 LINES = (
@@ -20,33 +21,34 @@ LINES = (
     BeforeAfter("cost_usd", "ratio", None, 1.5, 0, 8, None, "too few"),
     BeforeAfter("failed", "difference", 0.1, 0.0, 10, 8, Interval(-0.1, -0.35, 0.22), "no clear change"),
 )
-FOUND = Comparison(Identity("d", "m$x", "f"), 100.0, 200.0, 10, 8, 2, LINES, LINES[:1])
-NOTHING = Comparison(Identity("d", "m", "f"), None, None, 1, 0, 0, (), ())
+FOUND = WorkloadChange(Identity("d", "m$x", "f"), 100.0, 200.0, 10, 8, 2, LINES, LINES[:1])
+NOTHING = WorkloadChange(Identity("d", "m", "f"), None, None, 1, 0, 0, (), ())
 
 
-def lines(*found: Comparison, currency: Currency = USD) -> list[str]:
-    return [" ".join(line.split()) for line in before_after.as_tables(found, currency, width=140, colour=False).split("\n")]
+def lines(*workloads: WorkloadChange, currency: Currency = USD) -> list[str]:
+    document = before_after.document(WorkloadChanges(workloads, currency))
+    return [" ".join(line.split()) for line in text.render(document, width=160, colour=False).split("\n")]
 
 
 def test_the_table_says_how_much_and_how_sure() -> None:
-    text = lines(FOUND, currency=Currency("EUR", 2.0))
-    assert "duration 1m 40s 1m 02s -38% (-50 to -22) better -38% (-50 to -22) better" in text
-    assert "cost unknown 3.00 EUR too few" in text
-    assert "runs that failed 10% 0% -10 points (-35 to +22) no clear change" in text
+    shown = lines(FOUND, currency=Currency("EUR", 2.0))
+    assert "duration 1m 40s 1m 02s -38% (-50% to -22%) better -38% (-50% to -22%) better" in shown
+    assert "cost unknown 3.00 EUR too few" in shown
+    assert "runs that failed 10% 0% -10 points (-35 to +22) no clear change" in shown
     head = "first changed on 1970-01-01 00:01, last on 1970-01-01 00:03 (UTC): 10 runs before, 8 runs after it; left out, since"
-    assert any(line.startswith(head) for line in text)
+    assert any(line.startswith(head) for line in shown)
 
 
 def test_what_had_to_be_compared_by_difference_says_so() -> None:
     line = BeforeAfter("gpu_utilisation", "difference", 0.2, 0.8, 4, 4, Interval(0.6, 0.4, 0.8), "better")
-    assert "GPU utilisation (arithmetic) 0.2 0.8 +0.6 (+0.4 to +0.8) better" in lines(
+    assert "GPU utilisation (arithmetic) 20% 80% +60 points (+40 to +80) better" in lines(
         replace(FOUND, lines=(line,), since_last=())
     )
 
 
 def test_no_change_has_no_sign() -> None:
     line = BeforeAfter("val_loss", "ratio", 0.1, 0.1, 4, 4, Interval(1.0, 0.9999, 1.0001), "no clear change")
-    assert "val loss 0.1 0.1 0% (0 to 0) no clear change" in lines(replace(FOUND, lines=(line,), since_last=()))
+    assert "val loss 0.1 0.1 ±0% (±0% to ±0%) no clear change" in lines(replace(FOUND, lines=(line,), since_last=()))
 
 
 def test_without_a_change_there_is_nothing_to_compare() -> None:
@@ -55,7 +57,7 @@ def test_without_a_change_there_is_nothing_to_compare() -> None:
 
 
 def test_json_has_ratios_and_null_where_none_is_stated() -> None:
-    (one,) = json.loads(before_after.as_json([FOUND]))["workloads"]
+    (one,) = loads(json.dumps(before_after.as_json(WorkloadChanges([FOUND]))))["workloads"]
     assert one["since_first_change"][0]["change"] == {"mean": 0.62, "low": 0.5, "high": 0.78}
     assert (one["since_first_change"][1]["change"], one["since_first_change"][1]["before"]) == (None, None)
     assert [line["kind"] for line in one["since_first_change"]] == ["ratio", "ratio", "difference"]
@@ -63,13 +65,22 @@ def test_json_has_ratios_and_null_where_none_is_stated() -> None:
 
 
 def test_csv_has_a_row_for_each_line() -> None:
-    rows = list(csv.DictReader(StringIO(before_after.as_csv([FOUND, NOTHING]))))
+    rows = list(csv.DictReader(StringIO(before_after.as_csv(WorkloadChanges([FOUND, NOTHING])))))
     assert [(row["since"], row["quantity"], row["low"]) for row in rows] == [
         ("first change", "duration_seconds", "0.5"),
         ("first change", "cost_usd", ""),
         ("first change", "failed", "-0.35"),
         ("last change", "duration_seconds", "0.5"),
     ]
+
+
+def test_markdown_and_html_have_the_same_tables() -> None:
+    document = before_after.document(WorkloadChanges([replace(FOUND, identity=Identity("<b>", "m", "f"))]))
+    page = markdown.render(document)
+    assert "#### Workload **\\<b\\>/m/f**" in page
+    assert "| duration | 1m 40s | 1m 02s | -38% (-50% to -22%) | better | -38% (-50% to -22%) | better |" in page
+    assert "&lt;b&gt;/m/f" in html.render(document)
+    assert '<span class="good">better</span>' in html.render(document)
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.svg"])

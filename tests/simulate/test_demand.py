@@ -16,15 +16,15 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 def demand(**changes: object) -> Demand:
     """One job: 10% loading, 4 epochs, 10% validation and checkpoint each, 1 + 2 + 4 + 8 GiB."""
-    known: dict[str, object] = {
+    quantities: dict[str, object] = {
         "load": np.array([0.1]),
         "validate": np.array([0.1]),
         "checkpoint": np.array([0.1]),
         "epochs": np.array([4]),
         "cores": np.array([[6.0, 4.0, 2.0, 1.0]]),
     }
-    known |= {f"{name}_gib": np.array([gib]) for name, gib in {"base": 1.0, "data": 2.0, "batch": 4.0, "copy": 8.0}.items()}
-    return Demand(**{**known, **changes})  # type: ignore[arg-type]
+    quantities |= {f"{name}_gib": np.array([gib]) for name, gib in {"base": 1.0, "data": 2.0, "batch": 4.0, "copy": 8.0}.items()}
+    return Demand(**{**quantities, **changes})  # type: ignore[arg-type]
 
 
 def test_a_run_goes_through_its_phases_in_order() -> None:

@@ -7,10 +7,10 @@ from jpo.simulate.fleet import all_runs, before_after, change, failures, overall
 
 
 def test_medians_are_over_the_last_runs_that_ended_well() -> None:
-    one = lane([run(100), run(100), run(120)], [run(100), run(10, BAD), run(60)])
-    assert before_after(one, "duration_seconds", 2) == (110, 60)
-    assert change(one, "duration_seconds", 2) == pytest.approx(60 / 110)
-    assert before_after(one, "val_loss", 2) == (None, None)
+    workload = lane([run(100), run(100), run(120)], [run(100), run(10, BAD), run(60)])
+    assert before_after(workload, "duration_seconds", 2) == (110, 60)
+    assert change(workload, "duration_seconds", 2) == pytest.approx(60 / 110)
+    assert before_after(workload, "val_loss", 2) == (None, None)
 
 
 def test_failed_runs_are_paid_for() -> None:
@@ -24,13 +24,13 @@ def test_failed_runs_are_paid_for() -> None:
 
 def test_a_workload_whose_last_runs_all_failed_is_worse() -> None:
     bad = lane([run(100)] * 2, [run(50, BAD)] * 2, goal=None)
-    some = fleet(bad, lane([run(100)] * 2, [run(90)] * 2, goal=0.9), lane([run(100)] * 2, [run(102)] * 2, goal=1.02))
-    assert (worse(some), worse(some, than=1.05)) == (2, 1)
+    simulated = fleet(bad, lane([run(100)] * 2, [run(90)] * 2, goal=0.9), lane([run(100)] * 2, [run(102)] * 2, goal=1.02))
+    assert (worse(simulated), worse(simulated, than=1.05)) == (2, 1)
 
 
 def test_the_overall_change_is_a_median_with_its_interval() -> None:
-    some = fleet(*(lane([run(100)] * 2, [run(seconds)] * 2) for seconds in (50, 80, 90)))
-    interval = overall(some, "duration_seconds")
+    simulated = fleet(*(lane([run(100)] * 2, [run(seconds)] * 2) for seconds in (50, 80, 90)))
+    interval = overall(simulated, "duration_seconds")
     assert interval is not None
     assert (interval.mean, interval.low, interval.high) == (0.8, 0.5, 0.9)
-    assert overall(some, "val_loss") is None
+    assert overall(simulated, "val_loss") is None

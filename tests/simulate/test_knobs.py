@@ -16,26 +16,26 @@ def knobs(names: tuple[str, ...], *rows: tuple[float, ...], current: int = 0) ->
 
 def test_batch_rate_layers_and_epochs_are_doublings_relative_to_today() -> None:
     names = ("batch_size", "learning_rate", "num_layers", "epochs")
-    found = knobs(names, (32, 0.1, 2, 10), (128, 0.05, 2, 40), current=0)
+    coordinates = knobs(names, (32, 0.1, 2, 10), (128, 0.05, 2, 40), current=0)
     by_hand = np.array([[0, 2], [0, -1], [0, 0], [0, 2]])
-    assert np.array([found.batch, found.rate, found.layers, found.epochs]) == pytest.approx(by_hand)
+    assert np.array([coordinates.batch, coordinates.rate, coordinates.layers, coordinates.epochs]) == pytest.approx(by_hand)
     assert list(knobs(("batch_size",), (32,), (128,), current=1).batch) == [-2, 0]
 
 
 def test_a_parameter_that_is_no_column_stays_as_it_is() -> None:
-    found = knobs(("batch_size",), (32,), (64,))
-    assert [list(row) for row in (found.rate, found.layers, found.epochs)] == [[0, 0]] * 3
-    assert (list(found.gpus), list(found.cpus), list(found.memory)) == ([0, 0], [1, 1], [1, 1])
-    assert (found.epochs_now, found.has_cpus, found.others.shape) == (None, False, (0, 2))
+    coordinates = knobs(("batch_size",), (32,), (64,))
+    assert [list(row) for row in (coordinates.rate, coordinates.layers, coordinates.epochs)] == [[0, 0]] * 3
+    assert (list(coordinates.gpus), list(coordinates.cpus), list(coordinates.memory)) == ([0, 0], [1, 1], [1, 1])
+    assert (coordinates.epochs_now, coordinates.has_cpus, coordinates.others.shape) == (None, False, (0, 2))
 
 
 def test_amounts_are_as_they_are_and_absurd_ones_are_made_possible() -> None:
-    found = knobs(("epochs", "gpus", "cpus", "memory_gib"), (0, 2, 0, 8), (5, -1, 4, -3))
-    assert list(found.gpus) == [2, 0]
-    assert list(found.cpus) == [0.1, 4]
-    assert list(found.memory) == [8, 1e-6]
-    assert found.epochs_now == 1
-    assert found.has_cpus
+    coordinates = knobs(("epochs", "gpus", "cpus", "memory_gib"), (0, 2, 0, 8), (5, -1, 4, -3))
+    assert list(coordinates.gpus) == [2, 0]
+    assert list(coordinates.cpus) == [0.1, 4]
+    assert list(coordinates.memory) == [8, 1e-6]
+    assert coordinates.epochs_now == 1
+    assert coordinates.has_cpus
 
 
 def test_nothing_is_farther_than_sixty_doublings() -> None:
@@ -44,8 +44,8 @@ def test_nothing_is_farther_than_sixty_doublings() -> None:
 
 
 def test_unknown_parameters_are_scaled_to_zero_to_one() -> None:
-    found = knobs(("momentum", "warmup", "held", "shift"), (0.8, 1, 7, -5), (0.9, 1000, 7, 0), (1.0, 1e6, 7, 5))
-    assert found.others == pytest.approx(np.array([[0, 0.5, 1], [0, 0.5, 1], [0, 0, 0], [0, 0.5, 1]]))
+    coordinates = knobs(("momentum", "warmup", "held", "shift"), (0.8, 1, 7, -5), (0.9, 1000, 7, 0), (1.0, 1e6, 7, 5))
+    assert coordinates.others == pytest.approx(np.array([[0, 0.5, 1], [0, 0.5, 1], [0, 0, 0], [0, 0.5, 1]]))
 
 
 @pytest.mark.parametrize("pair", [(1e308, 1e-308), (-1e308, 1e308), (5e-324, 1e-323), (0.0, 1e308), (-3.0, 2.0)])
@@ -59,8 +59,8 @@ def test_residuals_are_smooth_have_variance_one_and_are_the_same_for_a_seed() ->
     drawn = residuals((line,), Latents(4000, 1), "a")
     assert drawn.shape == (4000, 3)
     assert drawn.std(axis=0) == pytest.approx(np.ones(3), abs=0.3)
-    near, far = np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1], np.corrcoef(drawn[:, 0], drawn[:, 2])[0, 1]
-    assert near > 0.97
+    close, far = np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1], np.corrcoef(drawn[:, 0], drawn[:, 2])[0, 1]
+    assert close > 0.97
     assert abs(far) < 0.6
     assert (residuals((line,), Latents(4000, 1), "a") == drawn).all()
     assert (residuals((line,), Latents(4000, 1), "b") != drawn).any()

@@ -9,12 +9,12 @@ from jpo.simulate.latents import Latents
 
 
 def test_a_name_gives_the_same_numbers_in_whatever_order_others_are_drawn() -> None:
-    one, other = Latents(9, 5), Latents(9, 5)
-    first = one.uniform("a", 0, 1)
+    latents, other = Latents(9, 5), Latents(9, 5)
+    first = latents.uniform("a", 0, 1)
     other.uniform("b", 0, 1)
     other.rng("c").random(100)
     assert (other.uniform("a", 0, 1) == first).all()
-    assert (one.uniform("b", 0, 1) != first).all()
+    assert (latents.uniform("b", 0, 1) != first).all()
 
 
 def test_more_jobs_begin_with_the_same_jobs() -> None:

@@ -31,18 +31,18 @@ def test_today_is_the_reference_and_does_not_diverge() -> None:
 def test_batch_size_by_hand() -> None:
     """(1 + 2^(b - critical)) (1 + 2^(p (small - b))) with the second factor only where training is unsettled."""
     drawn = latents(jobs=50)
-    found = _batch_size(knobs(("batch_size",), (32,), (128,), (32,)), drawn)
+    factor = _batch_size(knobs(("batch_size",), (32,), (128,), (32,)), drawn)
     critical, small = drawn.uniform("critical batch", -1, 5), drawn.uniform("small batch", -4, 1)
     power, unsettled = np.where(drawn.happens("steep", 0.5), 2.0, 1.0), drawn.happens("unsettled", 0.55)
     batch = np.array([0.0, 2.0, 0.0])
     by_hand = np.log((1 + 2 ** (batch - critical)) * np.where(unsettled, 1 + 2 ** (power * (small - batch)), 1.0))
-    assert found == pytest.approx(by_hand)
+    assert factor == pytest.approx(by_hand)
 
 
 def test_batches_beyond_the_critical_one_waste_epochs_in_proportion() -> None:
     tiny: RangeWeights = {"critical batch": (1.0, *[1e-12] * 99), "unsettled": (1e-12, 1.0)}
-    found = _batch_size(knobs(("batch_size",), (2,), (2**20,), (2**21,)), latents(tiny))
-    assert np.median(found[:, 2] - found[:, 1]) == pytest.approx(np.log(2), abs=0.01)
+    factor = _batch_size(knobs(("batch_size",), (2,), (2**20,), (2**21,)), latents(tiny))
+    assert np.median(factor[:, 2] - factor[:, 1]) == pytest.approx(np.log(2), abs=0.01)
     none: RangeWeights = {"critical batch": (*[1e-12] * 99, 1.0), "unsettled": (1e-12, 1.0)}
     flat = _batch_size(knobs(("batch_size",), (2,), (4,), (8,)), latents(none))
     assert np.median(flat[:, 1] - flat[:, 0]) < 0.2
@@ -51,17 +51,17 @@ def test_batches_beyond_the_critical_one_waste_epochs_in_proportion() -> None:
 def test_small_batches_do_not_settle_in_some_jobs_fewer_where_the_rate_is_tuned_too() -> None:
     plain = _batch_size(knobs(("batch_size",), (64,), (2,)), latents())
     tuned = _batch_size(knobs(("batch_size", "learning_rate"), (64, 0.1), (2, 0.01)), latents())
-    worse = [(found[:, 1] > found[:, 0] + 0.1).mean() for found in (plain, tuned)]
+    worse = [(factor[:, 1] > factor[:, 0] + 0.1).mean() for factor in (plain, tuned)]
     assert worse[0] > 2 * worse[1] > 0
 
 
 def test_the_learning_rate_is_quadratic_and_follows_the_batch_by_hand() -> None:
     drawn = latents(jobs=50)
-    found, _ = _learning_rate(knobs(("batch_size", "learning_rate"), (32, 0.1), (64, 0.2), (64, 0.1)), drawn)
+    factor, _ = _learning_rate(knobs(("batch_size", "learning_rate"), (32, 0.1), (64, 0.2), (64, 0.1)), drawn)
     best = drawn.rng("best rate").normal(0, 1, (50, 1))
     power, curvature = drawn.uniform("rate power", 0, 1), drawn.log_uniform("rate curvature", 0.05, 0.5)
     off = np.log(2) * (np.array([0.0, 1.0, 0.0]) - power * np.array([0.0, 1.0, 1.0])) - best
-    assert found == pytest.approx(np.minimum(curvature * off**2, 4.0))
+    assert factor == pytest.approx(np.minimum(curvature * off**2, 4.0))
 
 
 def test_rates_far_above_the_best_diverge_and_larger_batches_bear_larger_ones() -> None:
@@ -74,22 +74,22 @@ def test_rates_far_above_the_best_diverge_and_larger_batches_bear_larger_ones() 
 
 
 def test_a_rate_that_nobody_varies_has_no_effect() -> None:
-    found, diverges = _learning_rate(knobs(("batch_size",), (32,), (64,)), latents())
-    assert not found.any()
+    factor, diverges = _learning_rate(knobs(("batch_size",), (32,), (64,)), latents())
+    assert not factor.any()
     assert not diverges.any()
 
 
 def test_layers_have_an_optimum_by_hand() -> None:
     drawn = latents(jobs=50)
-    found = _layers(knobs(("num_layers",), (2,), (1,), (8,)), drawn)
+    factor = _layers(knobs(("num_layers",), (2,), (1,), (8,)), drawn)
     best, curvature = drawn.uniform("best layers", -2, 3), drawn.log_uniform("layers curvature", 0.02, 0.5)
-    assert found == pytest.approx(curvature * (np.array([0.0, -1.0, 2.0]) - best) ** 2)
+    assert factor == pytest.approx(curvature * (np.array([0.0, -1.0, 2.0]) - best) ** 2)
 
 
 def test_unknown_parameters_have_smooth_effects_of_either_sign() -> None:
-    found = _others(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), latents())
-    near, far = found[:, 1] - found[:, 0], found[:, 2] - found[:, 0]
-    assert near.std() < 0.2 * far.std()
+    factor = _others(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), latents())
+    close, far = factor[:, 1] - factor[:, 0], factor[:, 2] - factor[:, 0]
+    assert close.std() < 0.2 * far.std()
     assert 0.3 < (far > 0).mean() < 0.7
 
 

@@ -42,7 +42,7 @@ def test_power_rises_with_the_busy_share_in_every_job_and_less_where_idle_is_dea
 
 
 def limits(*watts: float) -> Knobs:
-    rows = np.array([[one] for one in watts])
+    rows = np.array([[limit] for limit in watts])
     return knobs_of(Candidates((POWER_LIMIT,), rows, 0, np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows))))
 
 

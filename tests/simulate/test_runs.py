@@ -52,11 +52,11 @@ def test_three_jobs_in_ten_have_no_noise_and_none_more_than_fifteen_percent() ->
 
 @pytest.mark.parametrize("candidate", [0, 1, 2])
 def test_a_batch_of_one_is_the_single_run(candidate: int) -> None:
-    one = observe(DRAWS, 0, candidate, np.random.default_rng(3), noise=0.1)
+    single = observe(DRAWS, 0, candidate, np.random.default_rng(3), noise=0.1)
     batch = observe_batch(DRAWS, np.array([0]), np.array([candidate]), np.random.default_rng(3), noise=np.array([0.1]))
-    assert (batch.log_time[0], batch.log_loss[0]) == pytest.approx((one.log_time, one.log_loss))
-    assert batch.log_utilisation[0] == pytest.approx(one.log_utilisation)
-    assert batch.failed[0] == one.failed
+    assert (batch.log_time[0], batch.log_loss[0]) == pytest.approx((single.log_time, single.log_loss))
+    assert batch.log_utilisation[0] == pytest.approx(single.log_utilisation)
+    assert batch.failed[0] == single.failed
 
 
 def test_a_batch_takes_each_run_from_its_own_job_and_candidate() -> None:

@@ -25,9 +25,9 @@ def speed(names: tuple[str, ...], *rows: tuple[float, ...], prior: RangeWeights 
     return step_time(knobs(names, *rows), Latents(JOBS, seed, {**NO_PIPELINE, **SMOOTH, **(prior or {})}))
 
 
-def ratio(one: Speed, row: int, to: int = 0) -> np.ndarray:
+def ratio(drawn: Speed, row: int, to: int = 0) -> np.ndarray:
     """How much longer a step takes, shape (JOBS,)."""
-    return np.exp(one.log_step[:, row] - one.log_step[:, to])
+    return np.exp(drawn.log_step[:, row] - drawn.log_step[:, to])
 
 
 def test_a_step_takes_longer_with_the_batch_but_less_than_in_proportion() -> None:
@@ -39,9 +39,9 @@ def test_a_step_takes_longer_with_the_batch_but_less_than_in_proportion() -> Non
 def test_synchronisation_is_paid_from_two_gpus_on_and_grows_with_their_number() -> None:
     """The batch per GPU stays the same, so that only synchronising makes a difference."""
     names, rows = ("batch_size", "gpus"), ((32, 1), (64, 2), (512, 16))
-    one = speed(names, *rows, prior=FITS)
-    assert (ratio(one, 1) > 1 - 1e-3).all()
-    assert (ratio(one, 2, 1) > 1 - 1e-3).all()
+    drawn = speed(names, *rows, prior=FITS)
+    assert (ratio(drawn, 1) > 1 - 1e-3).all()
+    assert (ratio(drawn, 2, 1) > 1 - 1e-3).all()
     little, much = (speed(names, *rows, prior={**FITS, "synchronisation": weights}) for weights in ((1, 1e-12), (1e-12, 1)))
     assert np.median(ratio(much, 1)) > np.median(ratio(little, 1)) + 0.02
 
@@ -72,21 +72,21 @@ def test_a_batch_beyond_the_memory_is_accumulated_or_ends_the_run() -> None:
 
 
 def test_a_row_without_gpus_has_no_gpu_memory_to_run_out_of() -> None:
-    one = speed(("batch_size", "gpus"), (32, 1), (4096, 1), (4096, 0), prior={**SCARCE, "accumulates": (1e-12,) * 9 + (1.0,)})
-    assert one.out_of_memory[:, 1].any()
-    assert not one.out_of_memory[:, 2].any()
+    drawn = speed(("batch_size", "gpus"), (32, 1), (4096, 1), (4096, 0), prior={**SCARCE, "accumulates": (1e-12,) * 9 + (1.0,)})
+    assert drawn.out_of_memory[:, 1].any()
+    assert not drawn.out_of_memory[:, 2].any()
 
 
 def test_more_gpus_bring_the_batch_back_into_memory() -> None:
-    one = speed(("batch_size", "gpus"), (32, 1), (1024, 1), (1024, 16), prior={**SCARCE, "accumulates": (1e-12,) * 9 + (1.0,)})
-    assert one.out_of_memory[:, 1].sum() > 2 * one.out_of_memory[:, 2].sum()
+    drawn = speed(("batch_size", "gpus"), (32, 1), (1024, 1), (1024, 16), prior={**SCARCE, "accumulates": (1e-12,) * 9 + (1.0,)})
+    assert drawn.out_of_memory[:, 1].sum() > 2 * drawn.out_of_memory[:, 2].sum()
 
 
 def test_cpus_feed_the_input_pipeline() -> None:
     starved: RangeWeights = {"loading": (*[1e-12] * 9, 1.0)}
-    one = speed(("batch_size", "gpus", "cpus"), (256, 1, 4), (256, 1, 2), (256, 1, 8), prior=starved)
-    assert np.median(ratio(one, 1)) > 1.3
-    assert np.median(ratio(one, 2)) < 0.9
+    drawn = speed(("batch_size", "gpus", "cpus"), (256, 1, 4), (256, 1, 2), (256, 1, 8), prior=starved)
+    assert np.median(ratio(drawn, 1)) > 1.3
+    assert np.median(ratio(drawn, 2)) < 0.9
     fed = speed(("batch_size", "gpus", "cpus"), (256, 1, 4), (256, 1, 2))
     assert ratio(fed, 1) == pytest.approx(np.ones(JOBS), abs=0.05)
 
@@ -98,15 +98,15 @@ def test_where_cpus_come_with_the_node_another_node_feeds_as_much_again() -> Non
         "usual node": (1, 1e-12),
         "half saturation": (1.0, *[1e-12] * 9),
     }
-    one = speed(("batch_size", "gpus"), (512, 4), (512, 3), (512, 8), prior=starved)
-    assert ratio(one, 1) == pytest.approx(np.ones(JOBS), abs=0.1)
-    assert np.median(ratio(one, 2)) < 0.7
+    drawn = speed(("batch_size", "gpus"), (512, 4), (512, 3), (512, 8), prior=starved)
+    assert ratio(drawn, 1) == pytest.approx(np.ones(JOBS), abs=0.1)
+    assert np.median(ratio(drawn, 2)) < 0.7
 
 
 def test_gpus_that_wait_are_less_busy() -> None:
-    one = speed(("batch_size", "gpus"), (256, 1), (256, 8), prior=FITS)
-    assert np.median(one.log_busy[:, 1] - one.log_busy[:, 0]) < -0.1
-    assert (one.log_busy <= 0).all()
+    drawn = speed(("batch_size", "gpus"), (256, 1), (256, 8), prior=FITS)
+    assert np.median(drawn.log_busy[:, 1] - drawn.log_busy[:, 0]) < -0.1
+    assert (drawn.log_busy <= 0).all()
 
 
 def test_cpus_split_the_work_but_for_a_serial_share_and_each_thread_costs() -> None:
@@ -131,8 +131,8 @@ def test_a_job_that_leaves_its_gpus_is_slower() -> None:
 
 def test_host_memory_ends_a_run_when_it_is_cut_or_the_batch_grows() -> None:
     names = ("batch_size", "memory_gib")
-    one = speed(names, (32, 16), (32, 4), (32, 64), (1024, 16), (1024, 256))
-    shares = one.out_of_memory.mean(axis=0)
+    drawn = speed(names, (32, 16), (32, 4), (32, 64), (1024, 16), (1024, 256))
+    shares = drawn.out_of_memory.mean(axis=0)
     assert shares[0] < 0.02
     assert shares[1] > 0.3
     assert shares[2] == 0

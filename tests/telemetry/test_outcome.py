@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import Identity, RunStatus
-from jpo.telemetry.outcome import Measured, Values, to_run
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
 
 
 def run(*, status="succeeded", closed=True, start=100.0, end=110.0, parameters=None, **values):
     parameters = {"cpus": "2", "epochs": "3"} if parameters is None else parameters
-    return to_run(Measured("r1", Identity("d", "m", "f"), parameters, start, end, closed, status, Values(**values)), "csv")
+    return to_run(
+        MeasuredRun("r1", Identity("d", "m", "f"), parameters, start, end, closed, status, MeasuredValues(**values)), "csv"
+    )
 
 
 def test_nothing_measured_is_none_not_zero():
@@ -85,7 +87,7 @@ def test_unknown_parameters_are_left_out():
     ],
 )
 def test_the_cluster_has_a_say_where_the_job_has_none(status, seen, values, expected):
-    measured = Measured("r1", Identity("d", "m", "f"), {}, 100.0, 110.0, False, status, Values(**values), seen)
+    measured = MeasuredRun("r1", Identity("d", "m", "f"), {}, 100.0, 110.0, False, status, MeasuredValues(**values), seen)
     assert to_run(measured, "prometheus").status == expected
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from jpo.project.settings import SlaTable
 
 from jpo import records
+from jpo.project.settings import SlaTable
 from jpo.wording import names, numbers
 
 

@@ -1,1 +1,6 @@
-"""The history on a PostgreSQL server."""
+"""The history on a PostgreSQL server.
+
+database.py   connection, transactions, migration
+schema.py     the tables, step by step
+failures.py   the server's errors as StoreErrors
+"""

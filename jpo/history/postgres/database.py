@@ -1,8 +1,8 @@
-"""The history on a PostgreSQL server: connecting, transactions and the schema. The URL is libpq's, and so is all that it may say.
+"""PostgreSQL database of the history: connection, transactions and schema. The URL is libpq's, with all its options.
 
-The tables lie in a schema named jpo. Writers take a lock that lasts as long as their transaction, so that what they read is still
-true when they write; readers see what was committed and neither wait nor let others wait. What is acknowledged is on the server's
-disk, whatever the server's default says.
+The tables are in a schema named jpo. Writers take a lock that lasts as long as their transaction, so that what they read is still
+true when they write; readers see what was committed, and neither wait nor make others wait. What is acknowledged is on the
+server's disk, regardless of the server's default.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ WRITERS = 0x4A504F31
 LONGEST_WAIT = 86400.0
 """Seconds; PostgreSQL's own settings end at some weeks."""
 PAUSE_SECONDS = 0.2
-"""Between two attempts to reach a server that starts up."""
+"""Pause between two attempts to reach a server that is starting."""
 
 MOST_IDLE = "60s"
-"""A writer that says nothing for so long inside its transaction (a machine that is gone) loses it, and with it the lock."""
+"""A writer that is silent for this long inside its transaction (its machine is gone) loses it, and with it the lock."""
 
 _WRITE = "SELECT set_config('idle_in_transaction_session_timeout', %(most)s, true), pg_advisory_xact_lock(%(writers)s)"
 
 _SESSION = """
     SELECT set_config('search_path', :schema, false),
            set_config('lock_timeout', :timeout, false),
-           set_config('extra_float_digits', '1', false),  -- numbers come back as they were
+           set_config('extra_float_digits', '1', false),  -- numbers are returned exactly
            set_config('default_transaction_isolation', 'read committed', false),  -- the lock's next owner sees what was written
            (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'),  -- learning takes minutes
            set_config('synchronous_commit', CASE setting WHEN 'off' THEN 'on' ELSE setting END, false)
@@ -50,7 +50,7 @@ _SESSION = """
 
 
 class PostgresDatabase:
-    """A Database (database.py) on an open connection."""
+    """PostgreSQL Database (database.py) on an open connection."""
 
     def __init__(self, connection: psycopg.Connection[Any], place: str) -> None:
         self._connection, self.place = connection, place
@@ -64,7 +64,7 @@ class PostgresDatabase:
     def each(self, statement: str) -> Iterator[tuple[Any, ...]]:
         with (
             reported(self.place),
-            # held: read to its end or not, it leaves no transaction open that the next writer would find himself in
+            # withhold: read to its end or not, it leaves no transaction open into which the next writer would fall
             self._connection.cursor(f"reader {next(self._readers)}", withhold=True, row_factory=tuple_row) as cursor,
         ):
             cursor.itersize = 2000
@@ -92,7 +92,7 @@ class PostgresDatabase:
 
 
 def open_postgres(url: str, *, read_only: bool, timeout_seconds: float) -> PostgresDatabase | None:
-    """A connection to the server, with the schema in the newest version; None if it is read-only and there is nothing.
+    """A connection to the server, with the schema in the newest version; None if it is read-only and there is no store.
 
     Raises:
         UsageError: JPO-E509, the URL is malformed.
@@ -116,16 +116,16 @@ def open_postgres(url: str, *, read_only: bool, timeout_seconds: float) -> Postg
 
 
 def _parameters(url: str) -> dict[str, Any]:
-    """What the URL says, taken apart by libpq. A password with a bare @ or / ends up in host, port or name: refused."""
+    """Connection parameters of a URL, parsed by libpq. A password with a bare @ or / ends up in host, port or name: refused."""
     try:
-        told = conninfo_to_dict(url)
+        parameters = conninfo_to_dict(url)
     except (psycopg.Error, UnicodeError):
-        told = {"port": "?"}  # libpq's own message would quote the URL
-    names = (str(told.get("host", "")), str(told.get("dbname", "")), str(told.get("hostaddr", "")))
-    if any("@" in name for name in names) or not re.fullmatch(r"[0-9,]*", str(told.get("port", ""))):
+        parameters = {"port": "?"}  # libpq's own message would quote the URL
+    names = [str(parameters.get(key, "")) for key in ("host", "dbname", "hostaddr")]
+    if any("@" in name for name in names) or not re.fullmatch(r"[0-9,]*", str(parameters.get("port", ""))):
         remedy = "write postgresql://user@host:5432/database; in user and password, @ is %40, / is %2F and % is %25"
         raise UsageError("store url", "is not a PostgreSQL URL", remedy, code="JPO-E509") from None
-    return told
+    return parameters
 
 
 def _place(parameters: Mapping[str, Any]) -> str:
@@ -136,26 +136,26 @@ def _place(parameters: Mapping[str, Any]) -> str:
 
 
 def _connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -> psycopg.Connection[Any]:
-    """Connect; a server that is starting up, or gone for a restart, is waited for. One that is up is asked twice at most."""
+    """A connection; waits for a server that is starting or restarting. One that is up is tried twice at most."""
     deadline, was_up = time.monotonic() + timeout_seconds, False
     while True:
         left = max(1, round(deadline - time.monotonic()))
-        patient = {"connect_timeout": left, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-        told = {**patient, "fallback_application_name": "jpo", **parameters, "client_encoding": "UTF8"}
+        timeouts = {"connect_timeout": left, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+        options = {**timeouts, "fallback_application_name": "jpo", **parameters, "client_encoding": "UTF8"}
         try:
-            return psycopg.connect(**told, autocommit=True)
+            return psycopg.connect(**options, autocommit=True)
         except psycopg.Error as error:
             over = time.monotonic() + PAUSE_SECONDS > deadline
-            state = pq.Ping.NO_ATTEMPT if over else pq.PGconn.ping(make_conninfo(**told).encode())
+            state = pq.Ping.NO_ATTEMPT if over else pq.PGconn.ping(make_conninfo(**options).encode())
             if state == pq.Ping.NO_ATTEMPT or (state == pq.Ping.OK and was_up):
                 remedy = "check the server, JPO_STORE__URL, and the password in PGPASSFILE"
-                raise StoreError(place, f"cannot be opened ({_words(error)})", remedy, code="JPO-E513") from error
-            was_up = state == pq.Ping.OK  # perhaps it came up between the two questions
+                raise StoreError(place, f"cannot be opened ({_message(error)})", remedy, code="JPO-E513") from error
+            was_up = state == pq.Ping.OK  # perhaps it came up between the two attempts
         if not was_up:
             time.sleep(PAUSE_SECONDS)
 
 
-def _words(error: psycopg.Error) -> str:
+def _message(error: psycopg.Error) -> str:
     """The end of libpq's message: the beginning repeats host and port."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = next((line.rpartition("FATAL:")[2] for line in lines if "FATAL:" in line), lines[0] if lines else "no answer")
@@ -163,15 +163,15 @@ def _words(error: psycopg.Error) -> str:
 
 
 def _migrate(database: PostgresDatabase, *, read_only: bool) -> None:
-    """Bring the schema to the newest version, in one transaction, also when several processes try at once."""
+    """Migrate the schema to the newest version, in one transaction, also when several processes try at once."""
     version = _version(database)
     if version == len(MIGRATIONS):
         return
     if read_only:
-        found = f"was written by an older jpo (schema {version}, this one knows {len(MIGRATIONS)})"
-        raise StoreError(database.place, found, "`jpo observe` brings it up to date", code="JPO-E505")
+        finding = f"was written by an older jpo (schema {version}, this one knows {len(MIGRATIONS)})"
+        raise StoreError(database.place, finding, "`jpo observe` brings it up to date", code="JPO-E505")
     with database.transaction():
-        version = _version(database)  # once more: another process may have been first
+        version = _version(database)  # again: another process may have been first
         if version is None:
             if not database.rows("SELECT 1 FROM pg_namespace WHERE nspname = :schema", {"schema": SCHEMA}):
                 database.rows(f"CREATE SCHEMA {SCHEMA}")
@@ -193,23 +193,23 @@ def _version(database: PostgresDatabase) -> int | None:
     if not tables:
         return None
     if "schema_version" not in [table["relname"] for table in tables]:
-        found = f"its schema {SCHEMA} belongs to another program"
-        raise StoreError(database.place, found, "name another database as the store", code="JPO-E510")
-    (told,) = database.rows("SELECT version FROM schema_version")
-    if told["version"] > len(MIGRATIONS):
-        found = f"was written by a newer jpo (schema {told['version']}, this one knows {len(MIGRATIONS)})"
-        raise StoreError(database.place, found, "upgrade jpo", code="JPO-E505")
-    return int(told["version"])
+        finding = f"its schema {SCHEMA} belongs to another program"
+        raise StoreError(database.place, finding, "name another database as the store", code="JPO-E510")
+    (row,) = database.rows("SELECT version FROM schema_version")
+    if row["version"] > len(MIGRATIONS):
+        finding = f"was written by a newer jpo (schema {row['version']}, this one knows {len(MIGRATIONS)})"
+        raise StoreError(database.place, finding, "upgrade jpo", code="JPO-E505")
+    return int(row["version"])
 
 
 @cache
 def _in_postgres(statement: str) -> bytes:
-    """Named parameters as psycopg writes them."""
+    """A statement with its named parameters as psycopg writes them."""
     return re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", statement.replace("%", "%%")).encode()
 
 
 def _bounded(value: object) -> object:
-    """What SQLite would store: True as 1, and no whole number beyond 64 bits."""
+    """A value as SQLite would store it: True as 1, and no whole number beyond 64 bits."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -217,15 +217,16 @@ def _bounded(value: object) -> object:
     return value
 
 
-# PostgreSQL's text cannot hold the character 0, which names may hold: it is written as two others.
-
-
 class _TextDumper(StrDumperUnknown):
+    """Writes text; the character 0, which PostgreSQL cannot hold but names may, becomes two others."""
+
     def dump(self, obj: str) -> Any:
         return super().dump(obj.replace("\x1a", "\x1a1").replace("\0", "\x1a0") if "\0" in obj or "\x1a" in obj else obj)
 
 
 class _EscapedLoader(TextLoader):
+    """Reads text that _TextDumper wrote."""
+
     def load(self, data: Any) -> str:
         text = str(super().load(data))
         return text.replace("\x1a0", "\0").replace("\x1a1", "\x1a") if "\x1a" in text else text

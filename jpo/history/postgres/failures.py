@@ -1,4 +1,4 @@
-"""What a PostgreSQL server can answer, told as StoreError: place, finding, remedy and a code for each cause."""
+"""Failures of a PostgreSQL server as StoreErrors: place, finding, remedy and a code for each cause."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ _FULL = (
 )
 _GONE = (
     "the connection to the server is lost",
-    "repeat the command; what was told as done is on record, and `jpo audit show` has the last record",
+    "repeat the command; what was reported as done is on record, and `jpo audit show` has the last record",
     "JPO-E513",
 )
 _FORBIDDEN = (
     "the role may not do this",
-    "as the database's owner: CREATE SCHEMA jpo AUTHORIZATION <role>; where it is there, GRANT <its owner> TO <role>",
+    "as the database's owner: CREATE SCHEMA jpo AUTHORIZATION <role>; where it exists, GRANT <its owner> TO <role>",
     "JPO-E514",
 )
-_POOLED = ("a pooler gives its sessions to several clients", "let it keep them (pgbouncer: pool_mode = session)", "JPO-E513")
-_STANDBY = ("the server takes no changes", "name the primary server, and a role that may write", "JPO-E514")
+_POOLED = (
+    "a pooler shares its sessions among several clients",
+    "let each client keep its session (pgbouncer: pool_mode = session)",
+    "JPO-E513",
+)
+_STANDBY = ("the server accepts no changes", "name the primary server, and a role that may write", "JPO-E514")
 
-_CAUSES = {  # by SQLSTATE, the longest that fits; PostgreSQL's documentation, appendix A
+_CAUSES = {  # by SQLSTATE, the longest match; PostgreSQL's documentation, appendix A
     "08": _GONE,
     "22": UNSTORABLE,
     "22P05": ("the database's encoding has no such character", "create the database with ENCODING 'UTF8'", "JPO-E508"),
@@ -57,18 +61,18 @@ _CAUSES = {  # by SQLSTATE, the longest that fits; PostgreSQL's documentation, a
 
 @contextmanager
 def reported(place: str) -> Iterator[None]:
-    """Let no psycopg.Error out of the block.
+    """Turn every psycopg.Error of the block into a StoreError.
 
     Raises:
-        StoreError: JPO-E501 to E503, E508, E513, E514 by cause; E599 for what the server alone can explain.
+        StoreError: JPO-E501 to E503, E508, E513, E514 by cause; E599 for what only the server can explain.
     """
     try:
         yield
     except psycopg.Error as error:
         finding, remedy, code = _cause(error)
-        words = error.diag.message_primary or line_of(error).partition("\n")[0]
-        raise StoreError(place, f"{finding} ({line_of(words)})", remedy, code=code) from error
-    except (UnicodeEncodeError, OverflowError) as error:  # before the server is asked
+        message = error.diag.message_primary or error
+        raise StoreError(place, f"{finding} ({line_of(message)})", remedy, code=code) from error
+    except (UnicodeEncodeError, OverflowError) as error:  # raised before the server is called
         finding, remedy, code = UNSTORABLE
         raise StoreError(place, f"{finding}: {line_of(error)}", remedy, code=code) from error
 

@@ -1,13 +1,13 @@
-"""The schema of the PostgreSQL store as numbered steps, with the numbers of migrations.py: the same tables in PostgreSQL's words.
+"""Schema of the PostgreSQL store as numbered steps, with the numbers of migrations.py: the same tables in PostgreSQL's SQL.
 
 Names have no limit in length, but a B-tree's entries have; so what identifies a row is unique by its 64-bit hashes. Text sorts by
-its bytes ("C"), as in SQLite. The version stands in a table of its own.
+its bytes ("C"), as in SQLite. The version is kept in a table of its own.
 """
 
 from __future__ import annotations
 
 SCHEMA = "jpo"
-"""Where the tables lie: beside whatever else the database holds."""
+"""The schema of the tables, next to anything else in the database."""
 
 CREATE = (
     "CREATE TABLE jpo.schema_version (version INTEGER NOT NULL)",

@@ -1,15 +1,15 @@
-"""The peers which JPO is held against; each file is one of them. JPO itself is handed in by the command."""
+"""Policies of the peers with which JPO is compared, one per file. JPO itself is added by the command."""
 
 from collections.abc import Mapping
 
-from jpo.replay.play import Make
+from jpo.replay.play import PolicyFactory
 from jpo.replay.policies.gp_ei import GaussianProcess
 from jpo.replay.policies.hillclimb import HillClimb
 from jpo.replay.policies.optuna_samplers import optuna_gp, optuna_tpe
 from jpo.replay.policies.simple import Default, Random
 from jpo.replay.policies.zeus import Zeus
 
-POLICIES: Mapping[str, Make] = {
+POLICIES: Mapping[str, PolicyFactory] = {
     "default": Default,
     "random": Random,
     "hillclimb": HillClimb,
@@ -18,6 +18,6 @@ POLICIES: Mapping[str, Make] = {
     "optuna-gp": optuna_gp,
     "gp-ei": GaussianProcess,
 }
-"""By the name which they have in `--policies`."""
+"""The peers by their name in `--policies`."""
 
 __all__ = ["POLICIES"]

@@ -1,4 +1,4 @@
-"""The textbook optimiser: a Gaussian process on the log of what runs cost, and the largest expected improvement.
+"""Bayesian optimisation by the textbook: a Gaussian process on the log cost of runs, and the largest expected improvement.
 
 Source: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive Black-Box Functions", J. Global Optimization 1998;
 kernel Matern 5/2 as in Snoek, Larochelle, Adams, NeurIPS 2012.
@@ -14,16 +14,16 @@ import numpy as np
 from jpo.records import Outcome
 from jpo.replay.extras import need
 from jpo.replay.ladders import scaled
-from jpo.replay.play import Problem
+from jpo.replay.play import ReplayProblem
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
 
 class GaussianProcess:
-    """Knobs as log2 from 0 to 1; lengths and noise are fitted to the runs before each choice, from the second choice on."""
+    """A Gaussian process over knobs as log2 from 0 to 1; length scales and noise are fitted from the second choice on."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ReplayProblem) -> None:
         need("gp-ei", "sklearn", "scipy")
         self._places = scaled(problem.configurations)
         self._rng = np.random.default_rng(problem.seed)
@@ -33,7 +33,7 @@ class GaussianProcess:
     def ask(self) -> int:
         mean, deviation = self._predict()
         improvement = expected_improvement(mean, deviation, best=min(self._logs) - self._logs[0])
-        if improvement.max() <= 0:  # nothing left that could be better
+        if improvement.max() <= 0:  # nothing can be better
             return int(np.argmin(mean))
         return int(self._rng.choice(np.flatnonzero(improvement >= improvement.max() * (1 - 1e-9))))
 
@@ -52,15 +52,15 @@ class GaussianProcess:
         optimizer = "fmin_l_bfgs_b" if len(self._logs) > 2 else None
         process = GaussianProcessRegressor(kernel, optimizer=optimizer)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a length at its bound is an answer
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a length scale at its bound is fine
             process.fit(self._places[self._choices], np.array(self._logs) - self._logs[0])
         mean, deviation = process.predict(self._places, return_std=True)
-        noise = process.kernel_.k2.noise_level  # of a single run: more runs in one place do not make it a better one
+        noise = process.kernel_.k2.noise_level  # of a single run, which no more runs of that configuration reduce
         return mean, np.sqrt(np.maximum(deviation**2 - noise, 0.0))
 
 
 def expected_improvement(mean: Floats, deviation: Floats, *, best: float) -> Floats:
-    """Expected amount by which each place, shape (K,), lies below `best` (Jones et al. 1998, equation 15)."""
+    """Expected improvement of each configuration on `best`, shape (K,) (Jones et al. 1998, equation 15)."""
     from scipy.stats import norm  # type: ignore[import-untyped]
 
     deviation = np.maximum(deviation, 1e-12)

@@ -6,17 +6,17 @@ import numpy as np
 
 from jpo.records import Outcome
 from jpo.replay.ladders import next_step, steps_of
-from jpo.replay.play import Problem
+from jpo.replay.play import ReplayProblem
 
 
 class HillClimb:
-    """From the default, one step of one knob at a time; what is cheaper becomes the next place to climb from.
+    """A hill climb from the default, one step of one knob at a time; the cheapest configuration is the next to climb from.
 
     A neighbour is tried once. The direction that helped last comes first, the others in an order drawn with the seed. With no
-    neighbour left the cheapest configuration is run again; repeated runs count by their mean, so luck does not last.
+    neighbour left the cheapest configuration is run again; repeated runs count by their mean, so lucky runs do not last.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ReplayProblem) -> None:
         self._steps = steps_of(problem.configurations)
         moves = [(knob, direction) for knob in range(self._steps.shape[1]) for direction in (1, -1)]
         self._moves = [moves[index] for index in np.random.default_rng(problem.seed).permutation(len(moves))]

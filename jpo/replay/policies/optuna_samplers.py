@@ -1,7 +1,7 @@
-"""Optuna's samplers as they are shipped, by its ask-and-tell interface over the steps of each knob.
+"""Optuna's samplers with their defaults, through its ask-and-tell interface over the steps of each knob.
 
-Knobs are integers that count steps (batch size 32, 64, 128 is 0, 1, 2), which is what a careful user would write. Where a sampler
-names steps that do not exist together, the nearest configuration is run, and the sampler is told of that one.
+Knobs are integers that count steps (batch size 32, 64, 128 is 0, 1, 2), as a careful user would write them. Where a sampler
+chooses steps that do not exist together, the closest configuration is run, and its cost is reported to the sampler.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from jpo.records import Outcome
 from jpo.replay.extras import need
 from jpo.replay.ladders import steps_of
-from jpo.replay.play import Policy, Problem
+from jpo.replay.play import ReplayPolicy, ReplayProblem
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -23,16 +23,16 @@ SEEDS = 2**32
 """Optuna's generators take smaller seeds only."""
 
 
-def optuna_tpe(problem: Problem) -> Policy:
-    """Tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011), Optuna's default."""
+def optuna_tpe(problem: ReplayProblem) -> ReplayPolicy:
+    """The tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011), Optuna's default."""
     need("optuna-tpe", "optuna")
     from optuna.samplers import TPESampler
 
     return OptunaSampler(problem, TPESampler(seed=problem.seed % SEEDS))
 
 
-def optuna_gp(problem: Problem) -> Policy:
-    """Gaussian process with expected improvement: Optuna's GPSampler."""
+def optuna_gp(problem: ReplayProblem) -> ReplayPolicy:
+    """A Gaussian process with expected improvement: Optuna's GPSampler."""
     need("optuna-gp", "optuna", "scipy", "torch")
     from optuna.samplers import GPSampler
 
@@ -40,9 +40,9 @@ def optuna_gp(problem: Problem) -> Policy:
 
 
 class OptunaSampler:
-    """A study of which one trial is open at any time, from the default's on."""
+    """An Optuna study with one open trial at a time, the default's first."""
 
-    def __init__(self, problem: Problem, sampler: BaseSampler) -> None:
+    def __init__(self, problem: ReplayProblem, sampler: BaseSampler) -> None:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -68,7 +68,7 @@ class OptunaSampler:
         if self._open.params == ran:
             self._study.tell(self._open, charge)
         else:
-            self._study.tell(self._open, state=TrialState.FAIL)  # samplers pass over it
+            self._study.tell(self._open, state=TrialState.FAIL)  # samplers ignore it
             self._study.add_trial(create_trial(params=ran, distributions=self._distributions, value=charge))
 
     def _as_steps(self, row: int) -> dict[str, int]:

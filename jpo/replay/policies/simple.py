@@ -1,17 +1,17 @@
-"""The two ends of the scale: never change anything, and never learn anything."""
+"""Baselines: never change anything, and never learn anything."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from jpo.records import Outcome
-from jpo.replay.play import Problem
+from jpo.replay.play import ReplayProblem
 
 
 class Default:
-    """Every run as the first one."""
+    """The default configuration in every run."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ReplayProblem) -> None:
         self._default = problem.default
 
     def ask(self) -> int:
@@ -22,9 +22,9 @@ class Default:
 
 
 class Random:
-    """Any configuration, each as likely as the others."""
+    """A random configuration in every run, all equally likely."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ReplayProblem) -> None:
         self._rng = np.random.default_rng(problem.seed)
         self._count = len(problem.configurations)
 

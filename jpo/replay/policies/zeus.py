@@ -2,8 +2,8 @@
 
 Source: You, Chung, Chowdhury, "Zeus: Understanding and Optimizing GPU Energy Consumption of DNN Training", NSDI 2023, sections
 4.3 and 4.4. Its early stop at beta = 2 times the cheapest run is the rule by which every policy is replayed. The paper chooses
-batch sizes of one GPU; with more knobs, all configurations stand in one row here, sorted by batch size, then GPU count, then the
-others, and are pruned and sampled as its batch sizes are.
+batch sizes of one GPU; with more knobs, all configurations are sorted here by batch size, then GPU count, then the others, and
+are pruned and sampled like its batch sizes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from jpo.records import Outcome
-from jpo.replay.play import Problem
+from jpo.replay.play import ReplayProblem
 
 ROUNDS = 2
 """Every configuration that converges is explored twice, so that its variance is known."""
 
 
 class Zeus:
-    def __init__(self, problem: Problem) -> None:
+    """Zeus's batch size optimizer over all configurations."""
+
+    def __init__(self, problem: ReplayProblem) -> None:
         first = [name for name in ("batch_size", "gpus") if name in problem.configurations[0]]
         names = [*first, *(name for name in problem.configurations[0] if name not in first)]
         rows = range(len(problem.configurations))
@@ -28,7 +30,7 @@ class Zeus:
         self._rng = np.random.default_rng(problem.seed)
         self._charges: dict[int, list[float]] = {}
         self._choices = self._choose(problem.default)
-        self._next = next(self._choices)  # the default, which is also everybody's first run
+        self._next = next(self._choices)  # the default, which is also the first run of every policy
 
     def ask(self) -> int:
         return self._next
@@ -39,7 +41,7 @@ class Zeus:
         self._next = self._choices.send(outcome.converged is not False)
 
     def _choose(self, default: int) -> Generator[int, bool, None]:
-        """Yields the next choice, is sent whether it converged in time."""
+        """Choices in turn; each is answered with whether it converged in time."""
         kept: Sequence[int] = self._sorted
         start = default
         for _ in range(ROUNDS):
@@ -50,13 +52,13 @@ class Zeus:
             yield min(kept, key=self._sampled_cost)
 
     def _sampled_cost(self, row: int) -> float:
-        """A draw from the belief of a configuration's mean cost: flat prior, Gaussian, the observed variance."""
+        """A draw from the posterior of a configuration's mean cost: flat prior, Gaussian, with the observed variance."""
         charges = self._charges[row]
         return float(self._rng.normal(np.mean(charges), np.std(charges) / np.sqrt(len(charges))))
 
 
 def _converging(kept: Sequence[int], start: int) -> Generator[int, bool, list[int]]:
-    """Explore from `start` down until one fails, then up until one fails; those which did not fail, sorted (section 4.4)."""
+    """The sorted configurations that converge, explored from `start` down until one fails, then up likewise (section 4.4)."""
     at = kept.index(start)
     good = [start] if (yield start) else []
     for side in (reversed(kept[:at]), iter(kept[at + 1 :])):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.report.before_after import LABELS, Comparison, hundredths
+from jpo.report.before_after import WorkloadChange, label
+from jpo.wording import numbers
 from jpo.wording.printable import printable
 
 TINTS = {"better": "#2a7f3b", "worse": "#b3261e", "no clear change": "#777777"}
 
 
-def plot(one: Comparison, file: Path) -> None:
+def plot(workload: WorkloadChange, file: Path) -> None:
     """Draw the quantities for which an interval is stated.
 
     Raises:
@@ -20,9 +21,9 @@ def plot(one: Comparison, file: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    lines = [(line, line.change) for line in one.lines if line.change and line.kind == "ratio"][::-1]
+    lines = [(line, line.change) for line in workload.lines if line.change and line.kind == "ratio"][::-1]
     if not lines:
-        finding = f"too few runs of {one.identity} before and after a change for any interval"
+        finding = f"too few runs of {workload.identity} before and after a change for any interval"
         raise UsageError("--plot", finding, "run the job some more times, or leave --plot out", code="JPO-E852")
     figure = Figure(figsize=(7, 1.4 + 0.45 * len(lines)), layout="constrained")
     axes = figure.subplots()
@@ -32,7 +33,7 @@ def plot(one: Comparison, file: Path) -> None:
         axes.plot([change.low, change.high], [height, height], color=tint, linewidth=5, alpha=0.35, solid_capstyle="butt")
         axes.plot([change.mean], [height], "o", color=tint)
         axes.annotate(
-            f"{hundredths(change.mean - 1)}%, {line.word}",
+            f"{numbers.change(change.mean)}, {line.word}",
             (change.high, height),
             (6, 0),
             textcoords="offset points",
@@ -44,12 +45,13 @@ def plot(one: Comparison, file: Path) -> None:
     axes.set_xscale("log")
     low, high = (edge(bound for _, change in lines for bound in (change.low, change.high, 1.0)) for edge in (min, max))
     axes.set(xlim=(low / 1.15, high * 1.15 * (high / low) ** 0.45), ylim=(-0.6, len(lines) - 0.4), xlabel="after / before")
-    axes.set_yticks(range(len(lines)), [LABELS[line.quantity] for line, _ in lines])
+    axes.set_yticks(range(len(lines)), [label(line) for line, _ in lines])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
     axes.xaxis.set_minor_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}") if high / low < 12 else NullFormatter())
     axes.tick_params(axis="x", which="both", labelsize=8, length=4, pad=4)
     axes.spines[["top", "right"]].set_visible(False)
-    title = f"{printable(str(one.identity))}: {one.before} runs before JPO's first change, {one.after} after; 90% intervals"
+    counted = f"{workload.before} runs before JPO's first change, {workload.after} after; 90% intervals"
+    title = f"{printable(str(workload.identity))}: {counted}"
     axes.set_title(title.replace("$", r"\$"), fontsize=9, loc="left")
     try:
         figure.savefig(file, dpi=150)

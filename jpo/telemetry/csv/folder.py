@@ -1,4 +1,4 @@
-"""Many CSV logs at once: which files are meant, and the runs in them. One bad log never hides the others."""
+"""Sets of CSV logs: the files that patterns select, and the runs in them. One bad log never hides the others."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from jpo.telemetry.csv.log import parsed, run_of
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """A finished run and the file that tells of it."""
+    """A finished run and its log file."""
 
     path: Path
     run: Run
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class UnusableLog:
     """A log without a run that can be learnt from: where, why, and the reason code."""
 
     path: Path
     run_id: str
-    """The file's name where the log could not be read so far."""
+    """The file's name where the log could not be read that far."""
     reason: str
     code: str
 
@@ -43,21 +43,21 @@ def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float 
         `complete` is False when a log could not be read.
     """
     runs, unusable = read_each(log_files(patterns), identity=identity, now=now)
-    skipped = tuple(Skipped(one.run_id, one.reason) for one in unusable)
-    complete = all(one.code != "JPO-E110" for one in unusable)
-    return Finished(runs=tuple(one.run for one in runs), skipped=skipped, complete=complete)
+    skipped = tuple(Skipped(log.run_id, log.reason) for log in unusable)
+    complete = all(log.code != "JPO-E110" for log in unusable)
+    return Finished(runs=tuple(logged.run for logged in runs), skipped=skipped, complete=complete)
 
 
 def read_each(
     paths: Iterable[Path], *, identity: Identity | None = None, now: float | None = None
-) -> tuple[tuple[LoggedRun, ...], tuple[Unusable, ...]]:
-    """The finished runs in these files, oldest first, each once, and the files that are of no use.
+) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
+    """The finished runs in these files, oldest first, each once, and the files that cannot be used.
 
     Args:
         identity: pass over the logs of other workloads; None: take all.
     """
-    found: dict[tuple[str, Identity], LoggedRun] = {}
-    unusable: list[Unusable] = []
+    by_run: dict[tuple[str, Identity], LoggedRun] = {}
+    unusable: list[UnusableLog] = []
     for path in paths:
         name = path.name
         try:
@@ -65,20 +65,21 @@ def read_each(
             name = log.run_id
             if identity is not None and log.identity != identity:
                 continue
-            twin = found.get((name, log.identity))
+            twin = by_run.get((name, log.identity))
             if twin:
-                unusable.append(Unusable(path, name, f"{path}: an earlier log, {twin.path}, has the same run_id", "JPO-W130"))
+                unusable.append(UnusableLog(path, name, f"{path}: an earlier log, {twin.path}, has the same run_id", "JPO-W130"))
             else:
-                found[name, log.identity] = LoggedRun(path, run_of(log, now=now))
+                by_run[name, log.identity] = LoggedRun(path, run_of(log, now=now))
         except TelemetryError as error:
-            unusable.append(Unusable(path, name, str(error), error.code))
-    return tuple(sorted(found.values(), key=lambda one: (one.run.ended_at, one.run.run_id))), tuple(unusable)
+            unusable.append(UnusableLog(path, name, str(error), error.code))
+    return tuple(sorted(by_run.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
 
 
 def log_files(patterns: Iterable[str | Path]) -> Iterator[Path]:
     """Files, folders (their *.csv) and shell patterns such as `runs/*.csv` -> files, in the order of their names.
 
-    What matches nothing, or lies in a closed folder, is given itself: reading it tells why it cannot be read.
+    A pattern that matches nothing, or a file in a folder without permission, is returned itself: reading it then gives the
+    reason.
     """
     for pattern in patterns:
         yield from _files(Path(pattern))
@@ -87,10 +88,10 @@ def log_files(patterns: Iterable[str | Path]) -> Iterator[Path]:
 def _files(pattern: Path) -> list[Path]:
     try:
         if pattern.is_dir():
-            os.scandir(pattern).close()  # glob would pass over a folder that cannot be read
+            os.scandir(pattern).close()  # glob would skip a folder that cannot be read
             return sorted(pattern.glob("*.csv"))
         if pattern.exists():
             return [pattern]
         return sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))) or [pattern]
-    except (OSError, ValueError):  # a closed folder; not a pattern that pathlib knows, such as a**b
+    except (OSError, ValueError):  # a folder without permission; not a pattern that pathlib knows, such as a**b
         return [pattern]

@@ -1,7 +1,7 @@
-"""One CSV log while its job writes it: new rows only, until the run is over, whatever happens to the file meanwhile.
+"""Follower of a CSV log that its job still writes: new rows only, until the run is over, even if the file is replaced meanwhile.
 
-`Tail` looks at the file once per call and knows no clock; `follow` asks it again and again and decides when it is enough. The run
-that is recorded in the end is made of the lines that were read here, not of what the file's name stands for by then.
+`Tail` reads the file once per call and knows no clock; `follow` polls it and decides when the run is over. The run that is
+recorded in the end consists of the lines read here, not of what the file's name refers to by then.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of, to
 
 POLL_SECONDS = 1.0
 CHUNK_BYTES = 2**18
-"""Read per look: bounds memory also when the file is long already."""
+"""Read per poll: bounds memory also when the file is long already."""
 OPENING_BYTES = 4096
-"""So much of a file's beginning is compared at every look: a file that was written anew may be longer than before."""
+"""How much of a file's beginning is compared at every poll: a file that was rewritten may be longer than before."""
 
 Change = Literal["rewritten", "replaced"]
 State = Literal["running", "missing", "over", "silent", "gone"]
@@ -32,7 +32,7 @@ ENDS = ("over", "silent", "gone")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LogRow:
     """One row of a log; None = not measured (or no such column), NaN = diverged."""
 
     time: float | None = None
@@ -41,7 +41,7 @@ class Row:
     train_loss: float | None = None
     val_loss: float | None = None
 
-    def samples_per_second(self, earlier: Row) -> float | None:
+    def samples_per_second(self, earlier: LogRow) -> float | None:
         """Throughput since an earlier row."""
         if self.time is None or self.samples is None or earlier.time is None or earlier.samples is None:
             return None
@@ -50,27 +50,27 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """What one look brought.
+class LogUpdate:
+    """What one poll of a log found.
 
     Attributes:
         rows: those not seen before, in order.
         change: the log is read from its start again: "rewritten" by the run with the same id, or "replaced" by another run's.
-        state: "over": the job wrote how its run ended; "silent": nothing more will come; "gone": deleted and not written again;
-            "missing": there is no such file now, but there may be soon.
+        state: "over": the job wrote how its run ended; "silent": nothing more is expected; "gone": deleted and not written again;
+            "missing": there is no such file now, but one may appear.
         bytes_read: 0 when there was nothing new.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[LogRow, ...] = ()
     change: Change | None = None
     state: State = "running"
     bytes_read: int = 0
 
 
 class Tail:
-    """A log as far as it was read; a context manager that closes it.
+    """Tail of a log; a context manager that closes it.
 
-    A file that is renamed or deleted is read to its end first: it stays open while something comes.
+    A file that is renamed or deleted is read to its end first: it stays open as long as there is something to read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -81,30 +81,30 @@ class Tail:
         self._read = 0
         self._run_before: str | None = None
 
-    def look(self) -> News:
-        """Read on; at most CHUNK_BYTES at once.
+    def poll(self) -> LogUpdate:
+        """Read what was added; at most CHUNK_BYTES at once.
 
         Raises:
-            TelemetryError: JPO-E110, it is no log, or not any more.
+            TelemetryError: JPO-E110, it is not a log, or no longer one.
         """
         try:
             if self._file is None and not self._open():
-                return News(state="missing")
-            if self._written_anew():
-                if self.log.closed:  # the run that was followed is over; what stands there now is the next one
-                    return News()
-                self._begin_anew()
-            news = self._read_on()
-            if not news.bytes_read and not self.log.closed and self._other_file():
+                return LogUpdate(state="missing")
+            if self._rewritten():
+                if self.log.closed:  # the run that was followed is over; the file now belongs to the next one
+                    return LogUpdate()
+                self._restart()
+            update = self._read_on()
+            if not update.bytes_read and not self.log.closed and self._other_file():
                 self.close()
-                self._begin_anew()
-                return self.look()
-            return news if self._path.exists() else replace(news, state="missing")
+                self._restart()
+                return self.poll()
+            return update if self._path.exists() else replace(update, state="missing")
         except OSError as error:
             raise unreadable(self._path, f"cannot be read ({error.strerror})", "let JPO read it") from error
 
     def run(self, now: float) -> Run:
-        """The finished run which was read; raises as `read_log`."""
+        """The finished run that was read; raises like `read_log`."""
         return run_of(self.log, now=now)
 
     @property
@@ -118,27 +118,27 @@ class Tail:
         self._file = opened(self._path)
         return True
 
-    def _written_anew(self) -> bool:
-        """Shorter than what was read, or with another beginning."""
+    def _rewritten(self) -> bool:
+        """Whether the file is shorter than what was read, or begins differently."""
         assert self._file is not None
         handle = self._file.fileno()
         return os.fstat(handle).st_size < self._read or os.pread(handle, len(self._opening), 0) != self._opening
 
     def _other_file(self) -> bool:
-        """Whether the name stands for another file now."""
+        """Whether the name now refers to another file."""
         assert self._file is not None
         try:
             return not os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
         except FileNotFoundError:
             return False
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         self._run_before = self.log.head.get("run_id") or self._run_before
         self.log = Log(self._path)
         self._opening = self._unfinished = b""
         self._read = 0
 
-    def _read_on(self) -> News:
+    def _read_on(self) -> LogUpdate:
         assert self._file is not None
         raw = os.pread(self._file.fileno(), CHUNK_BYTES, self._read)
         if len(self._opening) < OPENING_BYTES:
@@ -147,20 +147,20 @@ class Tail:
         if self._read > LARGEST_LOG_BYTES:
             raise too_large(self._path)
         rows = tuple(self._rows(raw))
-        return News(rows, self._change(), bytes_read=len(raw))
+        return LogUpdate(rows, self._change(), bytes_read=len(raw))
 
-    def _rows(self, raw: bytes) -> Iterator[Row]:
-        """The rows in the lines that are whole by now."""
+    def _rows(self, raw: bytes) -> Iterator[LogRow]:
+        """The rows of the lines that are complete by now."""
         whole, newline, self._unfinished = (self._unfinished + raw).rpartition(b"\n")
         if len(self._unfinished) > LONGEST_LINE:
             raise unreadable(self._path, f"line {self.log.lines + 1} is longer than {LONGEST_LINE // 2**10} KiB")
         for line in decoded(whole).split("\n") if newline else ():
             row = self.log.take(line)
             if row:
-                yield Row(**row)
+                yield LogRow(**row)
 
     def _change(self) -> Change | None:
-        """Told once, as soon as the log that begins anew has named its run."""
+        """How the log was replaced; returned once, as soon as the new contents name their run."""
         before, now = self._run_before, self.log.head.get("run_id")
         if not (before and now):
             return None
@@ -168,6 +168,7 @@ class Tail:
         return "rewritten" if before == now else "replaced"
 
     def close(self) -> None:
+        """Close the file."""
         if self._file:
             self._file.close()
         self._file = None
@@ -179,44 +180,45 @@ class Tail:
         self.close()
 
 
-def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[News]:
-    """Look again and again until the run is over; gives every look that brought something, and at last how it ended.
+def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[LogUpdate]:
+    """Poll a log until its run is over; yields every poll that found something, and the last with the state in which the log
+    ended.
 
-    A job that said how its run ended is over once nothing follows for one look. Silence counts from what was seen here, so that a
-    training machine whose clock is slow does not look dead; of a file that was there before, from when it was written.
+    A run whose end is logged is over once nothing follows for one poll. Silence is timed by the clock here, so that a training
+    machine with a slow clock does not look dead; of a file that existed before, from its modification.
 
     Args:
         clock: unix seconds.
-        sleep: waits for so many seconds.
+        sleep: waits for a number of seconds.
     """
-    state, heard_at = "running", None
+    state, changed_at = "running", None
     while True:
-        news, now = tail.look(), clock()
-        if heard_at is None:
-            heard_at = min(now, tail.modified_at or now)
-        elif news.bytes_read:
-            heard_at = now
-        before, state = state, _state(news, tail.log, now, quiet_seconds=now - heard_at)
-        if news.rows or news.change or state != before:
-            yield replace(news, state=state)
+        update, now = tail.poll(), clock()
+        if changed_at is None:
+            changed_at = min(now, tail.modified_at or now)
+        elif update.bytes_read:
+            changed_at = now
+        before, state = state, _state(update, tail.log, now, quiet_seconds=now - changed_at)
+        if update.rows or update.change or state != before:
+            yield replace(update, state=state)
         if state in ENDS:
             return
-        if news.bytes_read < CHUNK_BYTES:  # else there is more at once
+        if update.bytes_read < CHUNK_BYTES:  # otherwise there is more already
             sleep(POLL_SECONDS)
 
 
-def _state(news: News, log: Log, now: float, *, quiet_seconds: float) -> State:
-    if news.bytes_read:
+def _state(update: LogUpdate, log: Log, now: float, *, quiet_seconds: float) -> State:
+    if update.bytes_read:
         return "running"
     if log.closed:
         return "over"
-    if news.state == "missing":
+    if update.state == "missing":
         return "gone" if quiet_seconds > contract.STALE_SECONDS else "missing"
     waited = quiet_seconds > log.patience_seconds
     return "silent" if waited and (log.silent(now) or "time" not in log.latest) else "running"
 
 
 def gone(path: Path) -> TelemetryError:
-    """JPO-E130: a followed log was deleted, or never written."""
-    finding = f"there is no such log, and none came for {contract.STALE_SECONDS:g} s"
+    """JPO-E130 for a followed log that was deleted, or never written."""
+    finding = f"there is no such log, and none appeared within {contract.STALE_SECONDS:g} s"
     return TelemetryError(str(path), finding, "nothing was recorded; start the job, or name its log", code="JPO-E130")

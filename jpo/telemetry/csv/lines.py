@@ -1,4 +1,4 @@
-"""The lines of one CSV log (format: csvlog.py), taken in one by one, whether read at once or while they are written.
+"""Lines of one CSV log (format: log.py), taken in one by one, whether read at once or while they are written.
 
 Of the rows only the last values and the longest pause are kept: a log of any length takes the same memory.
 """
@@ -16,16 +16,16 @@ from jpo.telemetry import contract
 
 COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
 LONGEST_LINE = 64 * 2**10
-"""No row of a log is so long: a file without line breaks is something else."""
+"""Bytes; no row of a log is longer: a file without line breaks is something else."""
 PAUSES = 3.0
-"""An epoch of ten minutes writes a row in ten minutes: only who is silent for several of them has ended."""
+"""An epoch of ten minutes writes one row in ten minutes: only a job that is silent for several of its pauses has ended."""
 FIRST_PAUSE_SECONDS = 3600.0
-"""So long while it is not known how long an epoch takes."""
+"""Patience while it is not known how long an epoch takes."""
 
 
 @dataclass(slots=True)
 class Log:
-    """What stands in a log so far; `take` adds the next line.
+    """Contents of a log so far; `take` adds the next line.
 
     Attributes:
         head: its `# key=value` lines.
@@ -44,7 +44,7 @@ class Log:
     _places: list[tuple[str, int]] = field(default_factory=list)
 
     def take(self, line: str) -> dict[str, float] | None:
-        """Take one more line without its break; of a row, the known columns that were measured.
+        """Take one more line, without its line break; returns the measured values of known columns if it is a row.
 
         Raises:
             TelemetryError: JPO-E110, names the line.
@@ -89,7 +89,7 @@ class Log:
 
     @property
     def closed(self) -> bool:
-        """The job said itself that its run ended."""
+        """Whether the job itself reported the end of its run."""
         return {"end", "status"} <= self.head.keys()
 
     @property
@@ -104,10 +104,12 @@ class Log:
 
     @property
     def run_id(self) -> str:
+        """The run id; TelemetryError JPO-E110 if the log has none."""
         return self._required("run_id")
 
     @property
     def identity(self) -> Identity:
+        """The workload; TelemetryError JPO-E110 if the log does not name it."""
         return Identity(self._required("dataset"), self._required("model"), self._required("framework"))
 
     def number(self, key: str) -> float | None:
@@ -144,5 +146,5 @@ def _number(what: str, text: str, path: Path) -> float:
 def unreadable(
     path: Path, finding: str, remedy: str = f"a log has '# key=value' lines, then {','.join(COLUMNS)}"
 ) -> TelemetryError:
-    """JPO-E110; by default with what a log should look like."""
+    """JPO-E110 for a log that cannot be read; the default remedy says what a log contains."""
     return TelemetryError(str(path), finding, remedy, code="JPO-E110")

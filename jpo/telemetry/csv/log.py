@@ -1,4 +1,4 @@
-"""Finished runs from CSV logs: for jobs that nobody scrapes, and as the copy that outlives Prometheus' retention.
+"""Finished runs from CSV logs: for jobs that are not scraped, and as the copy that outlives Prometheus' retention.
 
 A log is one run. Its lines, in the order in which a training script writes them (UTF-8; times in unix seconds):
 
@@ -18,9 +18,9 @@ A log is one run. Its lines, in the order in which a training script writes them
     # memory_bytes=310000000        highest resident memory
 
 `end` and `status` together close a log. What follows the last line break was cut off while being written and is ignored.
-A log without its end counts as over when its last row is older than contract.STALE_SECONDS and than three times its longest pause
-between two rows (an hour while there is only one); how it ended is then judged by its epochs. Files are only read here; follow.py
-reads one that is still being written.
+A log without its end counts as over when its last row is older than contract.STALE_SECONDS and older than three times the longest
+pause between two rows (an hour while there is only one); how it ended is then judged by its epochs. follow.py reads a log that is
+still being written.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log, unreadable
-from jpo.telemetry.outcome import Measured, Values, to_run
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
-"""No clock of a training machine is a whole day ahead of ours."""
+"""The clock of a training machine is never a whole day fast."""
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
 def read_log(path: Path, *, now: float | None = None) -> Run:
-    """The finished run that a log tells of.
+    """The finished run of a log.
 
     Args:
         now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
@@ -55,7 +55,7 @@ def read_log(path: Path, *, now: float | None = None) -> Run:
 
 
 def run_of(log: Log, *, now: float | None = None) -> Run:
-    """The finished run that these lines tell of; arguments and errors as in `read_log`."""
+    """The finished run of these lines; arguments and errors as in `read_log`."""
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
@@ -63,7 +63,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
         finding = f"the run ends in the future ({ended_at:g})"
         raise TelemetryError(str(log.path), finding, "write unix seconds, not milliseconds", code="JPO-E112")
-    measured = Measured(
+    measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
         parameters={name: log.head[name] for name in (*PARAMETERS, DATA_FRACTION) if log.head.get(name)},
@@ -71,7 +71,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
         ended_at=ended_at,
         closed=log.closed,
         status=log.head.get("status"),
-        values=Values(
+        values=MeasuredValues(
             samples=log.latest.get("samples"),
             train_loss=log.latest.get("train_loss"),
             val_loss=log.latest.get("val_loss"),
@@ -89,7 +89,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
 
 
 def parsed(path: Path) -> Log:
-    """All whole lines of a log."""
+    """A log with all its whole lines taken in."""
     log = Log(path)
     for line in whole_lines(path):
         log.take(line)
@@ -97,7 +97,7 @@ def parsed(path: Path) -> Log:
 
 
 def whole_lines(path: Path) -> list[str]:
-    """The lines of a log that are written to their end.
+    """The lines of a log that are completely written.
 
     Raises:
         TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty.
@@ -117,7 +117,8 @@ def whole_lines(path: Path) -> list[str]:
 
 
 def opened(path: Path) -> BufferedReader:
-    """A regular file for reading. A pipe or device would be read for ever: it is refused without waiting for its other end.
+    """A regular file opened for reading. A pipe or device would be read for ever: it is refused without waiting for its other
+    end.
 
     Raises:
         TelemetryError: JPO-E110, also when there is none.
@@ -134,7 +135,7 @@ def opened(path: Path) -> BufferedReader:
 
 
 def decoded(raw: bytes) -> str:
-    """UTF-8 with or without BOM, else Latin-1, which takes every byte."""
+    """Text of bytes in UTF-8 with or without BOM, else Latin-1, which accepts every byte."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -142,4 +143,5 @@ def decoded(raw: bytes) -> str:
 
 
 def too_large(path: Path) -> TelemetryError:
+    """JPO-E110 for a file above LARGEST_LOG_BYTES."""
     return unreadable(path, f"is larger than {LARGEST_LOG_BYTES // 2**20} MiB")

@@ -1,1 +1,7 @@
-"""Why a server reports no runs: probes of one or two requests each."""
+"""Diagnosis of a server without runs of the workload: probes of one or two requests each.
+
+probes.py          the probes, for `jpo doctor` and for the note of `jpo suggest`
+coverage.py        probes of what the cluster measures
+inquiry.py         what probes query, and the form of their findings
+similar_names.py   names that may be meant
+"""

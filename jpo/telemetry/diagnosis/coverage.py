@@ -1,4 +1,4 @@
-"""Probes of what the cluster measures: which quantities of a run can be known, and whether they can be told from other runs'."""
+"""Probes of coverage: which quantities of a run the cluster measures, and whether they can be joined to the run."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ OF_PODS = {
     "GPU memory": ("gpu_memory_mib", "gpu_memory_bytes"),
     "energy": ("gpu_energy_millijoules_total", "gpu_energy_microjoules_total", "gpu_energy_joules_total"),
 }
-"""What is to be known of a run, and the roles (names.py) of which the cluster measures one per pod."""
+"""By quantity of a run: the roles (prometheus/names.py) of which the cluster measures one per pod."""
 OF_JOBS = {"CPU": contract.CPU_SECONDS, "memory": contract.MEMORY_BYTES}
-"""The same as the job reports it itself."""
+"""By quantity: the metric with which the job reports it itself."""
 OF_GPUS = ("GPU", "GPU memory", "energy")
 POD_STATE = ("pod_phase", "pod_completion_time_seconds", "container_terminated_reason")
 
 
 def measured(quantity: str, inquiry: Inquiry) -> Finding:
-    """Is there a metric that tells how much of it a run used?"""
+    """Is there a metric for this quantity of a run?"""
     by_job = (OF_JOBS[quantity],) if quantity in OF_JOBS else ()
-    if there := inquiry.there(*by_job, *OF_PODS[quantity]):
-        return Finding("ok", f"from {', '.join(there)}")
+    if existing := inquiry.existing(*by_job, *OF_PODS[quantity]):
+        return Finding("ok", f"from {', '.join(existing)}")
     if renamed := next(filter(None, map(inquiry.renamed, OF_PODS[quantity])), None):
         return renamed
     if quantity in OF_GPUS and not inquiry.run_ids:
-        return Finding("unknown", "not measured, and there is no run that could tell whether it has GPUs")
+        return Finding("unknown", "not measured, and there is no run to show whether GPUs are used")
     if quantity in OF_GPUS and not gpus_wanted(inquiry):
         return Finding("ok", "not measured, and no run asks for GPUs")
     names = [name for role in (*by_job, *OF_PODS[quantity]) for name in inquiry.names.alternatives(role)]
@@ -36,29 +36,29 @@ def measured(quantity: str, inquiry: Inquiry) -> Finding:
 
 
 def gpus_wanted(inquiry: Inquiry) -> bool:
-    """Whether any of the runs tells that it has GPUs."""
+    """Whether any of the runs reports GPUs."""
     return any(value not in ("", "0", "0.0") for value in inquiry.values("gpus", inquiry.of_workload))
 
 
 def joinable(inquiry: Inquiry) -> Finding:
     """Can what the cluster measures per pod be joined to the runs?"""
-    by_pod = inquiry.there(*(role for roles in OF_PODS.values() for role in roles))
+    by_pod = inquiry.existing(*(role for roles in OF_PODS.values() for role in roles))
     if not by_pod or not inquiry.run_ids:
-        return Finding("ok", "nothing that would have to be joined")
+        return Finding("ok", "nothing to join")
     labels = inquiry.names.labelled("pod")
     if any(inquiry.client.label_values(label, inquiry.of_workload, inquiry.since, inquiry.until) for label in labels):
-        return Finding("ok", "the runs tell their pods")
+        return Finding("ok", "the runs report their pods")
     text = f"{inquiry.run_info} has no label {' or '.join(labels)}, so {by_pod[0]} belongs to no run"
     return Finding("warning", text, "scrape the job by its pod, or let it export pod and namespace", "JPO-W146")
 
 
 def pod_state(inquiry: Inquiry) -> Finding:
-    """Does kube-state-metrics tell how pods ended? Only where there are pods."""
-    if there := inquiry.there(*POD_STATE):
-        return Finding("ok", f"from {', '.join(there)}")
-    if not inquiry.there("container_cpu_seconds_total", "container_memory_bytes"):
+    """Does kube-state-metrics report how pods ended? Only where there are pods."""
+    if existing := inquiry.existing(*POD_STATE):
+        return Finding("ok", f"from {', '.join(existing)}")
+    if not inquiry.existing("container_cpu_seconds_total", "container_memory_bytes"):
         return Finding("ok", "no pods")
-    text = f"nothing tells how pods ended ({inquiry.names.metric(POD_STATE[0])}): runs killed for memory count as silent"
+    text = f"nothing reports how pods ended ({inquiry.names.metric(POD_STATE[0])}): runs killed for memory count as silent"
     return Finding("warning", text, "let the server scrape kube-state-metrics", "JPO-W145")
 
 

@@ -1,4 +1,4 @@
-"""What probes ask with, and the form of what they find."""
+"""Inquiry of the probes: server, workload and window, with answers remembered; and the form of their findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IDENTITY = ("dataset", "model", "framework")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a probe found, in one line.
+    """Finding of a probe, in one line.
 
     Attributes:
         text: what was found.
@@ -49,28 +49,31 @@ class Inquiry:
     names: Names
 
     def values(self, label: str, matching: str | None) -> tuple[str, ...]:
+        """The values of a label among the series of a selector."""
         return self.client.label_values(self.names.label(label), matching, self.since, self.until)
 
     def reported(self, *labels: str) -> str:
-        """Selects what runs report, those with the workload's own values of these labels."""
+        """The selector of run reports with the workload's own values of these labels."""
         matchers = (f"{self.names.label(label)}={quoted(getattr(self.identity, label))}" for label in labels)
         return f"{self.run_info}{{{','.join(matchers)}}}"
 
     @property
     def of_workload(self) -> str:
-        """Selects what the workload's runs report; all runs where the workload is not known."""
+        """The selector of the workload's run reports; of all runs where the workload is not known."""
         return self.reported(*(IDENTITY if self.identity else ()))
 
     @property
     def run_info(self) -> str:
+        """The site's name of jpo_run_info."""
         return self.names.metric(contract.RUN_INFO)
 
     @property
     def days(self) -> str:
+        """The length of the window, for messages."""
         return span(self.until - self.since)
 
     @cached_property
-    def ahead_seconds(self) -> float:
+    def clock_offset_seconds(self) -> float:
         """How far the server's clock is ahead of ours, which was at `until` when the client was made."""
         return self.client.clock() - (self.until + self.client.session.seconds())
 
@@ -84,18 +87,21 @@ class Inquiry:
         """The workload's runs that reported in the window."""
         return self.values("run_id", self.of_workload)
 
-    def there(self, *roles: str) -> list[str]:
-        """The names of these roles (names.py) which the server has."""
+    def existing(self, *roles: str) -> list[str]:
+        """The names of these roles (prometheus/names.py) that the server has."""
         return [name for role in roles for name in self.names.alternatives(role) if name in self.metrics]
 
     def renamed(self, role: str) -> Finding | None:
-        """That a metric seems to be called otherwise here; None when nothing is like it. What plays another role is not it."""
-        others = self.metrics - frozenset(self.there(*METRICS))
+        """A finding that a metric seems to have another name here; None if none is similar. Other roles' metrics do not count."""
+        others = self.metrics - frozenset(self.existing(*METRICS))
         for name in self.names.alternatives(role):
-            if near := renamings(name, others):
-                remedy = f'if that is it, write {role} = "{near[0]}" under [prometheus.metrics]'
+            if similar := renamings(name, others):
+                remedy = f'if that is it, write {role} = "{similar[0]}" under [prometheus.metrics]'
                 return Finding(
-                    "warning", f"no metric {name} in the last {self.days}; near it: {', '.join(near)}", remedy, "JPO-W144"
+                    "warning",
+                    f"no metric {name} in the last {self.days}; similar names: {', '.join(similar)}",
+                    remedy,
+                    "JPO-W144",
                 )
         return None
 

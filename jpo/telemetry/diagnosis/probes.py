@@ -1,8 +1,8 @@
-"""Why a look at a server found no run: small questions, each answered by a request or two, or by "unknown".
+"""Probes of a server that has no run of the workload: small questions, each answered by a request or two, or by "unknown".
 
-An empty answer looks the same whether a label differs, a metric was renamed, the clock is wrong or the history was forgotten.
-The probes read the server's index of names and labels, not its samples: they stay cheap beside years of data. `jpo doctor`
-shows what each found, `jpo suggest` only the cause. They change nothing and decide nothing.
+An empty answer looks the same whether a label differs, a metric was renamed, the clock is wrong or the retention is too short.
+The probes read the server's index of names and labels, not its samples: they stay cheap with years of data. `jpo doctor` shows
+every finding, `jpo suggest` only the cause. They change nothing and decide nothing.
 """
 
 from __future__ import annotations
@@ -28,62 +28,62 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY, "w": 7 * DAY, 
 
 
 def server(inquiry: Inquiry) -> Finding:
-    """Does it answer queries, and what is it?"""
-    _ = inquiry.ahead_seconds  # a query: what a server says of itself may be open to all
+    """Does the server answer queries, and what is it?"""
+    _ = inquiry.clock_offset_seconds  # a query: a server's status page may be open to all
     about = answered(version, inquiry)
     return Finding("ok", f"{inquiry.client.session.place} answers; {about.text}")
 
 
 def version(inquiry: Inquiry) -> Finding:
-    """What it says of itself."""
-    told = inquiry.client.status("buildinfo").get("version")
-    return Finding("ok", f"version {quote(told)}" if told else "tells no version, as VictoriaMetrics and many proxies")
+    """The server's version."""
+    number = inquiry.client.status("buildinfo").get("version")
+    return Finding("ok", f"version {quote(number)}" if number else "reports no version, like VictoriaMetrics and many proxies")
 
 
 def clock(inquiry: Inquiry) -> Finding:
     """Does the server's clock agree with ours?"""
-    ahead = inquiry.ahead_seconds
-    if abs(ahead) <= CLOCKS_DIFFER_SECONDS:
-        return Finding("ok", f"the server's clock agrees with ours to within {math.ceil(max(1.0, abs(ahead)))} s")
-    text = f"the server's clock is {span(abs(ahead))} {'ahead of' if ahead > 0 else 'behind'} ours"
+    offset = inquiry.clock_offset_seconds
+    if abs(offset) <= CLOCKS_DIFFER_SECONDS:
+        return Finding("ok", f"the server's clock agrees with ours to within {math.ceil(max(1.0, abs(offset)))}s")
+    text = f"the server's clock is {span(abs(offset))} {'ahead of' if offset > 0 else 'behind'} ours"
     return Finding("warning", text, "let NTP set both: runs that seem to end in the future are not read", "JPO-W140")
 
 
 def retention(inquiry: Inquiry) -> Finding:
-    """Does the server remember as far back as JPO looks?"""
-    told = str(inquiry.client.status("runtimeinfo").get("storageRetention") or "")
-    kept = seconds_kept(told)
+    """Does the server keep its history as far back as JPO reads?"""
+    reported = str(inquiry.client.status("runtimeinfo").get("storageRetention") or "")
+    kept = seconds_kept(reported)
     if kept is None:
-        return Finding("unknown", f"the server does not tell how long it keeps its history{told and f' ({quote(told)})'}")
+        return Finding(
+            "unknown", f"the server does not report how long it keeps its history{reported and f' ({quote(reported)})'}"
+        )
     if kept >= inquiry.until - inquiry.since:
-        return Finding("ok", f"keeps {span(kept)}; runs of the last {inquiry.days} are looked for")
-    text = f"the server keeps {span(kept)}, and runs of the last {inquiry.days} are looked for"
-    return Finding("warning", text, f"`jpo observe` at least every {span(kept)}: what is on record stays", "JPO-W143")
+        return Finding("ok", f"keeps {span(kept)}; JPO reads the last {inquiry.days}")
+    text = f"the server keeps {span(kept)}, and JPO reads the last {inquiry.days}"
+    return Finding("warning", text, f"run `jpo observe` at least every {span(kept)}: what is on record stays", "JPO-W143")
 
 
-def seconds_kept(told: str) -> float | None:
-    """Prometheus' words for its retention, `15d`, `1y2w` or `15d or 512MiB`, as seconds; None when it is a size alone."""
-    found = re.fullmatch(r"((?:\d+(?:ms|[smhdwy]))+)(?: or .*)?", told.strip())
-    return sum(int(n) * UNITS[unit] for n, unit in re.findall(r"(\d+)(ms|[smhdwy])", found[1])) if found else None
+def seconds_kept(retention: str) -> float | None:
+    """Seconds of Prometheus' retention, written as `15d`, `1y2w` or `15d or 512MiB`; None when it is a size alone."""
+    match = re.fullmatch(r"((?:\d+(?:ms|[smhdwy]))+)(?: or .*)?", retention.strip())
+    return sum(int(n) * UNITS[unit] for n, unit in re.findall(r"(\d+)(ms|[smhdwy])", match[1])) if match else None
 
 
 def reporting(inquiry: Inquiry) -> Finding:
     """Do training jobs report anything at all?"""
     if inquiry.run_info in inquiry.metrics:
-        return Finding("ok", f"{inquiry.run_info} is there")
+        return Finding("ok", f"{inquiry.run_info} exists")
     if not inquiry.metrics:
-        return Finding(
-            "warning", f"the server holds nothing at all of the last {inquiry.days}", "is it the right one?", "JPO-W141"
-        )
+        return Finding("warning", f"the server has no data of the last {inquiry.days}", "is it the right one?", "JPO-W141")
     text = f"no metric {inquiry.run_info} in the last {inquiry.days}"
     remedy = "does the job report its runs, and does the server scrape it?"
     return inquiry.renamed(contract.RUN_INFO) or Finding("warning", text, remedy, "JPO-W141")
 
 
 def workload(inquiry: Inquiry) -> Finding:
-    """Does this workload report, or which of its labels is called otherwise?"""
+    """Does this workload report, or which of its labels differs?"""
     if inquiry.identity is None:
-        return Finding("unknown", "config.ini does not tell which workload to look for")
+        return Finding("unknown", "config.ini does not say which workload to look for")
     if inquiry.run_info not in inquiry.metrics:
         return Finding("unknown", "no run at all is reported")
     if count := len(inquiry.run_ids):
@@ -92,23 +92,24 @@ def workload(inquiry: Inquiry) -> Finding:
         )
     matching: list[str] = []
     for label in IDENTITY:
-        known = inquiry.values(label, inquiry.reported(*matching))
-        if getattr(inquiry.identity, label) not in known:
-            return mismatch(matching, label, getattr(inquiry.identity, label), known)
+        reported = inquiry.values(label, inquiry.reported(*matching))
+        if getattr(inquiry.identity, label) not in reported:
+            return mismatch(matching, label, getattr(inquiry.identity, label), reported)
         matching.append(label)
     return Finding("warning", f"its series have no label {inquiry.names.label('run_id')}", "give each run an id", "JPO-W142")
 
 
-def mismatch(matching: list[str], label: str, value: str, known: tuple[str, ...]) -> Finding:
-    """Words for `dataset and model match, framework 'torch' does not: known are 'pytorch', 'tensorflow'`."""
-    if not known:
+def mismatch(matching: list[str], label: str, value: str, reported: tuple[str, ...]) -> Finding:
+    """The finding `dataset and model match, framework 'torch' does not: known are 'pytorch', 'tensorflow'`."""
+    if not reported:
         return Finding(
             "warning", f"runs are reported without a label {label}", "export it, or name it in [prometheus.labels]", "JPO-W142"
         )
     match = f"{' and '.join(matching)} match{'es' if len(matching) == 1 else ''}, " if matching else ""
-    near = nearest(value, known)
-    text = f"{match}{label} {shown(value)} does not{'' if matching else ' match'}: known {'is' if len(known) == 1 else 'are'} "
-    text += ", ".join(map(shown, near)) + (f" and {len(known) - len(near)} more" if len(known) > len(near) else "")
+    similar = nearest(value, reported)
+    text = f"{match}{label} {shown(value)} does not{'' if matching else ' match'}: known {'is' if len(reported) == 1 else 'are'} "
+    text += ", ".join(map(shown, similar))
+    text += f" and {len(reported) - len(similar)} more" if len(reported) > len(similar) else ""
     return Finding("warning", text, f"name the same {label} in config.ini and in what the job reports", "JPO-W142")
 
 
@@ -123,13 +124,13 @@ PROBES: Mapping[str, Probe] = {
     "pod state": pod_state,
     "rules": rules,
 }
-"""All probes, in the order in which doctor tells of them."""
+"""All probes, in the order in which doctor reports them."""
 
 
 def examine(
     source: PrometheusSource, identity: Identity | None, *, since: float, until: float, names: Names
 ) -> dict[str, Finding]:
-    """What every probe finds, good or bad, within the source's one deadline.
+    """Findings of all probes, good or bad, within the source's one deadline.
 
     Args:
         identity: the workload; None when it is not known.
@@ -144,18 +145,18 @@ def examine(
     with Client(source) as client:
         inquiry = Inquiry(client, identity, since, until, names)
         try:
-            found = {"server": server(inquiry)}
+            findings = {"server": server(inquiry)}
         except TelemetryError as error:
             return {"server": Finding("problem", f"{error.place}: {error.finding}", error.remedy, error.code, error)}
-        found |= {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
-        if partly := tuple(client.session.warnings):
-            text = f"the server answered in part, what seems absent may be there: {partly[0]}"
-            found["completeness"] = Finding("warning", text, "look at the stores behind it", "JPO-E113")
-        return found
+        findings |= {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
+        if warnings := tuple(client.session.warnings):
+            text = f"the server answered in part, what seems absent may exist: {warnings[0]}"
+            findings["completeness"] = Finding("warning", text, "check the stores behind it", "JPO-E113")
+        return findings
 
 
 def why_empty(source: PrometheusSource, identity: Identity, *, since: float, until: float, names: Names) -> tuple[Finding, ...]:
-    """Why the server told of no run of the workload: the likeliest cause first; none where the server does not tell.
+    """Causes for a server without runs of the workload, the likeliest first; none where the server does not show any.
 
     Arguments as in `examine`. Takes at most five requests, and raises nothing for a server that stopped answering.
     """
@@ -164,14 +165,14 @@ def why_empty(source: PrometheusSource, identity: Identity, *, since: float, unt
     with Client(source) as client:
         inquiry = Inquiry(client, identity, since, until, names)
         reported = answered(workload, inquiry)
-        if reported.status == "warning":  # the runs of others are there: neither clock nor retention hides this workload's
-            found = [reported]
+        if reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
+            findings = [reported]
         elif reported.status == "ok":
-            going_on = Finding("warning", f"{reported.text}, none of them over and whole", "wait for the end of one", "JPO-I141")
-            found = [answered(clock, inquiry), going_on]
+            running = Finding("warning", f"{reported.text}, none of them over and whole", "wait for the end of one", "JPO-I141")
+            findings = [answered(clock, inquiry), running]
         else:
-            found = [answered(probe, inquiry) for probe in (reporting, clock, retention)]
-    return tuple(one for one in found if one.status == "warning")
+            findings = [answered(probe, inquiry) for probe in (reporting, clock, retention)]
+    return tuple(finding for finding in findings if finding.status == "warning")
 
 
 def answered(probe: Probe, inquiry: Inquiry) -> Finding:

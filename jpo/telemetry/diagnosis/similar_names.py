@@ -1,4 +1,4 @@
-"""Names and values that may be the one that was looked for, and how they are shown: cut, on one line, in quotes."""
+"""Similar names: names and values that may be the one that is missing, and how messages show them."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ MOST_SHOWN = 3
 LONGEST = 48
 """Characters of a value that are compared and shown: labels may hold kilobytes."""
 MOST_COMPARED = 10_000
-"""Values among which the nearest are looked for: half a second's work at most."""
+"""Values that are compared at most: half a second's work."""
 ALIKE = 0.5
 """How alike two metric names are, 0 to 1, before one may be the other renamed."""
 FAMILIES = ("container_", "kube_", "dcgm_fi_", "gpu_")
-"""What standard exporters' names begin with: container_memory_rss is a metric of its own, not another one renamed."""
+"""Prefixes of standard exporters' names: container_memory_rss is a metric of its own, not another one renamed."""
 
 
-def nearest(wanted: str, known: Iterable[str]) -> list[str]:
-    """Up to MOST_SHOWN of the known values, those most like the wanted one first, in upper or lower case."""
-    compared = sorted(known)[:MOST_COMPARED]
+def nearest(wanted: str, candidates: Iterable[str]) -> list[str]:
+    """Up to MOST_SHOWN of the candidates, the most similar to the wanted value first, regardless of case."""
+    compared = sorted(candidates)[:MOST_COMPARED]
     return sorted(compared, key=lambda value: -_alike(wanted[:LONGEST], value[:LONGEST]))[:MOST_SHOWN]
 
 
 def renamings(wanted: str, metrics: Iterable[str]) -> list[str]:
-    """Up to MOST_SHOWN metrics which may be the wanted one under another name, the likeliest first."""
+    """Up to MOST_SHOWN metrics that may be the wanted one under another name, the likeliest first."""
     return nearest(wanted, (name for name in metrics if _renamed(wanted.lower(), name[: 4 * LONGEST].lower())))
 
 
 def _renamed(wanted: str, name: str) -> bool:
-    """It has the same core, or speaks of the same thing (`k8s_container_mem_ws`: container) in other words."""
+    """Whether a name has the same core, or names the same thing (`k8s_container_mem_ws`: container) in other words."""
     family, _, core = wanted.partition("_")
     if core in name or (name in wanted and 2 * len(name) > len(wanted)):
         return True
     return family in name.split("_") and not name.startswith(FAMILIES) and _alike(wanted, name) >= ALIKE
 
 
-def _alike(one: str, other: str) -> float:
-    return SequenceMatcher(None, other.lower(), one.lower(), autojunk=False).ratio()
+def _alike(wanted: str, other: str) -> float:
+    return SequenceMatcher(None, other.lower(), wanted.lower(), autojunk=False).ratio()
 
 
 def shown(value: str) -> str:
@@ -48,8 +48,8 @@ def shown(value: str) -> str:
 
 
 def span(seconds: float) -> str:
-    """A length of time in the largest unit of which there are at least two: 90 days, 36 h, 10 min, 61 s."""
-    for unit, size in (("days", 86400), ("h", 3600), ("min", 60)):
+    """A length of time in the largest unit of which there are at least two: 90 days, 36h, 10m, 61s."""
+    for unit, size in ((" days", 86400), ("h", 3600), ("m", 60)):
         if (number := round(seconds / size, 1)) >= 2:
-            return f"{number:g} {unit}"
-    return f"{seconds:.3g} s"
+            return f"{number:g}{unit}"
+    return f"{seconds:.3g}s"

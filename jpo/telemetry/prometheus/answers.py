@@ -1,7 +1,7 @@
-"""Which answers of a server are believed: status, content type, JSON and shape, checked before any number is used.
+"""Answers of a server, checked before any number is used: status, content type, JSON and shape.
 
-Pure functions; client.py does the talking. Causes and remedies follow what real servers and the proxies in front of them answered
-(docs/decisions/0002).
+Pure functions; client.py sends the requests. Causes and remedies follow what real servers and the proxies in front of them
+answered (docs/decisions/0002).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jpo.errors import TelemetryError
 LONGEST_QUOTE = 200
 """Characters of a server's own words that are repeated in a message."""
 BUSY = (408, 429, 500, 502, 503, 504)
-"""HTTP statuses of trouble that passes."""
+"""HTTP statuses of temporary trouble."""
 LIMITS = re.compile(
     r"too many (samples|points|chunks|series|bytes)"  # Prometheus, VictoriaMetrics
     r"|exceeded maximum resolution"  # Prometheus: query_range
@@ -29,33 +29,33 @@ LIMITS = re.compile(
     r"|(series|samples|chunks|bytes) limit exceeded|exceeded (series|samples|chunks|bytes) limit|ResourceExhausted",  # Thanos
     re.IGNORECASE,
 )
-"""What servers say when a question asks for more than they give at once."""
+"""What servers say when a query asks for more than they give at once."""
 INFORMATION = "PromQL info:"
-"""How remarks begin that Prometheus 2.48 to 2.53 and Thanos put among the warnings: on names of metrics, not on the answer."""
+"""Beginning of remarks that Prometheus 2.48 to 2.53 and Thanos put among the warnings; they concern metric names."""
 
 
 class PassingTrouble(TelemetryError):
-    """Trouble that a second try may cure: the answer was cut off, the connection was reset."""
+    """Temporary trouble, worth another attempt: the answer was cut off, the connection was reset."""
 
     pauses: ClassVar[tuple[float, ...]] = (0.5,)
     """Seconds to wait before each further try."""
 
 
 class Busy(PassingTrouble):
-    """The server said that it cannot answer just now: a restart, or one of several behind a balancer."""
+    """The server cannot answer now: it restarts, or one of several behind a balancer does."""
 
     pauses = (0.5, 1.0, 2.0)
 
 
 class TooMuch(TelemetryError):
-    """Trouble that a narrower question cures: the server gave the query up, it met a limit, or its answer is too large.
+    """A query that is too large: the server gave it up, it met a limit, or the answer is too large; a narrower query helps.
 
-    Codes JPO-E103, E105 and E109. That the deadline of the whole look passed (JPO-E103 as well) is not among it.
+    Codes JPO-E103, E105 and E109. The deadline over all requests (JPO-E103 as well) is not among it.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AnswerRow:
     """One series of an answer: its labels and (unix seconds, value) points; an instant vector has one point each."""
 
     labels: Mapping[str, str]
@@ -63,6 +63,7 @@ class Row:
 
     @property
     def value(self) -> float:
+        """The last value."""
         return self.points[-1][1]
 
 
@@ -70,14 +71,14 @@ def check(place: str, status: int, content_type: str, body: bytes, hide: Callabl
     """Accept an answer of Prometheus' HTTP API with `data` of any shape, or say what it is instead.
 
     Args:
-        hide: takes secrets out of the server's own words before they are cut and repeated.
+        hide: removes secrets from the server's own words before they are cut and repeated.
 
     Returns:
-        What the server says against its own answer; anything means that it may be partial (Thanos, Mimir, VictoriaMetrics).
+        The server's warnings; any of them means that the answer may be partial (Thanos, Mimir, VictoriaMetrics).
 
     Raises:
-        PassingTrouble: worth a second try.
-        TooMuch: worth a narrower question.
+        PassingTrouble: worth another attempt.
+        TooMuch: worth a narrower query.
         TelemetryError: JPO-E101 to E105 and E108.
     """
     document = _document(body) if "json" in content_type else None
@@ -101,12 +102,12 @@ def without_data(place: str) -> TelemetryError:
 
 
 def _warnings(document: Mapping[str, object]) -> list[str]:
-    told = document.get("warnings") or ()
+    warnings = document.get("warnings") or ()
     partial = ["the answer is partial"] if document.get("isPartial") is True else []  # VictoriaMetrics' cluster
-    return [*map(str, told if isinstance(told, list | tuple) else [told]), *partial]
+    return [*map(str, warnings if isinstance(warnings, list | tuple) else [warnings]), *partial]
 
 
-def rows(place: str, result: object) -> list[Row]:
+def rows(place: str, result: object) -> list[AnswerRow]:
     """The series of `data.result`; JPO-E104 when they have another shape."""
     try:
         return [_row(item) for item in result]  # type: ignore[attr-defined]
@@ -114,11 +115,11 @@ def rows(place: str, result: object) -> list[Row]:
         raise TelemetryError(place, "answered with malformed series", "is this a Prometheus API?", code="JPO-E104") from error
 
 
-def _row(item: dict[str, object]) -> Row:
+def _row(item: dict[str, object]) -> AnswerRow:
     labels, points = item["metric"], item["values"] if "values" in item else [item["value"]]
     if not isinstance(labels, dict) or not isinstance(points, list) or not points:
         raise TypeError
-    return Row({str(k): str(v) for k, v in labels.items()}, tuple((float(t), float(v)) for t, v in points))
+    return AnswerRow({str(k): str(v) for k, v in labels.items()}, tuple((float(t), float(v)) for t, v in points))
 
 
 def texts(place: str, data: object) -> tuple[str, ...]:
@@ -129,7 +130,7 @@ def texts(place: str, data: object) -> tuple[str, ...]:
 
 
 def quote(text: object) -> str:
-    """Words of a server, fit for one line of a terminal: no control characters, not longer than LONGEST_QUOTE."""
+    """A server's words made safe for one line of a terminal: no control characters, not longer than LONGEST_QUOTE."""
     line = "".join(c if c.isprintable() else " " for c in str(text)[: 4 * LONGEST_QUOTE])
     line = " ".join(line.split())
     return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + "…"
@@ -160,8 +161,8 @@ def _not_prometheus(place: str, status: int, content_type: str, body: bytes) -> 
 
 
 def _no_entry(place: str, status: int, reason: str) -> TelemetryError:
-    found = "refused the credentials" if status == 401 else "does not allow this user to query"
-    finding = f"{found} (HTTP {status}): {quote(reason)}"
+    what = "refused the credentials" if status == 401 else "does not allow this user to query"
+    finding = f"{what} (HTTP {status}): {quote(reason)}"
     return TelemetryError(place, finding, "check user, password or token in [prometheus] auth", code="JPO-E101")
 
 
@@ -173,7 +174,7 @@ def _reason(document: dict[str, object], hide: Callable[[str], str]) -> str:
 
 def _refused(place: str, status: int, document: dict[str, object], reason: str) -> TelemetryError:
     if document.get("errorType") in ("timeout", "canceled"):
-        # A second try would run into the same limit of the server: narrow the question instead.
+        # Another attempt would meet the same limit of the server: narrow the query instead.
         return TooMuch(place, f"gave up the query: {quote(reason)}", "narrow the window with --since", code="JPO-E103")
     too_much = LIMITS.search(reason)
     if status in BUSY and not too_much:

@@ -1,7 +1,7 @@
-"""The questions JPO asks of a Prometheus server, put by prometheus-api-client over the guarded session of session.py.
+"""The client of a Prometheus server: queries by prometheus-api-client over the guarded session of session.py.
 
 `PrometheusConnect` builds each request; its `session` argument is filled with one that does what the library leaves open.
-Importing this module loads requests, so it is imported when a question is asked.
+Importing this module loads requests, so it is imported when a query is sent.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import urllib3
 from prometheus_api_client import PrometheusConnect
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.answers import Row, rows, texts, without_data
+from jpo.telemetry.prometheus.answers import AnswerRow, rows, texts, without_data
 from jpo.telemetry.prometheus.session import GuardedSession
 from jpo.telemetry.prometheus.source import PrometheusSource
 
-NOT_TOLD = ("JPO-E101", "JPO-E104", "JPO-E105")
-"""How servers answer where there is no such status, or where a proxy keeps it from those who may query."""
+UNAVAILABLE = ("JPO-E101", "JPO-E104", "JPO-E105")
+"""Codes of answers where there is no such status, or where a proxy withholds it from those who may query."""
 
 Data = TypeVar("Data")
 
 
 class Client:
-    """One look at one server. Counts requests and keeps warnings; its deadline starts when it is made."""
+    """A connection to one server, under one deadline that starts now; it counts requests and keeps warnings."""
 
     def __init__(self, source: PrometheusSource) -> None:
         self.session = GuardedSession(source)
@@ -37,18 +37,18 @@ class Client:
             retry=urllib3.Retry(0, read=False),  # the session retries, the transport does not
         )
 
-    def query(self, promql: str, at: float) -> list[Row]:
+    def query(self, promql: str, at: float) -> list[AnswerRow]:
         """The series of an instant query at `at` (unix seconds).
 
-        Raises TelemetryError JPO-E101 to E109 otherwise; TooMuch among them where a narrower question would do.
+        Raises TelemetryError JPO-E101 to E109 otherwise; TooMuch among them where a narrower query would do.
         """
         limits = {"time": f"{at:.3f}", "timeout": f"{max(0.001, self.session.left()):.3f}"}
-        return rows(self.session.place, self._asked(lambda: self._connect.custom_query(promql, params=limits)))
+        return rows(self.session.place, self._answer(lambda: self._connect.custom_query(promql, params=limits)))
 
     def clock(self) -> float:
         """The server's clock, unix seconds. Raises like `query`."""
-        asked = {"nocache": "1"}  # else VictoriaMetrics tells the time of 30 s ago
-        for row in rows(self.session.place, self._asked(lambda: self._connect.custom_query("vector(time())", params=asked))):
+        uncached = {"nocache": "1"}  # otherwise VictoriaMetrics returns the time of 30 s ago
+        for row in rows(self.session.place, self._answer(lambda: self._connect.custom_query("vector(time())", params=uncached))):
             return row.value
         raise without_data(self.session.place)
 
@@ -59,26 +59,26 @@ class Client:
         """
         chosen = {"start": f"{begin:.3f}", "end": f"{until:.3f}", **({"match[]": matching} if matching else {})}
         path = quote_path(label, safe="")
-        return texts(self.session.place, self._asked(lambda: self._connect.get_label_values(path, params=chosen)))
+        return texts(self.session.place, self._answer(lambda: self._connect.get_label_values(path, params=chosen)))
 
     def status(self, name: str) -> Mapping[str, object]:
-        """What the server tells of itself, e.g. `runtimeinfo`, `buildinfo`; {} where it does not (VictoriaMetrics, proxies).
+        """A status page of the server, e.g. `runtimeinfo`, `buildinfo`; {} where there is none (VictoriaMetrics, proxies).
 
         Raises TelemetryError JPO-E102, E103, E106, E108 and E109 like `query`.
         """
         address = f"{self.session.place}/api/v1/status/{quote_path(name, safe='')}"
         try:
-            data = self._asked(lambda: self.session.get(address).json()["data"])
+            data = self._answer(lambda: self.session.get(address).json()["data"])
         except TelemetryError as error:
-            if error.code in NOT_TOLD:
+            if error.code in UNAVAILABLE:
                 return {}
             raise
         return data if isinstance(data, dict) else {}
 
-    def _asked(self, question: Callable[[], Data]) -> Data:
-        """The answer; whatever requests or the library raise becomes a TelemetryError."""
+    def _answer(self, request: Callable[[], Data]) -> Data:
+        """The answer to a request; errors of requests and of the library become TelemetryErrors."""
         try:
-            return question()
+            return request()
         except (requests.RequestException, ValueError) as error:  # a request that could not even be built
             raise self.session.explained(error) from None
         except (KeyError, TypeError) as error:  # data of another shape

@@ -1,8 +1,8 @@
-"""What metrics and labels are called: by default, and at a site which renamed them.
+"""Names of metrics and labels: the defaults, and those of a site that renamed them.
 
 A role is what JPO needs; its name says the unit, so that an exporter with other units is a role of its own. METRICS and LABELS
-are the whole table: each role with the names which it may have, tried together. `[prometheus.metrics]` and `[prometheus.labels]`
-in jpo.toml give a role one name instead. Names are checked here, because they go into queries as they stand.
+are the whole table: each role with its possible names, tried together. `[prometheus.metrics]` and `[prometheus.labels]`
+in jpo.toml give a role one name instead. Names are checked here, because they go into queries as they are.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "gpu_energy_joules_total": (),
     "gpu_energy_millijoules_total": ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",),
     "gpu_energy_microjoules_total": ("gpu_energy_consumed", "GPU_ENERGY_CONSUMED"),
-    # what passes on the words of jobs that run elsewhere
+    # what passes on the metrics of jobs that run elsewhere
     "gateway_info": ("pushgateway_build_info", "node_exporter_build_info"),
     # recording_rules.yml
     "recorded_cpu_cores": ("jpo:cpu_cores:rate2m",),
 }
 LABELS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "status", *PARAMETERS)},
-    # Scraped without honor_labels, an exporter's word for the workload moves to exported_*, and pod is the exporter's own.
+    # Scraped without honor_labels, an exporter's labels of the workload move to exported_*, and pod is the exporter's own.
     "namespace": ("namespace", "exported_namespace"),
     "pod": ("pod", "exported_pod"),
     "container": ("container", "exported_container"),
@@ -65,7 +65,7 @@ class Names:
 
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
-        container: the trainer's container in its pod; None takes what the run itself says, else the busiest.
+        container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Names:
         return cls(dict(metrics), dict(labels), container)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
-        """All names which the metric of a role may have; empty when only a site can know."""
+        """All possible names of a role's metric; empty when only a site can know."""
         return (self.metrics[role],) if role in self.metrics else METRICS[role]
 
     def metric(self, role: str) -> str:
@@ -91,14 +91,14 @@ class Names:
         return self.alternatives(role)[0]
 
     def labelled(self, role: str) -> tuple[str, ...]:
-        """All names which the label of a role may have."""
+        """All possible names of a role's label."""
         return (self.labels[role],) if role in self.labels else LABELS[role]
 
     def label(self, role: str) -> str:
         """The name of a label that has one, or the first of several."""
         return self.labelled(role)[0]
 
-    def places(self) -> tuple[tuple[str, str, str], ...]:
+    def pod_labels(self) -> tuple[tuple[str, str, str], ...]:
         """The labels of namespace, pod and container that go together: as scraped with honor_labels, and without."""
         roles = ("namespace", "pod", "container")
         filled = zip_longest(*(self.labelled(role) for role in roles))
@@ -108,17 +108,17 @@ class Names:
         )
 
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """Labels as JPO calls them. Where both are there, exported_pod is the workload's and pod the exporter's."""
+        """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""
         return {role: labels[name] for role in LABELS for name in self.labelled(role) if labels.get(name)}
 
 
-def _check(table: str, given: Mapping[str, str], known: Mapping[str, tuple[str, ...]], syntax: re.Pattern[str]) -> None:
+def _check(table: str, names: Mapping[str, str], roles: Mapping[str, tuple[str, ...]], syntax: re.Pattern[str]) -> None:
     place = f"[prometheus.{table}]"
-    for role, name in given.items():
-        if role not in known:
-            near = difflib.get_close_matches(role, known, n=1, cutoff=0.5) or list(known)[:1]
+    for role, name in names.items():
+        if role not in roles:
+            similar = difflib.get_close_matches(role, roles, n=1, cutoff=0.5) or list(roles)[:1]
             finding = f"{role[:80]!r} is nothing that JPO asks for"
-            raise UsageError(place, finding, f"the nearest is {near[0]}; the guide lists all", code="JPO-E302")
+            raise UsageError(place, finding, f"the nearest is {similar[0]}; the guide lists all", code="JPO-E302")
         if not syntax.fullmatch(name):
             what = "metric" if syntax is METRIC_NAME else "label"
             finding = f"{role} = {name[:80]!r} cannot be the name of a {what}"

@@ -1,4 +1,4 @@
-"""How pods lived: kube-state-metrics' account, and where that is not scraped, what cAdvisor shows of it beside their use."""
+"""Lifetimes of pods: start, end and outcome from kube-state-metrics or, where that is not scraped, from cAdvisor."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
-from jpo.telemetry.prometheus.cluster import Place, Pod, pod_of
+from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of
 from jpo.telemetry.prometheus.queries import HIGHEST, LAST, LOWEST
-from jpo.telemetry.prometheus.scope import Look
+from jpo.telemetry.prometheus.scope import Scope
 
 OOM = "OOMKilled"
 JOBS = 'owner_kind=~".*Job"'
-"""What has pods that do one thing together: Job, PyTorchJob, MPIJob ...; a Workflow's do one thing after the other."""
+"""Owners whose pods work together: Job, PyTorchJob, MPIJob ...; those of a Workflow run one after the other."""
 ASKED = {
     "started": ("pod_start_time_seconds", "", "", "max", HIGHEST),
     "first_started": ("pod_start_time_seconds", "", "", "min", LOWEST),
@@ -27,7 +27,7 @@ ASKED = {
     "gateway": ("gateway_info", "", "", "max", HIGHEST),
     "there": ("container_memory_bytes", "", "", "max", LAST),
 }
-"""Role, which of its series, the label that these differ in, and how series and their samples become one number."""
+"""Role, which of its series, the label in which these differ, and how series and their samples become one number."""
 SAME_SECONDS = 1.0
 """Start times of one pod differ by less."""
 
@@ -37,18 +37,18 @@ Job = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
-    """How a pod lived; what nobody saw is None or empty.
+class Lifetime:
+    """Lifetime of a pod; what was not observed is None or empty.
 
     Attributes:
-        started_at, completed_at: unix seconds; of the last, where several pods had the name one after the other.
-        working_since: unix seconds; its containers may have started long after it, when their images had been fetched.
-        there_at: unix seconds at which its containers were still there.
+        started_at, completed_at: unix seconds; of the last pod, where several had the name one after the other.
+        working_since: unix seconds; its containers may have started long after it, once their images were fetched.
+        there_at: unix seconds at which its containers still existed.
         phases: "Succeeded" or "Failed".
         oom_killed: containers that ran out of memory.
-        cpus: what each container asked for.
+        cpus: what each container requested.
         reused: several pods had the name one after the other, as those of a StatefulSet do.
-        gateway: it passes on what jobs elsewhere say (Pushgateway, node_exporter): its own life and use are no run's.
+        gateway: it passes on the metrics of jobs elsewhere (Pushgateway, node_exporter): its own lifetime and usage are no run's.
     """
 
     started_at: float | None = None
@@ -63,58 +63,61 @@ class Life:
     gateway: bool = False
 
 
-Told = Sequence[tuple[str, Mapping[str, str], float]]
+PodRows = Sequence[tuple[str, Mapping[str, str], float]]
 """Rows about one pod: key of ASKED, labels, value."""
 
 
-def lives(look: Look, places: Sequence[Place]) -> dict[Pod, Life]:
-    """The pods of which anything is known; one request for a few pods, more where their names are long."""
+def lifetimes(scope: Scope, labellings: Sequence[Labelling]) -> dict[Pod, Lifetime]:
+    """Lifetimes of the pods of which anything is known; one request for a few pods, more where their names are long."""
     asked: dict[str, str] = {}
-    for n, place in enumerate(places):
-        asked |= _asked(look, place, n)
-    told: dict[Pod, list[tuple[str, Mapping[str, str], float]]] = defaultdict(list)
-    for key, row in look.ask_all(asked):
-        told[pod_of(row.labels)].append((key.split()[0], row.labels, row.value))
-    return {pod: _life(rows, look.until) for pod, rows in told.items()}
+    for n, labelling in enumerate(labellings):
+        asked |= _asked(scope, labelling, n)
+    rows_of: dict[Pod, list[tuple[str, Mapping[str, str], float]]] = defaultdict(list)
+    for key, row in scope.ask_all(asked):
+        rows_of[pod_of(row.labels)].append((key.split()[0], row.labels, row.value))
+    return {pod: _lifetime(rows, scope.until) for pod, rows in rows_of.items()}
 
 
-def sizes(look: Look, places: Sequence[Place], jobs: Collection[Job]) -> dict[str, str]:
-    """Queries for how many pods these jobs had: a run may name only the one of them that reports.
+def sizes(scope: Scope, labellings: Sequence[Labelling], jobs: Collection[Job]) -> dict[str, str]:
+    """Queries for how many pods these jobs had: a run may name only the one that reports.
 
-    Where the jobs are too many to name, their pods are taken to be among those which are chosen already.
+    Where the jobs are too many to name, their pods are assumed to be among those that the labelling selects.
     """
     owner = queries.one_of(sorted({name for _, name in jobs}), queries.LONGEST_PATTERN_ALONE)
     asked = {}
-    for n, place in enumerate(places if jobs else ()):
-        chosen = f"{{{JOBS},owner_name=~{owner}}}" if owner else place.selector(JOBS)
-        for name in place.names(look, "pod_owner"):
-            last = LAST.format(name + chosen + queries.window(look.begin, look.until))
-            asked[f"size {name} {n}"] = f"count by ({place.labels[0]}, owner_name) (max by ({place.pod}, owner_name) ({last}))"
+    for n, labelling in enumerate(labellings if jobs else ()):
+        chosen = f"{{{JOBS},owner_name=~{owner}}}" if owner else labelling.selector(JOBS)
+        for name in labelling.names(scope, "pod_owner"):
+            last = LAST.format(name + chosen + queries.window(scope.begin, scope.until))
+            asked[f"size {name} {n}"] = (
+                f"count by ({labelling.labels[0]}, owner_name) (max by ({labelling.pod}, owner_name) ({last}))"
+            )
     return asked
 
 
 def job_of(labels: Mapping[str, str]) -> Job:
+    """The job that a series' labels name as owner."""
     return labels.get("namespace", ""), labels.get("owner_name", "")
 
 
-def _asked(look: Look, place: Place, n: int) -> dict[str, str]:
-    span = queries.window(look.begin, look.until)
-    lately = queries.window(look.until - contract.STALE_SECONDS, look.until)
+def _asked(scope: Scope, labelling: Labelling, n: int) -> dict[str, str]:
+    span = queries.window(scope.begin, scope.until)
+    recent = queries.window(scope.until - contract.STALE_SECONDS, scope.until)
     asked = {}
     for key, (role, matcher, label, over, how) in ASKED.items():
-        by = ", ".join([place.pod, label, place.labels[2]] if label else [place.pod])
-        for name in place.names(look, role):
-            chosen = place.containers(look) if key == "container_started" else place.selector(matcher)
-            samples = name + chosen + (lately if key == "there" else span)
+        by = ", ".join([labelling.pod, label, labelling.labels[2]] if label else [labelling.pod])
+        for name in labelling.names(scope, role):
+            chosen = labelling.containers(scope) if key == "container_started" else labelling.selector(matcher)
+            samples = name + chosen + (recent if key == "there" else span)
             asked[f"{key} {name} {n}"] = f"{over} by ({by}) ({how.format(samples)})"
     return asked
 
 
-def _life(rows: Told, until: float) -> Life:
+def _lifetime(rows: PodRows, until: float) -> Lifetime:
     value_of = {key: value for key, _, value in rows}
     started = value_of.get("started", value_of.get("container_started"))
     reused = "started" in value_of and value_of["started"] - value_of.get("first_started", 0.0) > SAME_SECONDS
-    return Life(
+    return Lifetime(
         started_at=started,
         completed_at=value_of.get("completed"),
         working_since=started if reused else value_of.get("container_started", started),

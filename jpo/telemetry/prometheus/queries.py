@@ -1,9 +1,9 @@
-"""The PromQL that JPO asks about runs: text in, text out, every label value escaped and every name checked (names.py).
+"""PromQL queries about runs: text in, text out, every label value escaped and every name checked (names.py).
 
 Only `*_over_time`, `increase`, `resets`, `offset` and `max`/`min by`: these mean the same on Prometheus, VictoriaMetrics, Thanos
 and Mimir. There is no subquery, no query_range and no `rate` over the window: over months of history those time out. Every query
-aggregates by run_id first, because a pair of highly available servers reports each series twice. What several quantities of the
-same runs are is one request: their rows are told apart by the label `quantity`.
+aggregates by run_id first, because a pair of highly available servers reports each series twice. Several quantities of
+the same runs are one request: the label `quantity` distinguishes their rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jpo.telemetry import contract
 from jpo.telemetry.prometheus.names import Names
 
 LONGEST_PATTERN = 200
-"""Characters of run ids or pods which one selector names; beyond, it reads the whole workload. A union has a dozen selectors."""
+"""Characters of run ids or pods that one selector names; beyond, it reads the whole workload. A union has a dozen selectors."""
 LONGEST_PATTERN_ALONE = 3500
 """The same for a query with one selector, which reads single samples; it still goes by GET."""
 LONGEST_QUERY = 5500
@@ -29,7 +29,7 @@ LOWEST = "min_over_time({0})"
 SUM = "sum_over_time({0})"
 COUNT = "count_over_time({0})"
 P95 = "quantile_over_time(0.95,{0})"
-# What a counter gained that began long before the run. Not `increase`: it extrapolates, and Thanos warns of it where a counter's
+# Increase of a counter that began long before the run. Not `increase`: it extrapolates, and Thanos warns of it where a counter's
 # name does not end in _total, as if its answer were partial.
 GAIN = "max_over_time({0}) - min_over_time({0}) and resets({0}) == 0"
 # A counter that never fell has counted from zero: its highest value is exact. `increase` extrapolates, and is for restarted jobs.
@@ -44,8 +44,8 @@ QUANTITIES = {
     "memory_bytes": (contract.MEMORY_BYTES, HIGHEST),
     "cpu_cores_p95": ("recorded_cpu_cores", P95),
 }
-"""Field of measured.Values: the role of the metric that holds it, and how its samples become one number. What is the last of its
-samples is asked per process: a run that was begun again elsewhere has several, of which told.py takes the latest."""
+"""By field of outcome.MeasuredValues: the role of the metric that holds it, and how its samples become one number. Last samples
+are queried per process: a run that was restarted elsewhere has several, of which reported.py takes the latest."""
 
 
 DEFAULT = Names()
@@ -63,7 +63,7 @@ def selector(
 
     Args:
         loose: series that lack a label of the identity are chosen too; Pushgateway's own metrics have only those of its groups.
-        longest: characters of run ids, beyond which none is named.
+        longest: characters of run ids; if there are more, none is named.
     """
     wanted = {"dataset": identity.dataset, "model": identity.model, "framework": identity.framework}
     matchers = [
@@ -94,25 +94,25 @@ def window(begin: float, until: float) -> str:
 
 
 def unions(asked: Mapping[str, str]) -> list[str]:
-    """Few queries that answer all of these, each row with its key as label `quantity`."""
-    found: list[str] = []
+    """Combined queries that answer all of these, each row with its key as label `quantity`."""
+    combined: list[str] = []
     for quantity, query in asked.items():
         marked = f'label_replace({query},"quantity","{quantity}","","")'
-        if found and len(quote_plus(found[-1] + marked)) < LONGEST_QUERY:
-            found[-1] += f" or {marked}"
+        if combined and len(quote_plus(combined[-1] + marked)) < LONGEST_QUERY:
+            combined[-1] += f" or {marked}"
         else:
-            found.append(marked)
-    return found
+            combined.append(marked)
+    return combined
 
 
 def discovery(
     names: Names, chosen: str, loosely: str, span: str, *, still_seconds: float, known_seconds: float | None
 ) -> dict[str, str]:
-    """Which runs reported in the window, when they began and ended, and which go on.
+    """Queries for the runs that reported in the window, when they started and ended, and which are running.
 
-    A run goes on while some process reports it without an end; asked per process, because a restarted run may have the end of its
-    first attempt. What a Pushgateway holds is reported for ever: `pushed` says when it was pushed last, `still` that its samples
-    have not moved for `still_seconds`, but did since `known_seconds` ago (None: ever).
+    A run is running while some process reports it without an end; queried per process, because a restarted run may have the end
+    of its first attempt. What a Pushgateway holds is reported for ever: `pushed` says when it was pushed last, `still` that its
+    samples have not moved for `still_seconds`, but did since `known_seconds` ago (None: ever).
     """
     info, start, end = (names.metric(role) + chosen for role in (contract.RUN_INFO, contract.START, contract.END))
     samples, pushes = names.metric(contract.SAMPLES) + chosen, names.metric("push_time_seconds") + loosely
@@ -123,7 +123,7 @@ def discovery(
         still += f" unless {samples} == {samples} offset {known_seconds:.0f}s"
     return {
         "run": f"max by ({run}) (last_over_time({info}{span}))",
-        # The first attempt's start, but not the 0 which a gauge shows before it is set.
+        # The first attempt's start, but not the 0 that a gauge shows before it is set.
         "start": f"min by ({run}) (min_over_time({start}{span}) > 0 or last_over_time({start}{span}) > 0)",
         "end": f"max by ({run}) (last_over_time({end}{span}) > 0)",
         "going": f"max by ({run}) ({info} unless on ({process}) ({end} > 0))",
@@ -134,17 +134,17 @@ def discovery(
 
 
 def descriptions(names: Names, chosen: str, span: str) -> dict[str, str]:
-    """Configuration and pods of the runs, and how they say that they ended."""
-    kept = [name for role in (*PARAMETERS, "namespace", "pod", "container") for name in names.labelled(role)]
+    """Queries for configuration and pods of the runs, and for the status with which they ended."""
+    labels = [name for role in (*PARAMETERS, "namespace", "pod", "container") for name in names.labelled(role)]
     run, status = names.label("run_id"), names.label("status")
     return {
-        "info": f"max by ({', '.join([run, *kept])}) (last_over_time({names.metric(contract.RUN_INFO)}{chosen}{span}))",
+        "info": f"max by ({', '.join([run, *labels])}) (last_over_time({names.metric(contract.RUN_INFO)}{chosen}{span}))",
         "ending": f"max by ({run}, {status}) (last_over_time({names.metric(contract.STATUS)}{chosen}{span})) == 1",
     }
 
 
 def quantities(names: Names, chosen: str, span: str) -> dict[str, str]:
-    """QUANTITIES as queries."""
+    """Queries for QUANTITIES."""
     run, process = names.label("run_id"), ", ".join(_process(names))
     return {
         quantity: f"max by ({process if how == LAST else run}) ({how.format(names.metric(role) + chosen + span)})"
@@ -153,9 +153,9 @@ def quantities(names: Names, chosen: str, span: str) -> dict[str, str]:
 
 
 def silences(names: Names, chosen: str, span: str) -> dict[str, str]:
-    """For how many seconds at its end a run reported samples, but not this loss.
+    """Queries for the seconds at its end in which a run reported samples, but not this loss.
 
-    By a function of VictoriaMetrics' own. Asked per process: one that died before its first validation is no such case.
+    By a function that only VictoriaMetrics has. Queried per process: one that died before its first validation is no such case.
     """
     run, process = names.label("run_id"), ", ".join(_process(names))
     last = {
@@ -169,5 +169,5 @@ def silences(names: Names, chosen: str, span: str) -> dict[str, str]:
 
 
 def _process(names: Names) -> list[str]:
-    """The labels that tell one reporting process from another of the same run."""
+    """The labels that distinguish the reporting processes of one run."""
     return [names.label("run_id"), "job", "instance", *names.labelled("namespace"), *names.labelled("pod")]

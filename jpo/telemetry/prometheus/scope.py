@@ -1,6 +1,6 @@
-"""One question to one server: which workload, in which window.
+"""Scope of the queries to a server: which workload, in which window.
 
-What is asked goes out in the site's names and comes back in JPO's.
+Queries use the site's names; the labels of their answers come back under JPO's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import Identity
 from jpo.telemetry.prometheus import queries
-from jpo.telemetry.prometheus.answers import Row
+from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.names import Names
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What is asked of whom.
+class Scope:
+    """Server, workload and window of a set of queries.
 
     Attributes:
-        begin, until: unix seconds; a run must lie in between as a whole. Nothing later than `until` is seen.
-        mark: runs that ended up to here are known; -inf at first contact.
+        begin, until: unix seconds; a run must lie between them as a whole. Nothing later than `until` is read.
+        mark: the watermark, unix seconds: runs that ended up to here are on record; -inf at first contact.
     """
 
     client: Client
@@ -34,13 +34,13 @@ class Look:
     until: float
     mark: float
 
-    def ask(self, query: str) -> list[Row]:
-        """The series of a query; its labels in JPO's words beside the server's."""
+    def ask(self, query: str) -> list[AnswerRow]:
+        """The series of a query, with JPO's label names next to the server's."""
         rows = self.client.query(query, self.until)
         return [replace(row, labels={**row.labels, **self.names.roles(row.labels)}) for row in rows]
 
-    def ask_all(self, asked: Mapping[str, str]) -> Iterator[tuple[str, Row]]:
-        """The rows of several queries, each with the key of its query. What no query asked for is no answer."""
+    def ask_all(self, asked: Mapping[str, str]) -> Iterator[tuple[str, AnswerRow]]:
+        """The rows of several queries, each with the key of its query. Rows that no query asked for are dropped."""
         for query in queries.unions(asked):
             for row in self.ask(query):
                 if (key := row.labels.get("quantity")) in asked:
@@ -50,7 +50,7 @@ class Look:
         """The selector of these runs of the workload, or of all where they are too many to name."""
         return queries.selector(self.identity, run_ids, names=self.names)
 
-    def samples(self, role: str, run_ids: Sequence[str], *, loose: bool = False) -> list[Row]:
+    def samples(self, role: str, run_ids: Sequence[str], *, loose: bool = False) -> list[AnswerRow]:
         """Each single sample of these runs in a metric; those of other runs may be among them. `loose` as in queries.selector."""
         longest = queries.LONGEST_PATTERN_ALONE
         chosen = queries.selector(self.identity, run_ids, names=self.names, loose=loose, longest=longest)

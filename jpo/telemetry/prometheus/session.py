@@ -1,8 +1,8 @@
-"""The guard layer: a requests session that keeps a deadline and believes little.
+"""GuardedSession: a requests session with a deadline, which trusts no answer unchecked.
 
-A deadline over everything, including name resolution and bodies that drip; redirects only to the same server; another try
-only where it helps; long queries in the request body; a limit on size; warnings kept; requests signed anew for each hop.
-Proxies and netrc of the environment are not used: what a source says is all that counts.
+One deadline over everything, including name resolution and bodies that trickle in; redirects only to the same server; retries
+only where they help; long queries in the request body; a limit on size; warnings kept; each hop of a request signed anew.
+Proxies and netrc of the environment are not used: only what the source says counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from jpo.telemetry.prometheus.tls import check_files, why_refused
 
 CONNECT_SECONDS = 2.0
 SHORTEST_TRY_SECONDS = 0.5
-"""Another try is not begun with less time left."""
+"""Time that must be left for another attempt."""
 LARGEST_ANSWER_BYTES = 64 * 2**20
 """About 3 million samples; a larger answer would take the memory of a small CI runner (nine times its size, measured)."""
 LONGEST_URL = 6000
@@ -65,13 +65,15 @@ class GuardedSession(requests.Session):
         self._began = time.monotonic()
 
     def seconds(self) -> float:
+        """Seconds since the session was opened."""
         return time.monotonic() - self._began
 
     def left(self) -> float:
+        """Seconds until the deadline."""
         return self._source.timeout_seconds - self.seconds()
 
     def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
-        """One checked answer; further tries where the first met trouble that passes, as long as there is time."""
+        """One checked answer; retried after temporary trouble, as long as there is time."""
         _move_long_query_into_body(request)
         tries = 0
         while True:
@@ -109,8 +111,8 @@ class GuardedSession(requests.Session):
                 answer.set_exception(error)
 
         # The report says that nothing is verified; urllib3 would say it on every request.
-        unheard = warnings.catch_warnings(action="ignore", category=urllib3.exceptions.InsecureRequestWarning)
-        with nullcontext() if self.verify else unheard:
+        silent = warnings.catch_warnings(action="ignore", category=urllib3.exceptions.InsecureRequestWarning)
+        with nullcontext() if self.verify else silent:
             threading.Thread(target=run, name="jpo-telemetry", daemon=True).start()
             try:
                 return answer.result(timeout=max(0.0, self.left()))
@@ -160,7 +162,7 @@ class GuardedSession(requests.Session):
             raise TooMuch(self.place, finding, "narrow the window with --since", code="JPO-E109")
 
     def _check_encoding(self, encoding: str) -> None:
-        """Only what was asked for: encoded twice, a few bytes become gigabytes in one step."""
+        """Refuse encodings that were not requested: encoded twice, a few bytes become gigabytes in one step."""
         if encoding.strip().lower() not in ("gzip", "identity"):
             finding = f"answered in the encoding {quote(self._hide(encoding))}"
             raise TelemetryError(self.place, finding, "check the proxy in front of Prometheus", code="JPO-E104")
@@ -177,7 +179,7 @@ class GuardedSession(requests.Session):
         return following
 
     def explained(self, error: Exception) -> TelemetryError:
-        """What a failure of the transport means. The library's own texts are not repeated: they may hold headers or the query."""
+        """The error for a failed transport. The library's own texts are not repeated: they may hold headers or the query."""
         offline = "check the URL and that the server runs, or use --offline"
         if isinstance(error, requests.exceptions.SSLError | urllib3.exceptions.SSLError | ssl.SSLError):
             return TelemetryError(self.place, *why_refused(str(error)), code="JPO-E106")
@@ -212,7 +214,7 @@ def _server(address: SplitResult) -> tuple[str, str | None, int | None]:
 
 
 def _speaks_no_http(error: urllib3.exceptions.ProtocolError) -> bool:
-    """Something came, but no answer in HTTP; RemoteDisconnected, of which nothing came, counts as a bad answer in http.client."""
+    """Whether the answer was not HTTP; RemoteDisconnected means no answer at all, though http.client calls it a bad one."""
     cause = error.args[-1]
     return isinstance(cause, HTTPException) and not isinstance(cause, RemoteDisconnected)
 

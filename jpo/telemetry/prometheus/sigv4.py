@@ -1,4 +1,4 @@
-"""AWS' Signature Version 4, which Amazon's managed Prometheus asks for; botocore finds the credentials and signs.
+"""AWS Signature Version 4, which Amazon's managed Prometheus requires; botocore finds the credentials and signs.
 
 Credentials come from where AWS' own tools look: environment, profile, role of the pod or the machine. Needs
 `pip install "jpo[sigv4]"`.
@@ -15,7 +15,7 @@ SERVICE = "aps"
 
 
 class Signer:
-    """Signs requests for a region, each one as it is sent: a signature covers address and body, and ages in five minutes.
+    """Signer of requests for a region, each one as it is sent: a signature covers address and body, and ages in five minutes.
 
     Raises UsageError JPO-E115 when botocore is missing.
     """
@@ -30,7 +30,7 @@ class Signer:
                 "[prometheus] auth", "sigv4 needs botocore, which is not installed", remedy, code="JPO-E115"
             ) from error
         self.secrets: tuple[str, ...] = ()
-        """What of the credentials must not be repeated even if the server does; known once something was signed."""
+        """Parts of the credentials that must not be repeated even if the server does; known once something was signed."""
         self._region, self._place = region, place
         self._session = botocore.session.Session()
 

@@ -1,6 +1,6 @@
-"""Where Prometheus is and how to get in: address, credentials, deadline.
+"""PrometheusSource: address, credentials and deadline of a server.
 
-The command resolves token files and environment variables; here only their values arrive, and no text of a source shows them.
+The caller resolves token files and environment variables; only their values arrive here, and no text of a source shows them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PrometheusSource:
 
     Attributes:
         url: base address with its route prefix, e.g. http://prometheus:9090; `user:password@` in it means basic authentication.
-        timeout_seconds: deadline for one whole look, all requests and retries together.
+        timeout_seconds: deadline for all requests and retries together.
         username, password: basic authentication, or None.
         bearer_token: the token itself, or None.
         headers: further headers, e.g. X-Scope-OrgID.
@@ -55,20 +55,20 @@ class PrometheusSource:
         _check_url(self.url)
         if not 0 < self.timeout_seconds < float("inf"):
             raise _unusable(self.shown_url, f"timeout of {self.timeout_seconds} seconds", "write a positive number of seconds")
-        ways = {"bearer token": self.bearer_token, "user name": self.credentials, "sigv4": self.sigv4_region}
-        given = [way for way, value in ways.items() if value is not None]
-        if len(given) > 1:
-            raise _unusable(self.shown_url, f"has {' and '.join(given)}", "keep one of them")
+        methods = {"bearer token": self.bearer_token, "user name": self.credentials, "sigv4": self.sigv4_region}
+        chosen = [method for method, value in methods.items() if value is not None]
+        if len(chosen) > 1:
+            raise _unusable(self.shown_url, f"has {' and '.join(chosen)}", "keep one of them")
         for name, value in self.request_headers.items():
             if not HEADER_NAME.fullmatch(name):
-                raise _unusable(self.shown_url, f"{name[:40]!r} is no name of a header", "write e.g. X-Scope-OrgID")
+                raise _unusable(self.shown_url, f"{name[:40]!r} is not a header name", "write e.g. X-Scope-OrgID")
             if not (value.isprintable() and value.isascii() and value == value.strip()):
                 finding = f"value of header {name} has line breaks, blanks around it or characters outside ASCII"
                 raise _unusable(self.shown_url, finding, "remove them")
         certificate, key = self.client_cert or (None, None)
         for name, file in {"ca_file": self.ca_file, "cert_file": certificate, "key_file": key}.items():
             if file is not None and not _readable(file):
-                raise _unusable(str(file), "is not there or cannot be read", f"correct {name}, or the mode of the file")
+                raise _unusable(str(file), "does not exist or cannot be read", f"correct {name}, or the mode of the file")
 
     def __repr__(self) -> str:
         return f"PrometheusSource({self.shown_url!r}, timeout_seconds={self.timeout_seconds:g})"
@@ -89,6 +89,7 @@ class PrometheusSource:
 
     @property
     def request_headers(self) -> dict[str, str]:
+        """The headers of every request, with the bearer token if there is one."""
         bearer = {} if self.bearer_token is None else {"Authorization": f"Bearer {self.bearer_token}"}
         return {"Accept": "application/json", **self.headers, **bearer}
 
@@ -97,8 +98,8 @@ class PrometheusSource:
         """Texts that must not be repeated even if a server does."""
         user, password = self.credentials or ("", "")
         basic = b64encode(f"{user}:{password}".encode()).decode() if password else ""
-        known = (self.bearer_token or "", password, basic, *self.headers.values())
-        return tuple(text for text in known if len(text) >= SHORTEST_SECRET)
+        secrets = (self.bearer_token or "", password, basic, *self.headers.values())
+        return tuple(text for text in secrets if len(text) >= SHORTEST_SECRET)
 
 
 def _readable(file: Path) -> bool:

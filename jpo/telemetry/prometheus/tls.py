@@ -1,4 +1,4 @@
-"""Certificates: files that OpenSSL cannot load are told apart, before any request, from what a server does wrong.
+"""TLS certificates: checks of the files before any request, and explanations of failed handshakes.
 
 OpenSSL's reasons are recognised, not repeated.
 """
@@ -12,7 +12,7 @@ from jpo.errors import UsageError
 
 
 def check_files(ca_file: Path | None, client_cert: tuple[Path, Path] | None) -> None:
-    """UsageError JPO-E114 unless OpenSSL can load the authorities to trust, and our own certificate with its key."""
+    """Check that OpenSSL can load the authorities to trust, and our own certificate with its key; UsageError JPO-E114 if not."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     remedy = "name PEM files, and a key without a password"
     try:

@@ -104,7 +104,7 @@ def test_what_prometheus_holds_is_told_thing_by_thing(empty: Project, server: st
     assert (code, found["server"]["finding"].split(";")[0]) == (0, f"{server} answers")
     assert found["workload"]["finding"] == "1 run of 'digits/cnn/pytorch' in the last 90 days"
     assert found["memory"]["finding"] == "from container_mem_ws"
-    assert found["pods"]["finding"] == "the runs tell their pods"
+    assert found["pods"]["finding"] == "the runs report their pods"
     assert diagnosis(empty, "--since", "73000d")[1]["retention"]["code"] == "JPO-W143"
 
 

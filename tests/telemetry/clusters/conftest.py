@@ -113,17 +113,17 @@ def cluster(serve) -> str:
 
 
 @pytest.fixture(scope="session")
-def look(cluster) -> Callable[..., Finished]:
+def reading(cluster) -> Callable[..., Finished]:
     """`look("exported", until=3.5) -> Finished`: hours count from the beginning of the history."""
 
-    def look(model, *, names=None, since=0.0, until=12.0, watermark=None):
+    def reading(model, *, names=None, since=0.0, until=12.0, watermark=None):
         begin = SINCE + since * 3600
         mark = None if watermark is None else SINCE + watermark * 3600
         names = names or (RENAMED if model == "renamed" else Names())
         source, identity = PrometheusSource(cluster), Identity("digits", model, "pytorch")
         return finished_runs(source, identity, since=begin, until=SINCE + until * 3600, watermark=mark, names=names)
 
-    return look
+    return reading
 
 
 @pytest.fixture(scope="session")

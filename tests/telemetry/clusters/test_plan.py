@@ -21,20 +21,20 @@ MOST_REQUESTS = 15
 pods (2, for so many), who changed its word, single samples (3)."""
 
 
-def test_new_runs_take_a_dozen_requests_however_many_they_are(look):
-    found = look("exported", until=7.0)
+def test_new_runs_take_a_dozen_requests_however_many_they_are(reading):
+    found = reading("exported", until=7.0)
     assert len(found.runs) >= 12
     assert found.requests <= MOST_REQUESTS
 
 
-def test_nothing_new_takes_one(look):
-    first = look("exported", until=10.0)
-    again = look("exported", until=10.1, watermark=(first.watermark - 1_700_000_000) / 3600)
+def test_nothing_new_takes_one(reading):
+    first = reading("exported", until=10.0)
+    again = reading("exported", until=10.1, watermark=(first.watermark - 1_700_000_000) / 3600)
     assert (again.runs, again.series, again.requests) == ((), (), 1)
 
 
-def test_a_long_window_is_read_in_chunks_and_a_run_over_their_border_is_whole(look):
-    found = look("months", until=75 * 24.0)
+def test_a_long_window_is_read_in_chunks_and_a_run_over_their_border_is_whole(reading):
+    found = reading("months", until=75 * 24.0)
     assert [run.run_id for run in found.runs] == ["first", "border", "last"]
     assert [run.status for run in found.runs] == [RunStatus.SUCCEEDED] * 3
     border = found.runs[1].outcome
@@ -43,8 +43,8 @@ def test_a_long_window_is_read_in_chunks_and_a_run_over_their_border_is_whole(lo
     assert found.watermark == found.runs[-1].ended_at + LAST_REPORTS_SECONDS
 
 
-def test_series_of_the_newest_runs_come_with_them(look):
-    found = look("exported")
+def test_series_of_the_newest_runs_come_with_them(reading):
+    found = reading("exported")
     plain = {series.quantity: series for series in found.series if series.run_id == "plain"}
     assert set(plain) == {"cpu_cores", "memory_gib", "gpu_utilisation"}
     assert plain["cpu_cores"].times[0] == pytest.approx(1_700_000_000 + 600, abs=16)
@@ -92,11 +92,11 @@ def look_at(server, days, *, watermark=None, timeout=10.0):
 
 
 @pytest.mark.parametrize("serve", ["prometheus"], indirect=True)
-def test_a_server_that_hides_its_index_is_asked_for_all_that_may_be_there(cluster, look):
+def test_a_server_that_hides_its_index_is_asked_for_all_that_may_be_there(cluster, reading):
     with served(queries_only(cluster)) as server:
         identity = Identity("digits", "honoured", "pytorch")
         found = finished_runs(PrometheusSource(server.url), identity, since=1.7e9, until=1.7e9 + DAY / 2, watermark=None)
-    assert found.runs == look("honoured").runs
+    assert found.runs == reading("honoured").runs
 
 
 def test_rows_that_nobody_asked_for_are_no_runs():

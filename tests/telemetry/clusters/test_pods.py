@@ -20,7 +20,7 @@ CONFIG = {"batch_size": "64", "epochs": "4"}
 Line = tuple[str, dict[str, str], list[tuple[float, float]]]
 
 
-def near(value):
+def about(value):
     return pytest.approx(value, rel=0.02)
 
 
@@ -156,100 +156,100 @@ def pods(serve):
 
 
 @pytest.fixture
-def look(pods):
-    def look(model, until=4 * HOUR, watermark=None):
+def reading(pods):
+    def reading(model, until=4 * HOUR, watermark=None):
         source, identity = PrometheusSource(pods), Identity("digits", model, "pytorch")
         mark = None if watermark is None else SINCE + watermark
         return finished_runs(source, identity, since=SINCE, until=SINCE + until, watermark=mark)
 
-    return look
+    return reading
 
 
-def test_of_a_run_that_was_tried_again_the_last_word_counts(look):
-    (run,) = look("retried").runs
+def test_of_a_run_that_was_tried_again_the_last_word_counts(reading):
+    (run,) = reading("retried").runs
     assert (run.status, run.outcome.val_loss, run.outcome.train_loss) == (RunStatus.SUCCEEDED, 0.25, 0.25)
-    assert run.outcome.duration_seconds == near(2100)
-    assert run.outcome.cpu_cores_mean == near(CORES * 1800 / 2100)
-    assert run.outcome.cpu_utilisation == near(CORES * 1800 / 2100 / CORES_ASKED)
+    assert run.outcome.duration_seconds == about(2100)
+    assert run.outcome.cpu_cores_mean == about(CORES * 1800 / 2100)
+    assert run.outcome.cpu_utilisation == about(CORES * 1800 / 2100 / CORES_ASKED)
 
 
-def test_pods_side_by_side_are_added_up(look):
-    found = look("ranks")
+def test_pods_side_by_side_are_added_up(reading):
+    found = reading("ranks")
     (run,) = found.runs
-    assert run.outcome.cpu_cores_mean == near(4 * CORES)
-    assert run.outcome.cpu_cores_p95 == near(4 * CORES)
-    assert run.outcome.cpu_utilisation == near(CORES / CORES_ASKED)  # cpus = 4 is what each of them has
+    assert run.outcome.cpu_cores_mean == about(4 * CORES)
+    assert run.outcome.cpu_cores_p95 == about(4 * CORES)
+    assert run.outcome.cpu_utilisation == about(CORES / CORES_ASKED)  # cpus = 4 is what each of them has
     assert (run.outcome.memory_mean_gib, run.outcome.memory_p95_gib) == (1, 1)
-    assert (run.outcome.gpu_utilisation, run.outcome.energy_joules) == (near(0.5), near(4 * 300 * 1800))
+    assert (run.outcome.gpu_utilisation, run.outcome.energy_joules) == (about(0.5), about(4 * 300 * 1800))
     (course,) = (one for one in found.series if one.quantity == "cpu_cores")
-    assert course.values == near((4 * CORES,) * len(course.values))
+    assert course.values == about((4 * CORES,) * len(course.values))
 
 
-def test_what_one_of_several_pods_took_is_not_what_the_run_took(look):
-    found = look("rank-0")
+def test_what_one_of_several_pods_took_is_not_what_the_run_took(reading):
+    found = reading("rank-0")
     (run,) = found.runs
     assert (run.outcome.energy_joules, run.outcome.cpu_cores_mean, run.outcome.cpu_cores_p95) == (None, None, None)
     assert run.outcome.cpu_utilisation is None
-    assert (run.outcome.gpu_utilisation, run.outcome.memory_gib) == (near(0.5), 1)
+    assert (run.outcome.gpu_utilisation, run.outcome.memory_gib) == (about(0.5), 1)
     assert "cpu_cores" not in {one.quantity for one in found.series}
 
 
-def test_pods_of_a_job_that_no_run_names_are_part_of_it(look):
-    found = look("master")
+def test_pods_of_a_job_that_no_run_names_are_part_of_it(reading):
+    found = reading("master")
     assert (found.runs[0].outcome.cpu_cores_mean, found.runs[0].outcome.cpu_utilisation) == (None, None)
     assert "cpu_cores" not in {one.quantity for one in found.series}
-    assert look("step").runs[0].outcome.cpu_cores_mean == near(CORES)
+    assert reading("step").runs[0].outcome.cpu_cores_mean == about(CORES)
 
 
-def test_a_percentile_of_one_pod_is_not_that_of_two(look):
-    assert look("recorded").runs[0].outcome.cpu_cores_p95 == near(CORES)
-    assert look("recorded-twice").runs[0].outcome.cpu_cores_p95 is None
+def test_a_percentile_of_one_pod_is_not_that_of_two(reading):
+    assert reading("recorded").runs[0].outcome.cpu_cores_p95 == about(CORES)
+    assert reading("recorded-twice").runs[0].outcome.cpu_cores_p95 is None
 
 
-def test_a_gateways_use_is_nobodys(look):
-    found = look("pushed")
+def test_a_gateways_use_is_nobodys(reading):
+    found = reading("pushed")
     (run,) = found.runs
     assert (run.outcome.cpu_cores_mean, run.outcome.memory_gib, found.series) == (None, None, ())
 
 
 @pytest.mark.parametrize("model", ["notebook", "lingering"])
-def test_what_a_pod_did_before_and_after_its_run_is_left_out(look, model):
-    (run,) = look(model, until=2.5 * HOUR).runs
-    assert (run.outcome.duration_seconds, run.outcome.cpu_cores_mean) == (near(1200), near(CORES))
+def test_what_a_pod_did_before_and_after_its_run_is_left_out(reading, model):
+    (run,) = reading(model, until=2.5 * HOUR).runs
+    assert (run.outcome.duration_seconds, run.outcome.cpu_cores_mean) == (about(1200), about(CORES))
 
 
-def test_a_pod_that_was_there_before_does_not_say_when_its_run_began(look):
-    (run,) = look("waiting").runs
-    assert (run.started_at, run.outcome.duration_seconds) == (near(SINCE + 2 * HOUR), near(1200))
+def test_a_pod_that_was_there_before_does_not_say_when_its_run_began(reading):
+    (run,) = reading("waiting").runs
+    assert (run.started_at, run.outcome.duration_seconds) == (about(SINCE + 2 * HOUR), about(1200))
 
 
-def test_pods_of_one_name_do_not_mix_up_the_times_of_their_runs(look):
-    runs = look("named-alike").runs
-    assert [run.started_at - SINCE for run in runs] == [near(600), near(3000), near(5400)]
-    assert [run.outcome.duration_seconds for run in runs] == [near(1200)] * 3
-    assert [run.outcome.cpu_cores_mean for run in runs] == [near(CORES)] * 3
+def test_pods_of_one_name_do_not_mix_up_the_times_of_their_runs(reading):
+    runs = reading("named-alike").runs
+    assert [run.started_at - SINCE for run in runs] == [about(600), about(3000), about(5400)]
+    assert [run.outcome.duration_seconds for run in runs] == [about(1200)] * 3
+    assert [run.outcome.cpu_cores_mean for run in runs] == [about(CORES)] * 3
 
 
-def test_the_last_pod_of_a_name_is_its_runs_alone(look):
-    (run,) = look("named-alike", until=600 + 2400 + 1200 + 700, watermark=600 + 1200).runs
-    assert (run.run_id, run.status, run.outcome.cpu_cores_mean) == ("r1", RunStatus.SUCCEEDED, near(CORES))
+def test_the_last_pod_of_a_name_is_its_runs_alone(reading):
+    (run,) = reading("named-alike", until=600 + 2400 + 1200 + 700, watermark=600 + 1200).runs
+    assert (run.run_id, run.status, run.outcome.cpu_cores_mean) == ("r1", RunStatus.SUCCEEDED, about(CORES))
 
 
-def test_a_pod_that_waited_for_its_image_did_nothing_else(look):
-    (run,) = look("fetched").runs
-    assert (run.outcome.duration_seconds, run.outcome.energy_joules) == (near(1200), near(300 * 1200))
+def test_a_pod_that_waited_for_its_image_did_nothing_else(reading):
+    (run,) = reading("fetched").runs
+    assert (run.outcome.duration_seconds, run.outcome.energy_joules) == (about(1200), about(300 * 1200))
 
 
-def test_the_energy_of_a_slice_is_not_known(look):
-    (run,) = look("slice").runs
-    assert (run.outcome.energy_joules, run.outcome.gpu_utilisation) == (None, near(0.5))
+def test_the_energy_of_a_slice_is_not_known(reading):
+    (run,) = reading("slice").runs
+    assert (run.outcome.energy_joules, run.outcome.gpu_utilisation) == (None, about(0.5))
 
 
-def test_a_run_that_began_long_before_the_last_look_is_whole(look):
-    found = look("weeks", until=21 * DAY, watermark=19 * DAY)
+def test_a_run_that_began_long_before_the_last_look_is_whole(reading):
+    found = reading("weeks", until=21 * DAY, watermark=19 * DAY)
     (run,) = found.runs
     assert [one.run_id for one in found.skipped] == ["older"]
-    assert (run.outcome.duration_seconds, run.outcome.samples) == (near(20 * DAY), near(100 * 20 * DAY))
+    assert (run.outcome.duration_seconds, run.outcome.samples) == (about(20 * DAY), about(100 * 20 * DAY))
 
 
 def test_a_clock_of_ours_that_is_ahead_does_not_end_a_run(serve):

@@ -16,7 +16,7 @@ from jpo.errors import TelemetryError
 from jpo.records import RunStatus
 from jpo.telemetry import read_log
 from jpo.telemetry.csv import follow as module
-from jpo.telemetry.csv.follow import News, Row, Tail, follow
+from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, follow
 
 NOW = float(int(time.time()))  # files are written now: silence counts from there
 HEAD = f"""\
@@ -64,11 +64,11 @@ def append(path: Path, text: str) -> Callable[[], object]:
     return step
 
 
-def followed(tail: Tail, story: Story) -> list[News]:
+def followed(tail: Tail, story: Story) -> list[LogUpdate]:
     return list(follow(tail, clock=story.clock, sleep=story.sleep))
 
 
-def epochs(found: list[News]) -> list[list[float | None]]:
+def epochs(found: list[LogUpdate]) -> list[list[float | None]]:
     return [[row.epoch for row in news.rows] for news in found if news.rows]
 
 
@@ -78,7 +78,7 @@ def test_every_row_comes_once_and_a_line_only_when_it_is_whole(path: Path) -> No
     with Tail(path) as tail:
         found = followed(tail, Story(*steps))
         assert epochs(found) == [[1], [2], [3]]
-        assert found[0].rows == (Row(NOW - 20, 1, 1437, 0.9, 0.5),)
+        assert found[0].rows == (LogRow(NOW - 20, 1, 1437, 0.9, 0.5),)
         assert found[1].rows[0].val_loss is None
         assert found[-1].state == "over"
         assert tail.run(NOW) == read_log(path)
@@ -126,12 +126,12 @@ def test_a_run_that_is_over_stays_the_one_when_the_next_takes_its_place(path: Pa
 
     def next_run() -> None:
         append(path, END)()
-        followed_once.append(tail.look())
+        followed_once.append(tail.poll())
         if how == "renamed":
             path.rename(path.with_name("old"))
         path.write_text(HEAD.replace("-0007", "-0008"))
 
-    followed_once: list[News] = []
+    followed_once: list[LogUpdate] = []
     with Tail(path) as tail:
         assert followed(tail, Story(next_run))[-1].state == "over"
         assert tail.run(NOW).run_id == "digits-0007"
@@ -202,10 +202,10 @@ def test_a_job_that_died_before_its_first_row_is_waited_for_an_hour(path: Path) 
 def test_a_line_without_end_and_a_huge_file_are_refused_in_bounded_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(b"x" * 2**20)
     with Tail(path) as tail, pytest.raises(TelemetryError, match="line 1 is longer than 64 KiB"):
-        tail.look()
+        tail.poll()
     path.write_text(HEAD + ROWS[0] * 20_000)
     with Tail(path) as tail:
-        assert tail.look().bytes_read == module.CHUNK_BYTES
+        assert tail.poll().bytes_read == module.CHUNK_BYTES
     monkeypatch.setattr(module, "LARGEST_LOG_BYTES", 300_000)
     with Tail(path) as tail, pytest.raises(TelemetryError, match="is larger than"):
         followed(tail, Story())
@@ -215,13 +215,13 @@ def test_a_line_without_end_and_a_huge_file_are_refused_in_bounded_memory(path: 
 def test_what_is_no_file_is_refused_at_once(path: Path, make: Callable[[Path], object]) -> None:
     make(path)
     with Tail(path) as tail, pytest.raises(TelemetryError, match="is not a file"):
-        tail.look()
+        tail.poll()
 
 
 def test_a_broken_line_is_named(path: Path) -> None:
     path.write_text(HEAD + ROWS[0] + "soon,2,3,4,5\n")
     with Tail(path) as tail, pytest.raises(TelemetryError, match="line 10: time 'soon' is not a number"):
-        tail.look()
+        tail.poll()
 
 
 @given(st.lists(st.integers(0, len(LOG)), max_size=6), st.sampled_from(["\n", "\r\n"]), st.sampled_from([b"", b"\xef\xbb\xbf"]))
@@ -232,17 +232,17 @@ def test_however_it_is_cut_the_rows_and_the_run_are_the_same(
     whole = mark + ("# note=größer\n" + LOG).replace("\n", newline).encode()
     places = [0, *sorted(cuts), len(whole)]
     path.touch()
-    rows: list[Row] = []
+    rows: list[LogRow] = []
     with Tail(path) as tail:
         for begin, end in pairwise(places):
             with path.open("ab") as file:
                 file.write(whole[begin:end])
-            rows += tail.look().rows
+            rows += tail.poll().rows
         assert [row.epoch for row in rows] == [1, 2, 3]
         assert tail.run(NOW) == read_log(path)
 
 
 def test_throughput_is_told_between_rows_that_rise() -> None:
-    row = Row(time=20.0, samples=300.0)
-    assert row.samples_per_second(Row(time=10.0, samples=100.0)) == 20
-    assert [row.samples_per_second(Row(time=t, samples=s)) for t, s in ((20.0, 0.0), (10.0, 400.0), (None, 1.0))] == [None] * 3
+    row = LogRow(time=20.0, samples=300.0)
+    assert row.samples_per_second(LogRow(time=10.0, samples=100.0)) == 20
+    assert [row.samples_per_second(LogRow(time=t, samples=s)) for t, s in ((20.0, 0.0), (10.0, 400.0), (None, 1.0))] == [None] * 3

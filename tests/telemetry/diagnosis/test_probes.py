@@ -99,7 +99,7 @@ def test_hostile_values_are_only_values(source, value):
 
 def test_a_renamed_metric_is_found_and_the_line_for_jpo_toml_cures_it(renamed):
     (cause,) = causes(renamed)
-    assert cause.text.endswith("near it: ml_jpo_run_info, jpo_runs")
+    assert cause.text.endswith("similar names: ml_jpo_run_info, jpo_runs")
     assert 'jpo_run_info = "ml_jpo_run_info" under [prometheus.metrics]' in cause.remedy
     names = Names.of({"jpo_run_info": "ml_jpo_run_info"}, {"dataset": "set"})
     assert [one.code for one in causes(renamed, names=names)] == ["JPO-I141"]
@@ -113,22 +113,22 @@ def test_a_label_that_no_run_has_is_told_from_a_value_that_differs(renamed):
 
 def test_an_empty_server_says_so(empty):
     (cause,) = causes(empty)
-    assert (cause.code, cause.text) == ("JPO-W141", "the server holds nothing at all of the last 90 days")
+    assert (cause.code, cause.text) == ("JPO-W141", "the server has no data of the last 90 days")
 
 
 def test_clocks_that_differ_are_told_after_what_is_likelier(empty, source):
     found = causes(empty, later=-600)
     assert [one.code for one in found] == ["JPO-W141", "JPO-W140"]
     assert [one.code for one in causes(source, later=3600)] == ["JPO-W140", "JPO-I141"]
-    assert found[1].text == "the server's clock is 10 min ahead of ours"
-    assert causes(empty, later=7200)[1].text == "the server's clock is 2 h behind ours"
+    assert found[1].text == "the server's clock is 10m ahead of ours"
+    assert causes(empty, later=7200)[1].text == "the server's clock is 2h behind ours"
 
 
 def test_time_that_passed_since_the_look_began_is_no_difference_of_clocks(empty):
     with Client(empty) as client:
         inquiry = Inquiry(client, None, 0.0, time.time(), Names())
         time.sleep(1)
-        assert abs(inquiry.ahead_seconds) < 0.7
+        assert abs(inquiry.clock_offset_seconds) < 0.7
 
 
 def test_a_label_that_differs_is_the_only_cause_whatever_the_clock_says(source):
@@ -139,7 +139,7 @@ def test_a_retention_shorter_than_the_window_is_told_where_nothing_is_reported(e
     assert [one.code for one in causes(source, days=200 * 365.0)] == ["JPO-I141"]
     found = causes(empty, days=200 * 365.0)
     assert [one.code for one in found] == ["JPO-W141", "JPO-W143"]
-    assert found[1].text == "the server keeps 36500 days, and runs of the last 73000 days are looked for"
+    assert found[1].text == "the server keeps 36500 days, and JPO reads the last 73000 days"
 
 
 def test_what_is_measured_is_told_and_what_was_renamed_is_found(source):
@@ -147,7 +147,7 @@ def test_what_is_measured_is_told_and_what_was_renamed_is_found(source):
     assert found["workload"].text == "2 runs of 'digits/cnn/pytorch' in the last 90 days"
     assert (found["CPU"].status, found["CPU"].text) == ("ok", "from container_cpu_usage_seconds_total")
     assert found["memory"].text.endswith(
-        "no metric container_memory_working_set_bytes in the last 90 days; near it: k8s_container_mem_ws"
+        "no metric container_memory_working_set_bytes in the last 90 days; similar names: k8s_container_mem_ws"
     )
     assert 'container_memory_bytes = "k8s_container_mem_ws"' in found["memory"].remedy
     assert [found[name].code for name in ("GPU", "energy", "pods", "pod state")] == ["JPO-W145", "JPO-W145", None, "JPO-W145"]

@@ -17,8 +17,11 @@ def test_a_role_has_its_default_names_until_a_site_renames_it():
 
 
 def test_places_go_together_as_scraped_with_and_without_honor_labels():
-    assert Names().places() == (("namespace", "pod", "container"), ("exported_namespace", "exported_pod", "exported_container"))
-    assert Names.of({}, {"pod": "p", "namespace": "n", "container": "c"}).places() == (("n", "p", "c"),)
+    assert Names().pod_labels() == (
+        ("namespace", "pod", "container"),
+        ("exported_namespace", "exported_pod", "exported_container"),
+    )
+    assert Names.of({}, {"pod": "p", "namespace": "n", "container": "c"}).pod_labels() == (("n", "p", "c"),)
 
 
 def test_the_exported_pod_is_the_workloads():

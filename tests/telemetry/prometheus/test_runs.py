@@ -14,21 +14,21 @@ PROMETHEUS = pytest.mark.parametrize("serve", ["prometheus"], indirect=True)
 
 
 @pytest.fixture
-def look(history):
+def reading(history):
     """Look at the digits runs: hours count from the beginning of the history."""
 
-    def look(since=0.0, until=6.0, watermark=None, identity=DIGITS):
+    def reading(since=0.0, until=6.0, watermark=None, identity=DIGITS):
         begin = history.since
         mark = None if watermark is None else begin + watermark * HOUR
         source = PrometheusSource(history.url)
         return finished_runs(source, identity, since=begin + since * HOUR, until=begin + until * HOUR, watermark=mark)
 
-    return look
+    return reading
 
 
 @pytest.fixture
-def runs(look):
-    return {run.run_id: run for run in look().runs}
+def runs(reading):
+    return {run.run_id: run for run in reading().runs}
 
 
 def test_finds_exactly_the_runs_that_are_over(runs):
@@ -75,64 +75,64 @@ def test_convergence_is_what_the_job_says(runs):
     assert runs["silent"].outcome.converged is None
 
 
-def test_runs_that_cannot_be_used_are_skipped_with_a_reason(look):
-    reasons = {skip.run_id: skip.reason for skip in look().skipped}
+def test_runs_that_cannot_be_used_are_skipped_with_a_reason(reading):
+    reasons = {skip.run_id: skip.reason for skip in reading().skipped}
     assert set(reasons) == {"straddling", "text", "twice"}
     assert "started before the window" in reasons["straddling"]
     assert "'auto'" in reasons["text"]
     assert "2 different configurations" in reasons["twice"]
 
 
-def test_first_contact_takes_a_handful_of_requests(look):
-    first = look()
+def test_first_contact_takes_a_handful_of_requests(reading):
+    first = reading()
     assert first.complete
     assert first.requests <= 12
     assert first.seconds > 0
 
 
-def test_nothing_new_takes_one_request(look, history):
-    first = look(until=5)
-    again = look(until=5.1, watermark=(first.watermark - history.since) / HOUR)
+def test_nothing_new_takes_one_request(reading, history):
+    first = reading(until=5)
+    again = reading(until=5.1, watermark=(first.watermark - history.since) / HOUR)
     assert (again.runs, again.skipped, again.requests) == ((), (), 1)
     assert again.watermark == first.watermark
 
 
-def test_only_new_runs_are_read_again(look, history):
-    first = look(until=2)
+def test_only_new_runs_are_read_again(reading, history):
+    first = reading(until=2)
     assert [run.run_id for run in first.runs][-1] == "pair"
-    second = look(until=5, watermark=(first.watermark - history.since) / HOUR)
+    second = reading(until=5, watermark=(first.watermark - history.since) / HOUR)
     everything = [run.run_id for run in first.runs] + [run.run_id for run in second.runs if run not in first.runs]
-    assert everything == [run.run_id for run in look(until=5).runs]
+    assert everything == [run.run_id for run in reading(until=5).runs]
     assert "plain" not in [run.run_id for run in second.runs]
 
 
-def test_a_run_that_ended_just_now_is_found_and_the_watermark_stays_behind_it(look, history):
-    found = look(until=(5400 + 900 + 60) / HOUR)  # its series are still within Prometheus' look-back
+def test_a_run_that_ended_just_now_is_found_and_the_watermark_stays_behind_it(reading, history):
+    found = reading(until=(5400 + 900 + 60) / HOUR)  # its series are still within Prometheus' look-back
     assert found.runs[-1].run_id == "pair"
     assert found.watermark - history.since == pytest.approx(5400 + 60)
 
 
-def test_watermark_stays_before_a_run_that_may_still_go_on(look, history):
+def test_watermark_stays_before_a_run_that_may_still_go_on(reading, history):
     # "slow" reports every two minutes; its last report, 400 s ago, is within four of these.
-    late = look(until=6.0, watermark=4.6)
+    late = reading(until=6.0, watermark=4.6)
     assert late.runs == ()
-    over = look(until=6.03, watermark=4.6)  # another 108 s later it is
+    over = reading(until=6.03, watermark=4.6)  # another 108 s later it is
     assert [run.run_id for run in over.runs] == ["slow"]
     assert over.watermark <= history.since + 6.03 * HOUR - 900
 
 
-def test_first_contact_with_an_empty_history_has_no_watermark(look):
-    nothing = look(identity=Identity("digits", "cnn", "jax"))
+def test_first_contact_with_an_empty_history_has_no_watermark(reading):
+    nothing = reading(identity=Identity("digits", "cnn", "jax"))
     assert (nothing.runs, nothing.watermark, nothing.complete, nothing.requests) == ((), None, True, 1)
 
 
-def test_a_watermark_ahead_of_the_clock_stays(look, history):
-    assert look(until=5, watermark=7).watermark == history.since + 7 * HOUR
+def test_a_watermark_ahead_of_the_clock_stays(reading, history):
+    assert reading(until=5, watermark=7).watermark == history.since + 7 * HOUR
 
 
-def test_quotes_and_backslashes_in_labels_are_found(look, history):
+def test_quotes_and_backslashes_in_labels_are_found(reading, history):
     truth = next(t for t in history.runs if t.identity != DIGITS)
-    (run,) = look(identity=truth.identity).runs
+    (run,) = reading(identity=truth.identity).runs
     assert (run.run_id, run.identity, run.outcome.samples) == (truth.run_id, truth.identity, 90000)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import Series
-from jpo.telemetry.outcome import Values
-from jpo.telemetry.prometheus.time_series import MOST_POINTS, NEWEST_RUNS, Traced, completed, newest, thinned
+from jpo.telemetry.outcome import MeasuredValues
+from jpo.telemetry.prometheus.time_series import MOST_POINTS, NEWEST_RUNS, SampledRun, completed, newest, thinned
 
 HOUR = 3600.0
 
 
 def run(number, hours=1.0):
     end = 1e9 + number * 10 * HOUR
-    return Traced(f"r{number}", end - hours * HOUR, end, (), None)
+    return SampledRun(f"r{number}", end - hours * HOUR, end, (), None)
 
 
 def series(quantity, values, step=15.0):
@@ -39,14 +39,14 @@ def test_long_series_are_thinned_to_means():
 
 
 def test_percentiles_come_from_every_sample():
-    values = completed(Values(), [series("cpu_cores", [float(i) for i in range(101)])])
+    values = completed(MeasuredValues(), [series("cpu_cores", [float(i) for i in range(101)])])
     assert (values.cpu_cores_p95, values.cpu_cores_mean) == (pytest.approx(95), 50)
-    assert completed(Values(), [series("cpu_cores", [2.0])]).cpu_cores_p95 == 2
+    assert completed(MeasuredValues(), [series("cpu_cores", [2.0])]).cpu_cores_p95 == 2
 
 
 def test_means_that_were_measured_stay():
     courses = [series("memory_gib", [1.0, 3.0]), series("gpu_utilisation", [0.2])]
-    values = completed(Values(memory_mean_bytes=5.0, memory_bytes=7.0, gpu_utilisation=0.4), courses)
+    values = completed(MeasuredValues(memory_mean_bytes=5.0, memory_bytes=7.0, gpu_utilisation=0.4), courses)
     assert (values.memory_mean_bytes, values.memory_bytes, values.gpu_utilisation) == (5, 7, 0.4)
-    filled = completed(Values(), courses)
+    filled = completed(MeasuredValues(), courses)
     assert (filled.memory_mean_bytes, filled.memory_bytes, filled.gpu_utilisation) == (2 * 2**30, 3 * 2**30, 0.2)

@@ -1,4 +1,4 @@
-"""The extended CSV on the disk: whole, over its own kind alone."""
+"""The extended CSV of `jpo logs` on the disk: whole, over its own kind alone."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from jpo.commands import logs
 from jpo.errors import UsageError
-from jpo.report import extended
+from jpo.report.logs import extended_csv, extended_head
 
-HEAD = extended.head_of(("time_max", "cost_max"))
-TABLE = extended.as_csv([], ("time_max", "cost_max"))
+HEAD = extended_head(("time_max", "cost_max"))
+TABLE = extended_csv([], ("time_max", "cost_max"))
 
 
 def test_a_new_table_has_the_mode_of_new_files(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        extended.write(tmp_path / "all.csv", TABLE)
+        logs.write_extended(tmp_path / "all.csv", TABLE)
         assert os.umask(0o027) == 0o027
     finally:
         os.umask(before)
@@ -30,7 +31,7 @@ def test_another_file_is_never_replaced(tmp_path: Path, content: str) -> None:
     path = tmp_path / "all.csv"
     path.write_text(content)
     with pytest.raises(UsageError) as caught:
-        extended.write(path, TABLE)
+        logs.write_extended(path, TABLE)
     assert (caught.value.code, path.read_text()) == ("JPO-E132", content)
 
 
@@ -38,21 +39,21 @@ def test_another_file_is_never_replaced(tmp_path: Path, content: str) -> None:
 def test_pipes_and_devices_are_refused_at_once(tmp_path: Path, make) -> None:
     make(tmp_path / "all.csv")
     with pytest.raises(UsageError, match="not written by this version") as caught:
-        extended.write(tmp_path / "all.csv", "")
+        logs.write_extended(tmp_path / "all.csv", "")
     assert caught.value.code == "JPO-E132"
 
 
 def test_a_file_that_somebody_makes_meanwhile_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "all.csv"
-    monkeypatch.setattr(extended, "ours", lambda _path, _names: path.write_text("theirs") == 0)
+    monkeypatch.setattr(logs, "ours", lambda _path, _names: path.write_text("theirs") == 0)
     with pytest.raises(UsageError) as caught:
-        extended.write(path, TABLE)
+        logs.write_extended(path, TABLE)
     assert (caught.value.code, path.read_text(), len(list(tmp_path.iterdir()))) == ("JPO-E132", "theirs", 1)
 
 
 def test_a_link_to_a_table_is_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("all.csv")
     for _ in range(2):
-        extended.write(tmp_path / "link", TABLE)
+        logs.write_extended(tmp_path / "link", TABLE)
     assert (tmp_path / "link").is_symlink()
-    assert extended.ours(tmp_path / "all.csv", HEAD)
+    assert logs.ours(tmp_path / "all.csv", HEAD)

@@ -1,4 +1,4 @@
-"""The jobs of forecasts.py: recorded ones, LCBench's, simulated ones, and some from a formula which JPO does not know."""
+"""Jobs for forecasts.py: recorded, from LCBench, simulated, and from a formula that JPO does not know."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hpo import FLOOR, lcbench
 
@@ -28,7 +28,7 @@ class Job:
     """A job whose durations are known: seconds of several runs of each configuration, none where it never ends well.
 
     Attributes:
-        losses: validation losses in the same form, None where nobody measured any.
+        losses: validation losses in the same form, None where they were not measured.
     """
 
     name: str
@@ -51,7 +51,10 @@ class Job:
 def from_trace(path: Path) -> Job:
     """A recorded job; configurations that never reach the target have no run that says how long it takes."""
     trace = read_trace(path)
-    seconds = tuple(np.array([one.duration_seconds for one in several if one.converged]) for several in trace.executions)
+    seconds = tuple(
+        np.array([execution.duration_seconds for execution in executions if execution.converged])
+        for executions in trace.executions
+    )
     return Job(trace.name, candidates_of(trace.configurations, trace.default), seconds)
 
 
@@ -86,7 +89,8 @@ def from_fleet(seed: int) -> Job:
 
 
 def from_formula(seed: int) -> Job:
-    """A job that JPO's simulator does not draw: compute beside input, ring all-reduce, steps which a critical batch size bounds.
+    """A job that JPO's simulator does not draw: compute in parallel with input, ring all-reduce, steps which a critical batch
+    size bounds.
 
     seconds = start + steps(B) x (overhead + max(B/g x compute, B/c x input) + [g > 1] (2 (g - 1)/g x gradient + latency log2 g)),
     steps(B) = S (1 + Bcrit / B). Sources: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018, eq. 2.11;
@@ -129,7 +133,7 @@ def noisy(
 
 def candidates_of(configurations: Sequence[Mapping[str, float]], default: int) -> Candidates:
     """Exactly these."""
-    values = np.array([list(one.values()) for one in configurations])
+    values = np.array([list(configuration.values()) for configuration in configurations])
     return Candidates(tuple(configurations[0]), values, default, yes(values), np.zeros(len(values)))
 
 

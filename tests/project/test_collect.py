@@ -1,4 +1,4 @@
-"""What the commands know before they decide, as far as no command's own tests show it."""
+"""What is collected before a decision, as far as no command's own tests show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of Debian's package, while it is needed: on a Unix socket in a folder of its own, without a password.
+"""A PostgreSQL server from Debian's package, while it is needed: on a Unix socket in a folder of its own, without a password.
 
 For benchmarks/store.py and for the tests of the store.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 BINARIES = Path("/usr/lib/postgresql")
 UNPRIVILEGED = "nobody"
-"""Who runs the server when we are root: PostgreSQL refuses to run as root."""
+"""The user that runs the server when we are root, because PostgreSQL refuses to."""
 
 
 class Server:
@@ -36,7 +36,7 @@ class Server:
         return self.url(name)
 
     def sql(self, statement: str, database: str, role: str = "jpo") -> str:
-        """What psql prints for a statement."""
+        """The output of psql for a statement."""
         command = [
             _binary("psql"),
             "-XAtq",
@@ -71,7 +71,7 @@ def missing() -> str | None:
 
 @contextmanager
 def server(options: str = "") -> Iterator[Server]:
-    """A server with these options of `postgres`, gone at the end with all it held."""
+    """A server with some options of `postgres`, removed at the end with its data."""
     with tempfile.TemporaryDirectory(prefix="jpo-pg-") as name:  # not in pytest's folder, which only its owner may enter
         folder = Path(name)
         if os.geteuid() == 0:
@@ -88,14 +88,14 @@ def server(options: str = "") -> Iterator[Server]:
 
 
 def run_unprivileged(command: list[str]) -> None:
-    """Run as someone who is not root; what it prints is shown if it fails."""
+    """Run a command as a user who is not root; its output is shown if it fails."""
     account = pwd.getpwnam(UNPRIVILEGED) if os.geteuid() == 0 else None
     identity = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []} if account else {}
-    with tempfile.TemporaryFile() as told:
-        done = subprocess.run(command, cwd="/", stdin=subprocess.DEVNULL, stdout=told, stderr=told, check=False, **identity)  # type: ignore[call-overload]
-        told.seek(0)
+    with tempfile.TemporaryFile() as output:
+        done = subprocess.run(command, cwd="/", stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False, **identity)  # type: ignore[call-overload]
+        output.seek(0)
         if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: {told.read().decode(errors='replace')[-2000:]}")
+            raise RuntimeError(f"{' '.join(command)}: {output.read().decode(errors='replace')[-2000:]}")
 
 
 def _binary(name: str) -> str:

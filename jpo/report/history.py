@@ -1,0 +1,270 @@
+"""The history: runs and suggestions on record, and the ledger of the last forecasts, workload by workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
+
+from jpo.records import PARAMETERS, Identity, Interval, Outcome, Run, Suggestion, TrackRecord
+from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table, estimate
+from jpo.report.spreadsheet import Cell as Raw
+from jpo.report.spreadsheet import csv_line
+from jpo.wording import names, numbers
+
+if TYPE_CHECKING:
+    from jpo.history import RecordedRun
+
+IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
+"""Forecasts that people follow; JSON has all."""
+MEASURES = tuple(field.name for field in fields(Outcome))
+HEAD = (
+    *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
+    *PARAMETERS,
+    *(f"used_{name}" if name in PARAMETERS else name for name in MEASURES),
+)
+"""The columns of a run as CSV."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """How the last forecasts of a workload turned out, whichever of its runs are shown.
+
+    Attributes:
+        track: quantity by quantity.
+        coverage: per quantity the share inside the intervals, with its own interval.
+        followed, failed: of the newest runs those that followed a suggestion, and those of them that did not end well.
+        widened: the newest suggestion's sentence about intervals that had to be widened; None where they had not.
+    """
+
+    track: Sequence[TrackRecord]
+    coverage: Mapping[str, Interval]
+    followed: int
+    failed: int
+    widened: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A duration next to its forecast: their ratio, and whether it is inside the interval."""
+
+    ratio: float
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run on record.
+
+    Attributes:
+        ending: how it ended, in words.
+        compared: with the duration that its suggestion expected; None without one, and for a run that did not end well.
+    """
+
+    recorded: RecordedRun
+    ending: str
+    compared: Compared | None
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """A run that followed a suggestion, and by quantity whether it ended inside the forecast's interval."""
+
+    run: Run
+    inside: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Runs and suggestions, oldest first, the runs that followed each of these, and each workload's ledger.
+
+    Attributes:
+        newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
+    """
+
+    runs: Sequence[PastRun]
+    suggestions: Sequence[Suggestion]
+    followers: Mapping[str, Sequence[Follower]]
+    ledgers: Mapping[Identity, Ledger]
+    newest: int | None = None
+
+
+def document(history: History) -> Document:
+    """A section per workload: its runs, its suggestions and the ledger."""
+    sections = [
+        Section(("Workload ", Span(str(identity))), tuple(_blocks(history, identity, ledger)))
+        for identity, ledger in history.ledgers.items()
+    ]
+    if not sections:
+        return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
+    older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
+    return Document("History", (*sections, *([Note(older)] if history.newest else [])))
+
+
+def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
+    runs = [past for past in history.runs if past.recorded.run.identity == identity]
+    suggestions = [suggestion for suggestion in history.suggestions if suggestion.identity == identity]
+    values = {name: {past.recorded.run.parameters.get(name) for past in runs} for name in PARAMETERS}
+    differing = [name for name in PARAMETERS if len(values[name]) > 1]
+    yield _runs(runs, differing)
+    same = [
+        f"{names.SHORT[name]} {numbers.written(name, value)}" for name in PARAMETERS if (value := _only(values[name])) is not None
+    ]
+    yield f"The same in all runs above: {', '.join(same)}." if same else ""
+    yield _suggestions(suggestions)
+    yield from _ledger(ledger)
+
+
+def _only(values: set[float | None]) -> float | None:
+    """The value that all have; None where they differ."""
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
+    """The runs, with the parameters in which they differ."""
+    forecast = [Column("forecast")] if any(past.compared for past in runs) else []
+    columns = (
+        *(Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status")),
+        *(Column(names.SHORT[name], "figure", name) for name in differing),
+        Column("duration", "figure", "duration_seconds"),
+        *forecast,
+        Column("val loss", "figure", "val_loss"),
+        Column("suggestion", "key", optional=True),
+    )
+    return Table(columns, tuple(_run(past, differing, forecast=bool(forecast)) for past in runs), name="runs")
+
+
+def _run(past: PastRun, differing: Sequence[str], *, forecast: bool) -> Row:
+    run, outcome = past.recorded.run, past.recorded.run.outcome
+    return (
+        *(run.run_id, run.ended_at, past.ending.replace("_", " ")),
+        *(_or_empty(run.parameters.get(name)) for name in differing),
+        _or_empty(outcome.duration_seconds),
+        *([against(past.compared)] if forecast else []),
+        _or_empty(outcome.val_loss),
+        past.recorded.suggestion_id or "",
+    )
+
+
+def _or_empty(value: float | None) -> float | str:
+    """A value of a run; a table of them would be full of the word unknown."""
+    return "" if value is None else value
+
+
+def against(compared: Compared | None) -> str:
+    """A duration next to its forecast: "-12% inside"; empty without a forecast."""
+    return "" if compared is None else f"{numbers.change(compared.ratio)} {'inside' if compared.inside else 'outside'}"
+
+
+def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
+    columns = (
+        *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("changes", "prose")),
+        *(Column("expected duration", "prose", "duration_seconds"), Column("decided by")),
+    )
+    rows = [
+        (
+            *(suggestion.suggestion_id, suggestion.created_at, _changes(suggestion)),
+            *(estimate(suggestion.next.duration_seconds), suggestion.decided_by),
+        )
+        for suggestion in suggestions
+    ]
+    return Table(columns, tuple(rows), name="suggestions")
+
+
+def _changes(suggestion: Suggestion) -> str:
+    changes = (f"{names.SHORT[change.parameter]} {change.old_text} → {change.new_text}" for change in suggestion.changes)
+    return ", ".join(changes) or "kept"
+
+
+def _ledger(ledger: Ledger) -> Iterator[Block]:
+    """How right the forecasts were; nothing before the first one could be compared."""
+    columns = (
+        *(Column("last forecasts"), Column("runs", "figure"), Column("off by (median)", "figure", "share")),
+        *(Column("inside their interval", "figure"), Column("in the long run (90% interval)", "prose", "share")),
+    )
+    rows = [
+        (
+            *(names.quantity(past.quantity).short, past.forecasts, Cell(past.median_error, "share")),
+            *(past.inside, estimate(ledger.coverage[past.quantity])),
+        )
+        for past in ledger.track
+        if past.quantity in IN_LEDGER
+    ]
+    yield Table(columns, tuple(rows), name="ledger")
+    if ledger.track and ledger.failed:
+        yield f"{ledger.failed} of {ledger.followed} runs that followed a suggestion did not end well."
+    if ledger.track and ledger.widened:
+        yield f"The newest suggestion says: {ledger.widened}."
+
+
+def as_json(history: History) -> dict[str, object]:
+    """`{"schema_version", "runs": [...], "suggestions": [...], "workloads": [...]}`; what was not measured is null.
+
+    A suggestion's `outcome` are the runs that followed it, and by quantity whether each ended inside its interval.
+    """
+    return {
+        "schema_version": 1,
+        "runs": [
+            {
+                **run_document(past.recorded.run),
+                "workload": asdict(past.recorded.run.identity),
+                "suggestion_id": past.recorded.suggestion_id,
+            }
+            for past in history.runs
+        ],
+        "suggestions": [
+            _suggestion_document(suggestion, history.followers.get(suggestion.suggestion_id, ()))
+            for suggestion in history.suggestions
+        ],
+        "workloads": [
+            {
+                "workload": asdict(identity),
+                "track_record": [{**asdict(past), "coverage": asdict(ledger.coverage[past.quantity])} for past in ledger.track],
+                **{name: getattr(ledger, name) for name in ("followed", "failed", "widened")},
+            }
+            for identity, ledger in history.ledgers.items()
+        ],
+    }
+
+
+def run_document(run: Run) -> dict[str, object]:
+    """A run in JSON documents."""
+    return {
+        "run_id": run.run_id,
+        "status": run.status.value,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "parameters": dict(run.parameters),
+        "outcome": asdict(run.outcome),
+    }
+
+
+def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) -> dict[str, object]:
+    return {
+        "suggestion_id": suggestion.suggestion_id,
+        "workload": asdict(suggestion.identity),
+        "created_at": suggestion.created_at,
+        "status": suggestion.status,
+        "current": dict(suggestion.current),
+        "suggested": dict(suggestion.suggested),
+        "forecast": asdict(suggestion.next),
+        "decided_by": suggestion.decided_by,
+        "outcome": [
+            {"run_id": follower.run.run_id, "status": follower.run.status.value, "inside": dict(follower.inside)}
+            for follower in followers
+        ],
+    }
+
+
+def as_csv(history: History) -> str:
+    """One row per run: identity, status, times, parameters, outcome; empty cells where nothing is known."""
+    rows = (row_of(past.recorded.run, past.recorded.suggestion_id) for past in history.runs)
+    return "".join(map(csv_line, (HEAD, *rows)))
+
+
+def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
+    """The cells of one run under HEAD."""
+    identity = (run.identity.dataset, run.identity.model, run.identity.framework)
+    head: list[Raw] = [run.run_id, *identity, run.status.value, run.started_at, run.ended_at, suggestion_id]
+    parameters = [run.parameters.get(name) for name in PARAMETERS]
+    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES)]

@@ -1,0 +1,208 @@
+"""Many runs: how those of each workload ended, what they took, and which configurations did best; and the extended CSV.
+
+The extended CSV has one row per run with what JPO makes of it, next to what was measured:
+
+    run_id ... val_loss ...     as `jpo history --format csv`
+    suggested_<parameter>       what the suggestion that the run followed had proposed
+    reward_time ... _loss       natural logs of ratios to the workload's first run that ended well: 0 = as it, -0.69 = half of it
+    reward                      what that is worth under the preference, against the best so far: 0 = the best, -1 = one more run
+    sla_<target>                ok, broken or unknown; empty where jpo.toml sets no target
+
+Empty cells are not known. The head is always the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
+from jpo.records import PARAMETERS, USD, Currency, Run
+from jpo.report import history
+from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
+from jpo.report.spreadsheet import Cell as Raw
+from jpo.report.spreadsheet import csv_line
+from jpo.wording import names, numbers
+
+MOST_LISTED = 20
+"""Unusable logs that people see; JSON has all of them."""
+STATUSES = ("succeeded", "target missed", "failed", "oom_killed", "diverged", "stopped")
+REWARDS = ("time", "cost", "efficiency", "loss")
+
+
+@dataclass(frozen=True, slots=True)
+class NotUsable:
+    """A file without a run that can be learnt from."""
+
+    file: str
+    reason: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogFigures:
+    """The figures of each workload, the logs that could not be used, and the currency of the report."""
+
+    workloads: Sequence[Figures]
+    not_usable: Sequence[NotUsable] = ()
+    currency: Currency = USD
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A run and what JPO makes of it.
+
+    Attributes:
+        suggestion_id, suggested: the suggestion that it followed; None and empty without one.
+        rewards: by name of REWARDS, those that are known.
+        reward: the scalar; None where it is not known.
+        sla: verdicts by target.
+    """
+
+    run: Run
+    suggestion_id: str | None
+    suggested: Mapping[str, float]
+    rewards: Mapping[str, float]
+    reward: float | None
+    sla: Mapping[str, str]
+
+
+def document(result: LogFigures) -> Document:
+    """Two tables per workload, then what could not be used."""
+    sections = (_section(figures, result.currency) for figures in result.workloads)
+    return Document("Runs in logs", (*sections, *_not_usable(result.not_usable)), currency=result.currency)
+
+
+def _section(figures: Figures, currency: Currency) -> Section:
+    endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in figures.by_status.items())
+    title = ("Workload ", Span(str(figures.identity)), f"   {figures.runs} run{'' if figures.runs == 1 else 's'}: {endings}")
+    return Section(title, (_quantities(figures, currency), _best(figures)))
+
+
+def _quantities(figures: Figures, currency: Currency) -> Table:
+    """What was measured of the runs that ended well."""
+    means = (Column(name, "figure") for name in ("mean", "median"))
+    columns = (
+        Column("of runs that ended well"),
+        Column("runs", "figure"),
+        *means,
+        Column("middle half"),
+        Column("least", "figure"),
+    )
+    rows = (_spread(name, figures.spreads[name], currency) for name in QUANTITIES if figures.spreads[name].runs)
+    return Table(columns, tuple(rows), name="quantities")
+
+
+def _spread(name: str, spread: Spread, currency: Currency) -> Row:
+    half = "" if spread.low is None or spread.high is None else numbers.between(name, spread.low, spread.high, currency)
+    mean, median, least = (Cell(value, name) for value in (spread.mean, spread.median, spread.least))
+    return names.quantity(name).short, spread.runs, mean, median, half, least
+
+
+def _best(figures: Figures) -> Table:
+    """For each goal the best configuration, with what differs between configurations, and how many runs say so."""
+    best = {goal: configuration for goal, configuration in figures.best.items() if configuration}
+    parameters = figures.varied or [
+        name for name in PARAMETERS if any(name in configuration.parameters for configuration in best.values())
+    ]
+    measured = [name for name in QUANTITIES if figures.spreads[name].runs]
+    columns = (
+        Column("best configuration"),
+        *(Column(names.SHORT[name], "figure", name) for name in parameters),
+        *(Column("runs", "figure"), Column("failed", "figure")),
+        *(Column(names.quantity(name).short, "figure", name) for name in measured),
+    )
+    rows = [
+        (
+            f"by {goal}",
+            *(_or_empty(configuration.parameters.get(name)) for name in parameters),
+            *(configuration.runs, configuration.failed),
+            *(_or_empty(configuration.medians[name]) for name in measured),
+        )
+        for goal, configuration in best.items()
+    ]
+    return Table(columns, tuple(rows), name="best")
+
+
+def _or_empty(value: float | None) -> float | str:
+    return "" if value is None else value
+
+
+def _not_usable(logs: Sequence[NotUsable]) -> Iterator[Block]:
+    """Why which file says nothing."""
+    if logs:
+        yield f"{len(logs)} log{'' if len(logs) == 1 else 's'} not usable:"
+        yield Items(tuple(f"{log.reason} [{log.code}]" for log in logs[:MOST_LISTED]))
+    if logs[MOST_LISTED:]:
+        yield f"and {len(logs[MOST_LISTED:])} more; `-o json` names all"
+
+
+def as_json(result: LogFigures) -> dict[str, object]:
+    """`{"schema_version", "workloads": [...], "not_usable": [...]}`; what was not measured is null."""
+    return {
+        "schema_version": 1,
+        "workloads": [_workload(figures) for figures in result.workloads],
+        "not_usable": [asdict(log) for log in result.not_usable],
+    }
+
+
+def _workload(figures: Figures) -> dict[str, object]:
+    """One workload, always with the same names."""
+    return {
+        **asdict(figures.identity),
+        "runs": figures.runs,
+        "by_status": {status.replace(" ", "_"): figures.by_status.get(status, 0) for status in STATUSES},
+        **{name: asdict(figures.spreads[name]) for name in QUANTITIES},
+        "best": {goal: _configuration(figures.best[goal] or Configuration({}, 0, 0, {})) for goal in GOALS},
+    }
+
+
+def _configuration(configuration: Configuration) -> dict[str, object]:
+    return {
+        "parameters": {name: configuration.parameters.get(name) for name in PARAMETERS},
+        "runs": configuration.runs,
+        "failed": configuration.failed,
+        **{name: configuration.medians.get(name) for name in QUANTITIES},
+    }
+
+
+def as_csv(result: LogFigures) -> str:
+    """One row per workload: the leaves of its JSON document under dotted names; empty = not measured."""
+    rows = [dict(_leaves(_workload(figures))) for figures in result.workloads]
+    return "".join(map(csv_line, (*rows[:1], *(row.values() for row in rows))))
+
+
+def _leaves(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, Raw]]:
+    """Nested names joined by dots."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            assert value is None or isinstance(value, str | float | int)
+            yield f"{prefix}{name}", value
+
+
+def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
+    """The column names of the extended CSV, with those of all SLA targets that there are."""
+    return (
+        *history.HEAD,
+        *(f"suggested_{name}" for name in PARAMETERS),
+        *(f"reward_{name}" for name in REWARDS),
+        "reward",
+        *(f"sla_{name}" for name in targets),
+    )
+
+
+def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
+    """The extended CSV."""
+    rows = (
+        (
+            *history.row_of(judged.run, judged.suggestion_id),
+            *(judged.suggested.get(name) for name in PARAMETERS),
+            *(judged.rewards.get(name) for name in REWARDS),
+            judged.reward,
+            *(judged.sla.get(name) for name in targets),
+        )
+        for judged in runs
+    )
+    return "".join(map(csv_line, (extended_head(targets), *rows)))

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from jpo.cli.main import COMMANDS, SUMMARY, cli
+
+ALL = [(group, command) for group, commands in COMMANDS.items() for command in commands]
+
+
+def test_the_help_groups_the_commands_as_people_meet_them():
+    text = CliRunner().invoke(cli, ["--help"]).output
+    headings = [line.rstrip(":") for line in text.split("\n") if line.rstrip(":") in COMMANDS]
+    assert headings == ["Every day", "Look ahead", "Operate", "Lab"]
+
+
+def test_every_command_stands_in_one_group():
+    names = [command.name for _, command in ALL]
+    assert sorted(names) == sorted(cli.commands)
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("command", [command for _, command in ALL], ids=lambda command: command.name)
+def test_a_summary_is_short_and_not_cut_off(command: click.Command):
+    summary = command.get_short_help_str(SUMMARY)
+    assert 0 < len(summary) <= SUMMARY
+    assert not summary.endswith("...")
+
+
+@pytest.mark.parametrize("command", [command for _, command in ALL], ids=lambda command: command.name)
+def test_every_command_has_help_with_an_example(command: click.Command):
+    leaves = list(command.commands.values()) if isinstance(command, click.Group) else [command]
+    assert [leaf.name for leaf in leaves if "Example" not in (leaf.help or "")] == []

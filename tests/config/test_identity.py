@@ -1,0 +1,52 @@
+"""The identity of a job: dataset, model and framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from jpo.errors import UsageError
+from jpo.records import Workload
+
+Read = Callable[..., Workload]
+
+JOB = b"[workload]\ndataset = cifar10\nmodel = resnet18\nframework = pytorch\n"
+CONFIG = JOB + b"[training]\nbatch_size = 32\nlr = 1e-1 # warm\n[resources]\nmemory = 16Gi\ncpus = 4\n"
+
+
+def message(read: Read, data: bytes, **options: object) -> str:
+    with pytest.raises(UsageError) as error:
+        read(data, **options)
+    assert error.value.exit_code == 2
+    return str(error.value).replace(error.value.place.split(":")[0], "…/" + error.value.place.split(":")[0].rsplit("/", 1)[-1])
+
+
+def test_missing_identity_names_the_parts_and_both_remedies(read: Read) -> None:
+    said = message(read, CONFIG.replace(b"model = resnet18\n", b"").replace(b"framework = pytorch", b"framework ="))
+    assert said == (
+        "…/config.ini: no model and no framework found; add model = ... to one of its sections, "
+        'or name the option in jpo.toml: [workload] identity = { model = "section.option" }'
+    )
+
+
+def test_identity_keys_point_anywhere_and_quotes_fall_away(read: Read) -> None:
+    data = CONFIG + b'[net]\nname = "ResNet 18"  # small\n'
+    assert read(data, identity={"model": "net.name"}).identity.model == "ResNet 18"
+    assert "workload.identity.model = 'net.title' is not in" in message(read, data, identity={"model": "net.title"})
+
+
+def test_identity_may_stand_twice_when_both_say_the_same(read: Read) -> None:
+    assert read(CONFIG + b"[eval]\ndataset = cifar10\n").identity.dataset == "cifar10"
+    said = message(read, CONFIG + b"[eval]\ndataset = cifar100\n")
+    assert "dataset could be 'workload.dataset' (line 2) and 'eval.dataset' (line 12)" in said
+    assert said.endswith('[workload] identity = { dataset = "workload.dataset" }')
+
+
+def test_the_most_usual_name_of_an_identity_wins(read: Read) -> None:
+    assert read(CONFIG + b"[io]\ndata = /mnt/cifar\n").identity.dataset == "cifar10"
+
+
+@pytest.mark.parametrize("label", [b"\x1b[31mred", b"a\n  b", b"%(base)s", b"${t:x}", b"x" * 201], ids=repr)
+def test_an_identity_that_is_no_plain_name_is_refused(read: Read, label: bytes) -> None:
+    assert "'workload.dataset' = " in message(read, CONFIG.replace(b"cifar10", label))

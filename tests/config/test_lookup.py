@@ -1,0 +1,48 @@
+"""Options by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from jpo.config.locate import locate
+from jpo.config.lookup import ambiguous, named
+from jpo.config.source import decode
+from jpo.errors import UsageError
+from jpo.records import Workload
+
+Read = Callable[..., Workload]
+
+JOB = b"[workload]\ndataset = cifar10\nmodel = resnet18\nframework = pytorch\n"
+CONFIG = JOB + b"[training]\nbatch_size = 32\nlr = 1e-1 # warm\n[resources]\nmemory = 16Gi\ncpus = 4\n"
+
+
+def message(read: Read, data: bytes, **options: object) -> str:
+    with pytest.raises(UsageError) as error:
+        read(data, **options)
+    assert error.value.exit_code == 2
+    return str(error.value).replace(error.value.place.split(":")[0], "…/" + error.value.place.split(":")[0].rsplit("/", 1)[-1])
+
+
+def test_keys_may_hold_dots(read: Read) -> None:
+    found = read(JOB + b"[a.b]\nc.d = 8\n", keys={"batch_size": "a.b.c.d"})
+    assert found.parameter("batch_size").value == 8
+
+
+def test_a_key_that_is_absent_is_named_with_its_file(read: Read) -> None:
+    said = message(read, CONFIG, keys={"batch_size": "training.batchsize"})
+    assert said.startswith("…/jpo.toml: parameters.batch_size.key = 'training.batchsize' is not in /")
+    assert said.endswith("config.ini; correct the entry, or add that option to the file")
+
+
+def test_well_known_names_count_in_every_section_and_in_any_case() -> None:
+    options = locate(decode(b"[a]\nLR = 1\n[b]\nlr = 2\nlrs = 3\n", "config.ini"), "config.ini")
+    assert [option.key for option in named(options, {"lr"})] == ["a.LR", "b.lr"]
+
+
+def test_the_line_that_decides_names_the_first_of_several() -> None:
+    options = locate(decode(b"[a]\nlr = 1\n[b]\nlr = 2\n", "config.ini"), "config.ini")
+    error = ambiguous("learning_rate", options, "config.ini", "[parameters] learning_rate = { key = KEY }")
+    assert error.finding == "learning_rate could be 'a.lr' (line 2) and 'b.lr' (line 4)"
+    assert error.remedy == 'say which in jpo.toml: [parameters] learning_rate = { key = "a.lr" }'

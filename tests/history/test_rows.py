@@ -1,0 +1,57 @@
+"""Records as rows of tables, and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from made import a_run, a_suggestion
+
+from jpo.history.rows import (
+    RUN_COLUMNS,
+    SUGGESTION_COLUMNS,
+    read_run,
+    read_series,
+    read_suggestion,
+    run_columns,
+    suggestion_columns,
+)
+from jpo.history.runs import RecordedRun
+from jpo.history.series import pack
+from jpo.records import Outcome, Series
+
+
+@pytest.mark.parametrize("converged", [None, True, False])
+def test_a_run_comes_back_as_it_was(converged: bool | None) -> None:
+    recorded = RecordedRun(a_run(outcome=Outcome(duration_seconds=5.0, converged=converged)), "s1", 300.0)
+    row = run_columns(recorded)
+    assert tuple(sorted(row)) == tuple(sorted(RUN_COLUMNS))
+    as_stored = {**row, "converged": None if converged is None else int(converged)}
+    assert read_run(as_stored) == recorded
+    assert read_run(as_stored).run.outcome.converged is converged
+
+
+def test_a_suggestion_comes_back_as_it_was() -> None:
+    row = suggestion_columns(a_suggestion())
+    assert tuple(row) == ("dataset", "model", "framework", "suggestion_id", "created_at", "status", "document")
+    assert set(row) == set(SUGGESTION_COLUMNS)
+    assert read_suggestion(row) == a_suggestion()
+
+
+def test_a_suggestion_of_an_earlier_jpo_has_no_alternatives() -> None:
+    row = suggestion_columns(a_suggestion())
+    document = json.loads(str(row["document"]))
+    del document["alternatives"], document["would_change"]
+    suggestion = read_suggestion({**row, "document": json.dumps(document)})
+    assert (suggestion.alternatives, suggestion.would_change) == ((), ())
+
+
+def test_a_time_series_comes_back_with_its_run() -> None:
+    row = {"run_id": "r1", "quantity": "cpu_cores", "packed": pack([1.0, 2.0], [0.5, 0.7])}
+    assert read_series(row) == Series("r1", "cpu_cores", (1.0, 2.0), (0.5, 0.7))
+
+
+@pytest.mark.parametrize("damage", [{"status": "vanished"}, {"parameters": "{"}, {"ended_at": None}])
+def test_a_damaged_row_raises(damage: dict[str, object]) -> None:
+    with pytest.raises((ValueError, LookupError, TypeError)):
+        read_run({**run_columns(RecordedRun(a_run(), None, 300.0)), **damage})

@@ -1,0 +1,65 @@
+"""The lines of a log, taken in one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jpo.errors import TelemetryError
+from jpo.telemetry.contract import STALE_SECONDS
+from jpo.telemetry.csv.lines import FIRST_PAUSE_SECONDS, LONGEST_LINE, Log
+
+HEADER = "time,epoch,samples,train_loss,val_loss"
+
+
+def a_log(*lines: str) -> Log:
+    log = Log(Path("r.csv"))
+    for line in lines:
+        log.take(line)
+    return log
+
+
+def test_a_row_is_what_was_measured_of_the_known_columns():
+    log = a_log("time,colour,epoch,val_loss")
+    assert log.take("10,red,1, ") == {"time": 10.0, "epoch": 1.0}
+    assert log.latest == {"time": 10.0, "epoch": 1.0}
+
+
+def test_head_lines_blank_lines_and_the_header_are_no_rows():
+    log = Log(Path("r.csv"))
+    assert [log.take(line) for line in ("# run_id = r1", "", HEADER)] == [None] * 3
+    assert (log.head, log.lines) == ({"run_id": "r1"}, 3)
+
+
+def test_patience_grows_with_the_longest_pause():
+    log = a_log("# start=100", HEADER)
+    assert log.patience_seconds == FIRST_PAUSE_SECONDS
+    log.take("110,,,,")
+    assert (log.longest_pause, log.patience_seconds) == (10.0, STALE_SECONDS)
+    log.take("710,,,,")
+    log.take("720,,,,")
+    assert (log.longest_pause, log.patience_seconds) == (600.0, 1800.0)
+    assert (log.silent(720.0 + 1800), log.silent(720.0 + 1801)) == (False, True)
+
+
+def test_a_log_is_closed_by_end_and_status_together():
+    assert not a_log("# end=9").closed
+    assert a_log("# end=9", "# status=succeeded").closed
+
+
+@pytest.mark.parametrize(
+    ("lines", "finding"),
+    [
+        (("# run_id=a", "# run_id=b"), "line 2: run_id is already 'a' above; one log is one run"),
+        (("epoch,samples",), "line 1: the first row must name the columns"),
+        ((HEADER, "1,2"), "line 2: 2 cells under 5 columns"),
+        ((HEADER, "1,x,,,"), "line 2: epoch 'x' is not a number"),
+        ((HEADER, "inf,,,,"), "line 2: time is not finite"),
+        (("x" * (LONGEST_LINE + 1),), "line 1 is longer than 64 KiB"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(lines, finding):
+    with pytest.raises(TelemetryError) as error:
+        a_log(*lines)
+    assert (error.value.code, error.value.finding) == ("JPO-E110", finding)

@@ -1,0 +1,55 @@
+"""Which runs are over, and when they started and ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from jpo.telemetry.prometheus.discovery import STILL_SECONDS, RunBounds, bounds, new_marks
+
+RUN = [({"run_id": "r"}, 1.0)]
+
+
+def test_runs_that_go_on_or_are_not_the_workloads_are_left_out(scope_on):
+    answers = {
+        "run": [({"run_id": name}, 1.0) for name in "abc"],
+        "going": [({"run_id": "b"}, 1.0)],
+        "end": [({"run_id": "z"}, 9.0)],
+    }
+    scope = scope_on(answers)
+    assert new_marks(scope) == {"a": {"run": 1.0}, "c": {"run": 1.0}}
+    assert len(scope.client.asked) == 1
+
+
+@pytest.mark.parametrize(("end", "count"), [(500.0, 0), (501.0, 1)])
+def test_a_run_that_ended_before_the_watermark_is_on_record(scope_on, end, count):
+    scope = scope_on({"run": RUN, "end": [({"run_id": "r"}, end)]}, mark=500.0)
+    assert len(new_marks(scope)) == count
+
+
+@pytest.mark.parametrize(("pushed", "count"), [(9600.0, 1), (9800.0, 0), (400.0, 0)])
+def test_what_a_gateway_holds_is_over_when_no_push_came_for_a_while(scope_on, pushed, count):
+    marks = {"run": RUN, "going": RUN, "pushed": [({"run_id": "r"}, pushed)]}
+    assert len(new_marks(scope_on(marks, mark=500.0))) == count
+
+
+def test_the_runs_own_word_precedes_its_pods(scope_on):
+    own, silent = {"run": 1.0, "start": 100.0, "end": 200.0}, {"run": 1.0}
+    over, undecided = bounds(scope_on(), {"own": own, "pod": silent}, {"own": (90.0, 300.0), "pod": (90.0, 300.0)})
+    assert over == {"own": RunBounds(100.0, 200.0, closed=True), "pod": RunBounds(90.0, 300.0, closed=False)}
+    assert undecided == []
+
+
+@pytest.mark.parametrize(("clock", "over"), [(1e4, True), (1300.0, False)])
+def test_a_silent_run_is_over_by_the_servers_clock(scope_on, clock, over):
+    reports = [(1000.0 + 15 * i, 1.0) for i in range(5)]
+    scope = scope_on({"jpo_run_info": [({"run_id": "r"}, reports)]}, clock=clock)
+    found, undecided = bounds(scope, {"r": {"run": 1.0}}, {})
+    assert found == ({"r": RunBounds(1000.0, 1060.0, closed=False)} if over else {})
+    assert undecided == ([] if over else [1060.0])
+
+
+def test_a_run_that_stands_still_is_found_though_the_watermark_passed_its_end(scope_on):
+    moved = [(100.0, 1.0), (200.0, 2.0), (300.0, 2.0), (9000.0, 2.0)]
+    scope = scope_on({"jpo_samples_total": [({"run_id": "r"}, moved)]}, mark=STILL_SECONDS + 199)
+    over, _ = bounds(scope, {"r": {"run": 1.0, "going": 1.0, "still": 1.0, "start": 50.0}}, {})
+    assert over == {"r": RunBounds(50.0, 200.0, closed=False)}
