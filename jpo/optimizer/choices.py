@@ -15,7 +15,7 @@ from jpo.records import Known, Parameters, Preference
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Choices:
+class AgentChoices:
     """Where the agent would go from what is on record, as rows of the surrogate's candidates.
 
     Attributes:
@@ -52,16 +52,16 @@ class Choices:
 
 def choices_of(
     request: Request, known: Known, policy: Policy | None, preferences: Mapping[str, Preference], *, seed: int
-) -> Choices:
+) -> AgentChoices:
     """What would be suggested now, and where one and the same agent would go under other preferences."""
     try:
         advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
-        return Choices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
+        return AgentChoices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
     surrogate, decision = advice.ahead, advice.decision
     assert surrogate is not None
     rows = {name: _preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
-    return Choices(surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
+    return AgentChoices(surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
 
 
 def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:

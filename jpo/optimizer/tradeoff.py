@@ -19,7 +19,7 @@ from jpo.cost import check_sla, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
-from jpo.optimizer.choices import Choices
+from jpo.optimizer.choices import AgentChoices
 from jpo.optimizer.front import Front, Point, Volumes, maximised
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
@@ -92,7 +92,7 @@ def value_of(run: Run, quantity: str, ahead: Surrogate) -> float | None:
 
 def front_of(
     identity: Identity,
-    choices: Choices,
+    choices: AgentChoices,
     request: Request,
     known: Known,
     axes: Mapping[str, str],

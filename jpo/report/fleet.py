@@ -64,8 +64,7 @@ def goal(lane: Lane) -> Cell:
     """How the objective changed."""
     if lane.goal is None:
         return Cell("fails", emphasis="bad")
-    clearly_better = lane.goal < 1 / CLEARLY
-    return Cell(lane.goal, emphasis="bad" if lane.goal > CLEARLY else "good" if clearly_better else "")
+    return Cell(lane.goal, emphasis="bad" if lane.goal > CLEARLY else "good" if lane.clearly_better else "")
 
 
 def over_all(fleet: Fleet) -> Table:

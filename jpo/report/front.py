@@ -46,8 +46,8 @@ def _name(quantity: str) -> str:
 def without_most_dominated(points: Sequence[Point]) -> tuple[list[Point], int]:
     """All that are on the front or marked, and the first few of the others; how many that leaves out."""
     others = [point for point in points if not (point.on_front or point.marks)]
-    first = others[:MOST_DOMINATED]
-    return [point for point in points if point.on_front or point.marks or point in first], len(others) - len(first)
+    first, hidden = others[:MOST_DOMINATED], others[MOST_DOMINATED:]
+    return [point for point in points if point.on_front or point.marks or point in first], len(hidden)
 
 
 def differing(points: Sequence[Point]) -> list[str]:

@@ -77,7 +77,7 @@ def table(scores: Mapping[str, Score], horizons: Sequence[int], caption: str) ->
 
 def figures(score: Score, horizons: Sequence[int]) -> list[Estimate]:
     """What a row shows: the cumulative cost at each horizon, per model, stopped, harm."""
-    return [*(score.curve[n - 1] for n in horizons), score.per_model, score.stopped, score.harm]
+    return [*(score.after(n) for n in horizons), score.per_model, score.stopped, score.harm]
 
 
 def cell(estimate: Estimate, best: float) -> Cell:
@@ -124,7 +124,7 @@ def _workload(trace: Trace, contest: Contest) -> dict[str, object]:
 
 def _score(score: Score, horizons: Sequence[int]) -> dict[str, object]:
     return {
-        "normalised_cumulative_cost": {str(n): _estimate(score.curve[n - 1]) for n in horizons},
+        "normalised_cumulative_cost": {str(n): _estimate(score.after(n)) for n in horizons},
         "cost_per_delivered_model": _estimate(score.per_model),
         "stopped_share": _estimate(score.stopped),
         "harm_rate": _estimate(score.harm),
