@@ -61,7 +61,9 @@ def choices_of(
     surrogate, decision = advice.ahead, advice.decision
     assert surrogate is not None
     rows = {name: _preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
-    return AgentChoices(surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None})
+    return AgentChoices(
+        surrogate, decision.choice, decision.reasons[0], {name: row for name, row in rows.items() if row is not None}
+    )
 
 
 def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Policy | None) -> int | None:

@@ -6,12 +6,15 @@
     report.py        Report: a suggestion and what became of it
                      terminal.py, markdown.py (for a job summary or a merge request), as_json.py (the published document)
     explanation.py   the same retold in full; explanation_json.py
-    prediction.py    what configurations would take; what_if.py: the answer to a question; prediction_text.py, prediction_json.py
-    front.py         the trade-off front; front_text.py, front_json.py, front_plot.py
-    before_after.py  before JPO and after; before_after_plot.py
-    fleet.py         a simulated fleet; fleet_text.py, fleet_json.py, fleet_plot.py
+    prediction.py    what configurations would take and cost, and the answer to a what-if question
+    front.py         the trade-off front
+    prices.py        prices, an hour of today's configuration, the instances of a catalogue
+    fleet.py         a simulated fleet
+    replay.py        recorded runs, played by JPO and its peers
+    plots/           the front, a fleet, a replay, before and after, as pictures
+    before_after.py  before JPO and after
     log_figures.py   what many runs say; log_tables.py, extended.py (as CSV, with rewards)
-    sla.py, price_text.py, doctor_text.py, audit_words.py    promises, prices, surroundings, the audit log
+    sla.py, doctor_text.py, audit_words.py    promises, surroundings, the audit log
     live.py          a long wait on stderr
 
     numbers.py       numbers as people read them: 3h 52m, 21%, 0.0316

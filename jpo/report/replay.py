@@ -68,7 +68,7 @@ def table(scores: Mapping[str, Score], horizons: Sequence[int], caption: str) ->
     costs = [Column(heading, "figure") for heading in (*(f"N = {n}" for n in horizons), "per model")]
     shares = [Column(heading, "figure", "share") for heading in ("stopped", "harm")]
     return Table(
-        (Column("policy", "key"), *costs, *shares),
+        (Column("policy"), *costs, *shares),
         tuple((policy, *map(cell, row, best)) for policy, row in rows.items()),
         "policies",
         caption,

@@ -58,8 +58,8 @@ def plot(front: Front, file: Path) -> None:
         panels = figure.subplots(1, len(others), squeeze=False)[0]
         for axes, y in zip(panels, others, strict=True):
             draw(axes, front, x, y)
-        told = panels[0].get_legend_handles_labels()
-        figure.legend(*told, loc="outside lower center", ncols=3, frameon=False, fontsize=8, markerscale=0.7)
+        handles = panels[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8, markerscale=0.7)
         figure.suptitle(f"{printable(str(front.workload))}: runs, and predictions with 90% intervals", fontsize=10)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # everything stays where it is now, and labels fit there
@@ -86,11 +86,11 @@ def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
     for points, colour, kind in ((measured, MEASURED, "measured"), (predicted, PREDICTED, "predicted")):
         dots(axes, [point for point in points if not at_front(point)], x, y, DOMINATED, f"{kind}, dominated")
         dots(axes, [point for point in points if at_front(point)], x, y, colour, f"{kind}, on the front")
-    known = [point for point in measured if point.on_front]
+    facts = [point for point in measured if point.on_front]
     expected = [point for point in (*measured, *predicted) if point.on_expected_front]
     if len(front.objectives) == 2:  # with more of them the front is no line
-        stairs(axes, known, x, y, MEASURED, "-")
-        stairs(axes, expected if expected != known else [], x, y, PREDICTED, "--")
+        stairs(axes, facts, x, y, MEASURED, "-")
+        stairs(axes, expected if expected != facts else [], x, y, PREDICTED, "--")
     for mark, marker, size in (("today", "s", 130), ("suggested", "D", 170)):
         at = positions([point for point in (*measured, *predicted) if mark in point.marks], x, y)
         if len(at):
@@ -105,15 +105,15 @@ def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
         axes.text(0.5, 0.5, "nothing is known yet", transform=axes.transAxes, ha="center", color="0.4")
 
 
-def dots(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, shade: str, told: str) -> None:
+def dots(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, shade: str, label: str) -> None:
     """Points of one kind: facts are filled, predictions are hollow and have bars."""
     if not points:
         return
-    at, facts = positions(points, x, y), bool(points[0].runs)
-    if not facts:
+    at, measured = positions(points, x, y), bool(points[0].runs)
+    if not measured:
         bars: dict[str, Any] = {"ecolor": shade, "elinewidth": 0.8, "alpha": 0.4, "zorder": 1}
         axes.errorbar(at[:, 0], at[:, 1], reach(points, y), reach(points, x), fmt="none", **bars)
-    axes.scatter(at[:, 0], at[:, 1], s=34, facecolors=shade if facts else "white", edgecolors=shade, zorder=3, label=told)
+    axes.scatter(at[:, 0], at[:, 1], s=34, facecolors=shade if measured else "white", edgecolors=shade, zorder=3, label=label)
 
 
 def stairs(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, colour: str, style: str) -> None:
