@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from report.fronts import FRONT, TODAY
+from fronts import FRONT, TODAY
 
 from jpo.optimizer.front import Volumes, difference, gain, measured_volume
 from jpo.records import Currency

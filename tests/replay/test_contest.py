@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from replay.contests import silently, small_contest
+from contests import silently, small_contest
 
 from jpo.errors import UsageError
 from jpo.replay import POLICIES, Contest, Result, hold, play

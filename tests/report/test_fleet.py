@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from simulate.fleets import BAD, fleet, lane, run
+from fleets import BAD, fleet, lane, run
 
 from jpo.cli.output import rendered
 from jpo.report import fleet as subject

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fronts import COST, FRONT, NOTHING, TIME, fact, guess
 from made import DIGITS
-from report.fronts import COST, FRONT, NOTHING, TIME, fact, guess
 
 from jpo.cli.output import rendered
 from jpo.optimizer.front import Front

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from replay.contests import silently, small_contest
+from contests import silently, small_contest
 
 from jpo.cli.output import rendered
 from jpo.replay import POLICIES, Contest, Execution, Result, Trace, hold

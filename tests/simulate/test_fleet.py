@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from simulate.fleets import BAD, fleet, lane, run
+from fleets import BAD, fleet, lane, run
 
 from jpo.simulate.fleet import all_runs, before_after, change, failures, overall, per_model, worse
 

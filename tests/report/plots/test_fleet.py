@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simulate.fleets import BAD, fleet, lane, run
+from fleets import BAD, fleet, lane, run
 
 from jpo.report.plots.fleet import plot, ratios
 

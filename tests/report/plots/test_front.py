@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fronts import FRONT, NOTHING, fact
 from made import DIGITS
-from report.fronts import FRONT, NOTHING, fact
 
 from jpo.errors import UsageError
 from jpo.optimizer.front import Front

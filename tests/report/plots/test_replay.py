@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from replay.contests import silently, small_contest
+from contests import silently, small_contest
 
 from jpo.errors import UsageError
 from jpo.replay import Contest, Result, hold
