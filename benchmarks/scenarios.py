@@ -28,8 +28,8 @@ sys.path.insert(0, str(ROOT))
 
 from jpo.agent.policy import SHIPPED, Policy, load_policy  # noqa: E402
 from jpo.agent.sac.mc_dropout import uncertainty  # noqa: E402
-from jpo.learning.job import SITUATIONS  # noqa: E402
-from jpo.learning.practice import Choose, Look, by_belief_rule, by_policy, mean_cost, practise_with  # noqa: E402
+from jpo.learning.job import DOMAINS  # noqa: E402
+from jpo.learning.practice import Choose, DecisionPoint, by_belief_rule, by_policy, mean_cost, practise_with  # noqa: E402
 from jpo.learning.release import Release, compare  # noqa: E402
 from jpo.records import NAMED_PREFERENCES  # noqa: E402
 
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
     policy = load_policy(options.policy)
     chosen = contestants(policy)
     chosen |= alternatives(policy, practice) if options.compare else {}
-    results = {context: measure(context, chosen, jobs) for context in SITUATIONS}
+    results = {context: measure(context, chosen, jobs) for context in DOMAINS}
     if options.json:
         print(json.dumps({name: {who: asdict(result) for who, result in row.items()} for name, row in results.items()}))
     else:
@@ -105,17 +105,17 @@ def trained(jobs: int, step: Callable[..., object], *, preference: str | None = 
     return policy_of(agent)
 
 
-def by_nearest(policies: Mapping[str, Policy], decision: Look) -> int:
+def by_nearest(policies: Mapping[str, Policy], point: DecisionPoint) -> int:
     """The policy that was trained for the preference nearest to the job's."""
-    wanted = decision.preference
-    distance = {name: abs(wanted.time - named.time) + abs(wanted.cost - named.cost) for name, named in NAMED_PREFERENCES.items()}
-    return by_policy(policies[min(policies, key=lambda name: distance[name])], decision)
+    wanted = point.problem.preference
+    distance = {name: abs(wanted.time - one.time) + abs(wanted.cost - one.cost) for name, one in NAMED_PREFERENCES.items()}
+    return by_policy(policies[min(policies, key=lambda name: distance[name])], point)
 
 
-def by_caution(policy: Policy, rng: np.random.Generator, decision: Look) -> int:
+def by_caution(policy: Policy, rng: np.random.Generator, point: DecisionPoint) -> int:
     """The largest soft return less one standard deviation, both by dropout."""
-    mean, deviation = uncertainty(policy, decision.seen.features, rng)
-    return int(decision.seen.rows[np.argmax(np.where(decision.seen.allowed, mean - deviation, -np.inf))])
+    mean, deviation = uncertainty(policy, point.observation.features, rng)
+    return int(point.observation.rows[np.argmax(np.where(point.observation.allowed, mean - deviation, -np.inf))])
 
 
 def table(results: Mapping[str, Mapping[str, Release]], policy: Policy, more: int, practice: int) -> str:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from jpo.agent.decide import decide
+from jpo.agent.problem import Problem
 from jpo.agent.reward import objective
 from jpo.forecast import posterior
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
@@ -33,7 +34,7 @@ def suggestions_on_one_job(rng: np.random.Generator) -> list[tuple[float, bool, 
         outcome = Outcome(duration_seconds=math.exp(one.log_time), val_loss=math.exp(one.log_loss))
         runs.append(Run(str(at), NOBODY, candidates.parameters(row), status, None, float(at), outcome, "observe"))
         belief = posterior(prior, candidates, runs)
-        found = decide(candidates, belief, BALANCED, explore="on", confidence=0.9, policy=None, runs_finished=len(runs))
+        found = decide(Problem(candidates, belief, BALANCED, explore="on"), None, len(runs))
         row = found.choice
         if found.confidence is not None:
             told.append((found.confidence, bool(log_cost[row] <= log_cost[candidates.current] + math.log(1.1)), found.step))

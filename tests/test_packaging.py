@@ -15,6 +15,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from jpo.version import __version__
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCKS = {path.name: path.read_text("utf-8") for path in (ROOT / "requirements").glob("*.txt")}
@@ -55,6 +57,10 @@ def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: P
         str(path.relative_to(clone)) for top in ("jpo", "constraints") for path in (clone / top).rglob("*") if path.is_file()
     }
     assert tracked <= set(names)
+
+
+def test_the_package_knows_its_version() -> None:
+    assert __version__ == PROJECT["version"]
 
 
 def test_every_dependency_is_locked_in_a_version_that_pyproject_allows() -> None:

@@ -5,8 +5,8 @@
         suggestion = advisor.ask()
         advisor.tell(suggestion.parameters, Outcome(duration_seconds=train(**suggestion.parameters)))
 
-It knows no file, no store and no clock; `jpo suggest` puts the same questions to the same belief and agent (advice.py). Beside
-that it watches the calibration of its last forecasts, which takes 20 beliefs more than an answer here may take.
+It knows no file, no store and no clock; `jpo suggest` puts the same questions to the same belief and agent (`advise`). That also
+watches the calibration of its last forecasts, which takes 20 beliefs more than an answer here may take.
 What `ask` answers rests on durations: a run told without one says whether it ended well and what loss it had, no more.
 """
 
@@ -22,15 +22,15 @@ import numpy as np
 from jpo.advisor.arguments import identity_of, preference_of, seed_of, status_of
 from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import Configuration, Space, choices_of
-from jpo.agent.acquisition import acquisition_values
-from jpo.agent.decide import BUDGET_RUNS
+from jpo.agent.budget import BUDGET_RUNS
 from jpo.agent.policy import Policy, shipped_policy
+from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Outcome, Preference, Run, RunStatus, same
+from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Known, Outcome, Preference, Run, RunStatus, same
 
 Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
@@ -112,8 +112,8 @@ class Advisor:
         self._believed: tuple[bytes, Prior] | None = None
         if not isinstance(history, Iterable):
             raise UsageError("history", f"is {history!r:.80}", "give a list of finished runs", code="JPO-E720")
-        for told in history:
-            self._take_in(told)
+        for entry in history:
+            self._take_in(entry)
 
     def ask(self) -> Suggestion:
         """The next configuration. Changes nothing: asked again, it answers the same.
@@ -128,14 +128,19 @@ class Advisor:
             candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
         request = Request(self._current, candidates.names, lambda _today, _next: True, self._preference, explore=explore)
         elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
-        followed_up = [(run, self._current) for run in elsewhere]  # keeping today's explores nothing, even if it fails
-        advice = advise_among(candidates, belief, self._runs, request, policy=self._policy, followed_up=followed_up)
-        told, forecast = advice.decision, advice.next
-        if explore != "off" and (other := self._instead(told.choice, candidates, belief)) is not None:
-            reason = f"the last two runs with {self._in_words(told.choice, candidates)} did not end well; this is tried instead"
-            told, forecast = Decision(other, None, "belief", (reason,), ("JPO-W721",)), predict(belief, other, usd_per_hour=None)
-        parameters = self._meaning(told.choice, candidates)
-        return Suggestion(parameters, forecast, told.reasons, told.confidence, told.decided_by, told.codes)
+        followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
+        advice = advise_among(candidates, belief, request, Known(tuple(self._runs), followed_up=followed_up), self._policy)
+        decision, forecast = advice.decision, advice.next
+        if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
+            reason = (
+                f"the last two runs with {self._in_words(decision.choice, candidates)} did not end well; this is tried instead"
+            )
+            decision, forecast = (
+                Decision(other, None, "belief", (reason,), ("JPO-W721",)),
+                predict(belief, other, usd_per_hour=None),
+            )
+        parameters = self._meaning(decision.choice, candidates)
+        return Suggestion(parameters, forecast, decision.reasons, decision.confidence, decision.decided_by, decision.codes)
 
     def tell(self, parameters: Configuration, outcome: Outcome) -> None:
         """Take in what came of a run, the newest one. A configuration outside the space is evidence too, and is never suggested.
@@ -154,7 +159,7 @@ class Advisor:
     def incumbent(self) -> dict[str, object]:
         """The best configuration measured so far under the preference; `current` while nothing has ended well."""
         candidates, belief = self._look()
-        return self._meaning(acquisition_values(belief, candidates, self._preference).incumbent, candidates)
+        return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
 
     def _look(self) -> tuple[Candidates, Belief]:
         """What there is to choose from, and what is believed of it. The prior is kept while the candidates stay the same."""
@@ -172,7 +177,8 @@ class Advisor:
         rows = candidates.admissible & ~bad
         if not bad[choice] or not rows.any():
             return None
-        return int(np.argmin(np.where(rows, acquisition_values(belief, candidates, self._preference).expected, np.inf)))
+        expected = Problem(candidates, belief, self._preference).acquisition.expected
+        return int(np.argmin(np.where(rows, expected, np.inf)))
 
     def _keeps_failing(self, parameters: Mapping[str, float]) -> bool:
         last = itertools.islice((run for run in reversed(self._runs) if same(run.parameters, parameters)), 2)
@@ -184,19 +190,19 @@ class Advisor:
     def _in_words(self, row: int, candidates: Candidates) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self._meaning(row, candidates).items())
 
-    def _take_in(self, told: object) -> None:
+    def _take_in(self, entry: object) -> None:
         """One entry of the history, see `Told`."""
-        if isinstance(told, Run):
-            known = {name: value for name, value in told.parameters.items() if name in self._choices.names}
-            if told.identity == self._identity:
-                self._add(known, told.outcome, told.status)
+        if isinstance(entry, Run):
+            known = {name: value for name, value in entry.parameters.items() if name in self._choices.names}
+            if entry.identity == self._identity:
+                self._add(known, entry.outcome, entry.status)
             else:
-                self._others.append(told)
+                self._others.append(entry)
             return
-        if not isinstance(told, tuple) or len(told) not in (2, 3) or not isinstance(told[-1], Outcome):
-            finding = f"holds {told!r:.80}, which is no finished run"
+        if not isinstance(entry, tuple) or len(entry) not in (2, 3) or not isinstance(entry[-1], Outcome):
+            finding = f"holds {entry!r:.80}, which is no finished run"
             raise UsageError("history", finding, "give (parameters, Outcome) or (workload, parameters, Outcome)", code="JPO-E720")
-        *workload, parameters, outcome = told
+        *workload, parameters, outcome = entry
         identity = identity_of(*workload) if workload else self._identity
         if identity == self._identity:
             self.tell(parameters, outcome)

@@ -21,8 +21,8 @@ def preference_of(given: object) -> Preference:
         raise UsageError("preference", f"{given!r:.80} is unknown", f"write {known}, or give weights", code="JPO-E720")
     unknown = set(given) - {"time", "cost", "efficiency", "loss"}
     if unknown:
-        told = ", ".join(sorted(map(str, unknown)))
-        raise UsageError("preference", f"weighs {told}", "weigh time, cost, efficiency and loss", code="JPO-E720")
+        names = ", ".join(sorted(map(str, unknown)))
+        raise UsageError("preference", f"weighs {names}", "weigh time, cost, efficiency and loss", code="JPO-E720")
     if any(isinstance(weight, str) or not isinstance(weight, SupportsFloat) for weight in given.values()):
         raise UsageError("preference", f"weighs with {dict(given)!r:.80}", "give numbers in 0..1", code="JPO-E720")
     return Preference(**{"time": 0.0, "cost": 0.0, **given})

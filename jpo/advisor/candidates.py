@@ -1,4 +1,4 @@
-"""The candidate set of a space: all feasible configurations while they are few, and those beside them that have been run."""
+"""Candidate set of a space: all feasible configurations while they are few, and others that have been run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the belief promises of each candidate under a preference, and the belief rule, which weighs cost now against gain later.
+"""Acquisition values of each candidate under a preference, and the belief rule, which weighs cost now against gain later.
 
 Everything is relative to the incumbent: the best configuration that has been measured and may be used. State and decision both
-read these numbers, so that what the agent sees and what the reader is told are the same.
+read these numbers, so that agent and reader see the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HORIZON_RUNS = 6
 
 WORTH = 0.1
 """A trial must promise so many runs of the incumbent over the horizon, or it is not worth the trouble. Against 0: equal cost up
-to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% dearer after 40, and
+to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% more cost after 40, and
 LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model at any price gives up too early."""
 
 WORSE = math.log(1.1)
@@ -66,20 +66,21 @@ class AcquisitionValues:
 
 
 def acquisition_values(
-    belief: Belief, candidates: Candidates, preference: Preference, *, interval_factor: float = 1.0, found: int | None = None
+    belief: Belief, candidates: Candidates, preference: Preference, *, interval_factor: float = 1.0, reference: int | None = None
 ) -> AcquisitionValues:
     """Weigh every candidate under the belief.
 
     Args:
-        widen: the calibration watch's factor, at least 1, by which risks are judged more carefully.
-        found: row of what the agent found, None = today's: against its validation loss a model is worse. Against today's, each
-            change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm half as frequent again.
+        interval_factor: the calibration watch's factor, at least 1, by which risks are judged more carefully.
+        reference: row of the values before the agent's first change, None = today's: against its validation loss a model is
+            worse. Against today's, each change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm
+            half as frequent again.
 
     The score is E[C_k] - H max(E[max(C_incumbent - C_k, 0)], knowledge gain) + WORTH, all but the first term for untried k only:
     what the next run costs, less what the H runs after it would save if it turned out better, or by what it tells of the others.
     """
     w = belief.weights
-    objective = log_objective(belief, preference, found)  # (J, K)
+    objective = log_objective(belief, preference, reference)  # (J, K)
     today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     incumbent = _incumbent(today, belief, candidates)
     log_ratio = np.clip(objective - objective[:, [incumbent]], -CLIP, CLIP)
@@ -110,18 +111,18 @@ def p_beyond(
     allowance: float,
     *,
     interval_factor: float = 1.0,
-    found: int | None = None,
+    reference: int | None = None,
 ) -> Floats:
     """Probability, under the widened belief, that a run costs more than today's by more than an allowance.
 
     Args:
         allowance: in multiples of a run of today's configuration, at least 0. One that fails costs FAILURE_CHARGE of them.
-        widen, found: see `prospects`.
+        interval_factor, reference: see `acquisition_values`.
 
     Returns:
         Shape (K,), 0 for today's configuration.
     """
-    objective = log_objective(belief, preference, found)
+    objective = log_objective(belief, preference, reference)
     today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     fails = belief.p_fail if allowance < FAILURE_CHARGE - 1 else np.zeros_like(belief.p_fail)
     return _p_harm(today, belief.weights, fails, candidates.current, math.log1p(allowance), interval_factor)
@@ -139,15 +140,15 @@ def _knowledge(ratio: Floats, promising: Floats, belief: Belief, candidates: Can
     return gain
 
 
-def log_objective(belief: Belief, preference: Preference, found: int | None = None) -> Floats:
+def log_objective(belief: Belief, preference: Preference, reference: int | None = None) -> Floats:
     """The log objective of every particle, shape (J, K); what no run has measured has no say, whatever the simulator thinks.
 
     Args:
-        found: row against which the validation loss is measured, see `prospects`; None = today's.
+        reference: row against which the validation loss is measured, see `acquisition_values`; None = today's.
     """
     loss = belief.log_loss if belief.val_loss is not None else np.zeros_like(belief.log_loss)
-    if found is not None:
-        loss = loss - loss[:, [found]]
+    if reference is not None:
+        loss = loss - loss[:, [reference]]
     utilisation = belief.log_utilisation if belief.knows_utilisation else np.zeros_like(belief.log_utilisation)
     return scalarise(belief.log_time, belief.log_cost, utilisation, loss, preference)
 

@@ -1,4 +1,4 @@
-"""What following the agent has cost against always keeping: the account from which the budget of decide.py is paid."""
+"""Budget of exploring: what following the agent has cost against always keeping, and what is left to spend."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from jpo.agent.reward import objective, reward_vector
 from jpo.records import Parameters, Preference, Run, same
 
 REFERENCES = 3
-"""Newest runs of the values which the agent found that say what keeping them costs: few, since jobs drift."""
+"""Newest runs of the reference values that say what keeping them costs: few, since jobs drift."""
+BUDGET_RUNS = 20
+BUDGET = 1.0
+"""Over the last 20 runs exploring may cost one reference run in total (5%) more than always keeping; then only what is known."""
 
 
-def values_found(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:
+def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:
     """What would stand in config.ini, had the agent never changed it: the present values, unless they are its own work.
 
-    So going back to what was left counts as no saving, and values which somebody else has set since are what the agent found.
+    So going back to what was left counts as no saving, and values which somebody else has set since are the reference.
 
     Args:
         followed_up: runs that followed a suggestion, with the values that it replaced, oldest first.
@@ -31,7 +34,7 @@ def values_found(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters)
 def relative_costs(
     followed_up: Sequence[tuple[Run, Parameters]], runs: Sequence[Run], preference: Preference, log_rate: Callable[[Run], float]
 ) -> tuple[float, ...]:
-    """Cost of runs that followed a suggestion, each in multiples of what the values that the agent found would have cost.
+    """Cost of runs that followed a suggestion, each in multiples of what the reference values would have cost.
 
     That is the geometric mean of their newest REFERENCES runs before it: one run's luck would count in every comparison. A run
     that did not end well counts FAILURE_CHARGE, or what it took if that is more. Where there is nothing to compare with, a run
@@ -45,14 +48,14 @@ def relative_costs(
     costs: list[float] = []
     alike: dict[tuple[tuple[str, float], ...], list[Run]] = {}
     for at, (run, replaced) in enumerate(followed_up):
-        found = values_found(followed_up[:at], replaced)
-        key = tuple(found.items())
+        reference = reference_values(followed_up[:at], replaced)
+        key = tuple(reference.items())
         if key not in alike:
-            alike[key] = [one for one in runs if one.ended_well and same(one.parameters, found)]
-        before = [one for one in alike[key] if one.ended_at < run.ended_at][-REFERENCES:]
+            alike[key] = [other for other in runs if other.ended_well and same(other.parameters, reference)]
+        before = [other for other in alike[key] if other.ended_at < run.ended_at][-REFERENCES:]
         if before:
             rate = log_rate(run) - log_rate(before[-1])  # they all ran the same values
-            cost = _geometric_mean([float(objective(reward_vector(run, one, rate), preference)) for one in before])
+            cost = _geometric_mean([float(objective(reward_vector(run, other, rate), preference)) for other in before])
             costs.append(cost if run.ended_well else max(FAILURE_CHARGE, 0.0 if math.isnan(cost) else cost))
     return tuple(cost for cost in costs if not math.isnan(cost))
 
@@ -61,3 +64,8 @@ def _geometric_mean(logs: Sequence[float]) -> float:
     """NaN where nothing was measured; beyond e^50 more is not worse."""
     known = [log for log in logs if not math.isnan(log)]
     return math.exp(min(sum(known) / len(known), 50.0)) if known else math.nan
+
+
+def budget_left(relative: Sequence[float]) -> float:
+    """How many runs of today's configuration exploring may still cost, given the costs of the last runs in multiples of it."""
+    return BUDGET - sum(ratio - 1 for ratio in relative[-BUDGET_RUNS:])

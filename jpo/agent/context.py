@@ -1,5 +1,5 @@
-"""What is known of the next run beside the belief: how many are to come, what they may cost, what will change, and how well the
-last forecasts were met. Anything may be unknown; the networks are told so.
+"""Context of the next run: how many runs are to come, what they may cost, what will change, and how well the last forecasts were
+met. Anything may be unknown; the networks are shown that it is.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ class Context:
     """The circumstances of the next run.
 
     Attributes:
-        runs_left: how many runs follow the next one, by the user's word; None = nobody said.
+        runs_left: how many runs follow the next one, by the user's word; None = not said.
         budget_slack: ln of what may still be spent / what the runs to come would cost with the incumbent; None = no budget.
-        later: what the belief promises under the conditions (preference, prices) which some of the runs to come will have; None =
+        later: acquisition values under the conditions (preference, prices) which some of the runs to come will have; None =
             they are those of the next run, as far as anybody knows.
         share_later: share of the runs to come that will have them, in 0..1.
-        age: shape (K,), how many runs ago a candidate last ran (0 = the last run), NaN = never; None = nobody looked.
+        age: shape (K,), how many runs ago a candidate last ran (0 = the last run), NaN = never; None = not known.
         moved: shape (K,), ln of the duration of the last run there / what is believed of it now: far from 0 where the world has
-            changed since; NaN = none ended well; None = nobody looked.
-        last_miss: the last run's standardised forecast error, see change.py; None = it had none.
-        surprise: how near the forecast errors are to the alarm of a changed world, in 0..1.
+            changed since; NaN = none ended well; None = not known.
+        last_miss: the last run's standardised forecast error, see change_detection.py; None = it had none.
+        surprise: how close the forecast errors are to the alarm of a changed world, in 0..1.
         scenarios: names of what the user said or asked for; a policy must have been released for each of them to decide here.
     """
 
@@ -49,16 +49,16 @@ class Context:
 UNKNOWN = Context()
 
 
-def within_horizon(promise: AcquisitionValues, runs_left: int | None) -> AcquisitionValues:
+def within_horizon(acquisition: AcquisitionValues, runs_left: int | None) -> AcquisitionValues:
     """The belief rule's score where the user said how many runs follow: a gain serves no more than those."""
     if runs_left is None or runs_left >= HORIZON_RUNS:
-        return promise
+        return acquisition
     beyond = HORIZON_RUNS - runs_left
-    return replace(promise, score=promise.score + beyond * np.maximum(promise.improvement, promise.knowledge))
+    return replace(acquisition, score=acquisition.score + beyond * np.maximum(acquisition.improvement, acquisition.knowledge))
 
 
 def watched(context: Context, belief: Belief, rows: Sequence[int], runs: Sequence[Run]) -> Context:
-    """The situation with what the runs so far, oldest first, say of change: `age` and `moved`. `rows`: their candidates."""
+    """The context with what the runs so far, oldest first, say of change: `age` and `moved`. `rows`: their candidates."""
     age, moved = np.full((2, len(belief.runs)), np.nan)
     forecast = belief.weights @ belief.log_time + math.log(belief.duration_seconds or 1.0)  # (K,)
     for at, (row, run) in enumerate(zip(rows, runs, strict=True)):

@@ -49,7 +49,7 @@ class Policy:
 
     Attributes:
         weights: of the first member, tensors named and shaped as SHAPES says; from them learning goes on.
-        released: situations (settings of `explore`, scenarios) in which it passed the release test, and may decide.
+        released: domains (settings of `explore`, scenarios) in which it passed the release test, and may decide.
         card: how it was made: command, seeds and figures, for reports.
         others: weights of the other members.
     """

@@ -1,4 +1,4 @@
-"""Why: the decision in plain sentences with numbers, and the stable codes that stand for them."""
+"""Reasons of a decision: plain sentences with numbers, and the stable codes that stand for them."""
 
 from __future__ import annotations
 
@@ -7,113 +7,99 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues, clearly_better
+from jpo.agent.acquisition import HORIZON_RUNS, clearly_better
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from jpo.records import Belief, Candidates
+    from jpo.agent.problem import Problem
+    from jpo.records import Candidates
 
-    Told = Iterator[tuple[str, str]]
-    """Sentences with their codes."""
+    Sentences = Iterator[tuple[str, str]]
+    """Each with its code."""
 
 NEARLY_NOTHING = 0.005
-"""Half a percent: less is told as "the same"."""
+"""Half a percent: less is said to be "the same"."""
 
 
 def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Why nothing can be said before the first run that ended well."""
     if not runs_finished:
-        told = "no finished run of this workload is known yet; one run with today's values is needed as reference"
-        return (told,), ("JPO-I601",)
+        sentence = "no finished run of this workload is known yet; one run with today's values is needed as reference"
+        return (sentence,), ("JPO-I601",)
     return (f"of {runs_finished} finished runs none ended well; one that does is needed as reference",), ("JPO-I610",)
 
 
-def out_of_failure(
-    choice: int, candidates: Candidates, belief: Belief, interval_factor: float
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Why something is tried whatever exploring may cost: today's values only ever failed."""
+def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Why something is tried although exploring may cost nothing more: today's values only ever failed."""
+    candidates, belief = problem.candidates, problem.belief
     failures = int(belief.failures[candidates.current])
-    told = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
-    chance = (
-        f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {_percent(float(belief.p_fail[choice]))}"
-    )
-    watched, warnings = of_watch(interval_factor)
-    return (f"{told}; {chance}", *watched), ("JPO-W617", *warnings)
+    finding = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
+    chance = _percent(float(belief.p_fail[choice]))
+    nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
+    watched, warnings = of_watch(problem.interval_factor)
+    return (f"{finding}; {nearest}", *watched), ("JPO-W617", *warnings)
 
 
-def tell(
-    choice: int,
-    favourite: int,
-    step: str,
-    candidates: Candidates,
-    belief: Belief,
-    promise: AcquisitionValues,
-    *,
-    explore: str,
-    left: float,
-    interval_factor: float,
-    by: str,
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Sentences, most important first, and reason codes for a choice that was made with evidence.
 
     Args:
         favourite: what would have been chosen, were nothing too risky.
         step: see Decision.
-        left: of the budget, in runs of today's configuration; negative when it is overspent.
-        widen: factor of the calibration watch.
         by: "sac" or "belief".
     """
-    told = (
-        *_choice(choice, step, candidates, belief, promise, by),
-        *_unconfirmed(choice, candidates, belief, promise),
-        *_of_today(candidates, belief),
-        *_guard(choice, favourite, step, candidates, promise, explore, left),
+    sentences = (
+        *_choice(problem, choice, step, by),
+        *_unconfirmed(problem, choice),
+        *_of_today(problem),
+        *_guard(problem, choice, favourite, step),
     )
-    texts, codes = zip(*told, strict=True)
-    watched, warnings = of_watch(interval_factor)
+    texts, codes = zip(*sentences, strict=True)
+    watched, warnings = of_watch(problem.interval_factor)
     return (*texts, *watched), (*codes, *warnings)
 
 
-def _choice(choice: int, step: str, candidates: Candidates, belief: Belief, promise: AcquisitionValues, by: str) -> Told:
+def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     """What is expected of it."""
-    name = _name(choice, candidates)
+    name, acquisition = _name(choice, problem.candidates), problem.acquisition
     if step == "keep":
         better = "to pay off" if by == "sac" else "to be better than today's values"
         yield f"nothing that may be tried is expected {better}", "JPO-I602"
     elif step == "known":
-        yield f"{name} {measured(choice, candidates, belief)}", "JPO-I603"
+        yield f"{name} {measured(problem, choice)}", "JPO-I603"
     else:
-        text = f"is expected to {_difference(choice, candidates, belief)}; {_risk(choice, promise)}"
+        text = f"is expected to {_difference(problem, choice)}; {_risk(problem, choice)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"
-        if promise.expected[choice] > promise.expected[promise.incumbent] and by == "belief":
+        if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
             yield f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"
 
 
-def _unconfirmed(choice: int, candidates: Candidates, belief: Belief, promise: AcquisitionValues) -> Told:
-    """A single run that is ahead of another configuration by no more than the noise."""
+def _unconfirmed(problem: Problem, choice: int) -> Sentences:
+    """A single run that is better than another configuration by no more than the noise."""
+    belief, candidates, acquisition = problem.belief, problem.candidates, problem.acquisition
     others = (belief.runs > 0) & (np.arange(len(belief.runs)) != choice)
     if belief.runs[choice] != 1 or not others.any():
         return
-    second = int(np.argmin(np.where(others, promise.expected, np.inf)))
-    ahead = promise.expected[choice] < promise.expected[second]
-    if ahead and not clearly_better(belief, promise.mean, choice, second):
-        better = f"that it is better than {_name(second, candidates)} is to be confirmed"
-        yield f"{_name(choice, candidates)} has one run so far; {better}", "JPO-I613"
+    second = int(np.argmin(np.where(others, acquisition.expected, np.inf)))
+    better = acquisition.expected[choice] < acquisition.expected[second]
+    if better and not clearly_better(belief, acquisition.mean, choice, second):
+        unconfirmed = f"that it is better than {_name(second, candidates)} is to be confirmed"
+        yield f"{_name(choice, candidates)} has one run so far; {unconfirmed}", "JPO-I613"
 
 
-def _of_today(candidates: Candidates, belief: Belief) -> Told:
-    if belief.runs[candidates.current] == 0:
+def _of_today(problem: Problem) -> Sentences:
+    now = problem.candidates.current
+    if problem.belief.runs[now] == 0:
         yield "today's values were not run yet: what is expected of them rests on runs of other ones", "JPO-W612"
-    if not candidates.admissible[candidates.current]:
+    if not problem.candidates.admissible[now]:
         yield "today's values are expected to break the SLA", "JPO-W609"
 
 
-def _guard(
-    choice: int, favourite: int, step: str, candidates: Candidates, promise: AcquisitionValues, explore: str, left: float
-) -> Told:
+def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentences:
     """What was held back, and what exploring may still cost."""
-    if explore == "off":
+    left = problem.budget_left
+    if problem.explore == "off":
         if step == "keep":
             yield "exploring is off: only measured values are considered", "JPO-I607"
         return
@@ -122,7 +108,7 @@ def _guard(
         yield f"{lost}, and 1 is allowed; only measured values are used for now", "JPO-W606"
         return
     if favourite != choice:
-        than, risk = _name(favourite, candidates), _risk(favourite, promise)
+        than, risk = _name(favourite, problem.candidates), _risk(problem, favourite)
         if step == "halve":
             yield f"it is a smaller step than to {than}, which may cost more than exploring may; {risk}", "JPO-I614"
         else:
@@ -136,8 +122,8 @@ def of_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if interval_factor <= 1:
         return (), ()
     factor = f"widened by a factor of {interval_factor:.2g}"
-    told = f"too few of the last runs took as long as forecast: their intervals and risks are {factor}"
-    return (told,), ("JPO-W616",)
+    sentence = f"too few of the last runs took as long as forecast: their intervals and risks are {factor}"
+    return (sentence,), ("JPO-W616",)
 
 
 def of_loss_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -145,8 +131,8 @@ def of_loss_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, .
     if interval_factor <= 1:
         return (), ()
     factor = f"widened by a factor of {interval_factor:.2g}"
-    told = f"too few of the last validation losses came as forecast: intervals of loss are {factor}"
-    return (told,), ("JPO-W816",)
+    sentence = f"too few of the last validation losses came as forecast: intervals of loss are {factor}"
+    return (sentence,), ("JPO-W816",)
 
 
 def _name(row: int, candidates: Candidates) -> str:
@@ -155,32 +141,34 @@ def _name(row: int, candidates: Candidates) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in there.items() if value != now[name]) or "today's configuration"
 
 
-def measured(row: int, candidates: Candidates, belief: Belief) -> str:
+def measured(problem: Problem, row: int) -> str:
     """How a configuration that was run went, and what is expected of it against today's."""
+    belief = problem.belief
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
     badly = " and ".join(f"{how} {_times(n)}" for how, n in (("failed", failures), ("was stopped", stopped)) if n)
-    difference = f"is expected to {_difference(row, candidates, belief)}"
+    difference = f"is expected to {_difference(problem, row)}"
     if not runs:
         return f"{badly} and {difference} when it ends well"
     return f"was run {_times(runs)}{f', {badly}' if badly else ''} and {difference}"
 
 
-def _risk(row: int, promise: AcquisitionValues) -> str:
-    return f"chance of being more than 10% worse than today: {_percent(promise.p_worse_today[row])}"
+def _risk(problem: Problem, row: int) -> str:
+    return f"chance of being more than 10% worse than today: {_percent(problem.acquisition.p_worse_today[row])}"
 
 
 def _runs(n: float) -> str:
     """A number of runs: "0.6 runs", "1 run"."""
-    told = f"{n:.1f}".removesuffix(".0")
-    return f"{told} run{'' if told == '1' else 's'}"
+    number = f"{n:.1f}".removesuffix(".0")
+    return f"{number} run{'' if number == '1' else 's'}"
 
 
 def _times(n: int) -> str:
     return "once" if n == 1 else f"{n} times"
 
 
-def _difference(row: int, candidates: Candidates, belief: Belief) -> str:
+def _difference(problem: Problem, row: int) -> str:
     """The belief's mean against today: "take 21% less time and cost 5% more"."""
+    candidates, belief = problem.candidates, problem.belief
     time, cost, loss = (
         float(belief.weights @ (log[:, row] - log[:, candidates.current]))
         for log in (belief.log_time, belief.log_cost, belief.log_loss)

@@ -1,7 +1,7 @@
-"""The state as the networks see it: WIDTH bounded numbers for every candidate, first its own and then those that all share.
+"""State as the networks see it: WIDTH bounded numbers for every candidate, first its own and then those that all share.
 
 Every candidate is scored by the same small network, so the number and meaning of the parameters need not be known to it. What was
-not measured, or is not known of the situation, is told by its own flag (`tried`, `horizon known`), so that a zero means zero.
+not measured, or is not known of the context, has its own flag (`tried`, `horizon known`), so that a zero means zero.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import CLIP, log_objective
-from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.preference import FAILURE_CHARGE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from jpo.agent.acquisition import AcquisitionValues
-    from jpo.records import Belief, Bools, Candidates, Floats, Ints, Preference
+    from jpo.agent.problem import Problem
+    from jpo.records import Bools, Candidates, Floats, Ints
 
     Features = NDArray[np.float32]
 
@@ -87,51 +86,45 @@ BOUND = 5.0
 """Features are clipped here; ordinary values lie within 1 or 2."""
 
 SHORTLIST = 48
-"""Candidates that the networks compare; the rest is behind by the belief rule. Bounds the replay and the cost of an update."""
+"""Candidates that the networks compare; the rest is worse by the belief rule. Bounds the replay and the cost of an update."""
 
 
-def features(
-    belief: Belief,
-    candidates: Candidates,
-    preference: Preference,
-    promise: AcquisitionValues,
-    allowed: Bools,
-    context: Context = UNKNOWN,
-) -> Features:
+def features(problem: Problem, allowed: Bools) -> Features:
     """Encode what is believed of each candidate. Shape (K, WIDTH), finite, within -5..5."""
-    regret = _regret(belief, candidates, preference, promise)
-    own = _own(belief, candidates, promise, regret, context)
-    shared = (*_shared(belief, candidates, preference, promise), *_of_situation(candidates, promise, regret, allowed, context))
+    regret = _regret(problem)
+    own = _own(problem, regret)
+    shared = (*_of_belief(problem), *_of_context(problem, regret, allowed))
     rows = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (K, WIDTH)
     return np.asarray(np.clip(np.nan_to_num(rows), -BOUND, BOUND), dtype=np.float32)
 
 
-def _own(belief: Belief, candidates: Candidates, promise: AcquisitionValues, regret: Floats, context: Context) -> Floats:
+def _own(problem: Problem, regret: Floats) -> Floats:
     """Shape (K, len(OWN)), in the order of OWN."""
+    belief, candidates, acquisition, context = problem.belief, problem.candidates, problem.acquisition, problem.context
     row = np.arange(len(candidates.values))
     nothing = np.zeros(len(row))
     later = context.later
     return np.column_stack(
         (
-            np.log(promise.expected),
-            promise.mean,
-            promise.sd,
+            np.log(acquisition.expected),
+            acquisition.mean,
+            acquisition.sd,
             belief.p_fail,
-            promise.p_better,
-            promise.improvement * 4,
-            promise.p_worse,
-            promise.p_worse_today,
-            promise.p_optimum * 4,
+            acquisition.p_better,
+            acquisition.improvement * 4,
+            acquisition.p_worse,
+            acquisition.p_worse_today,
+            acquisition.p_optimum * 4,
             belief.tried,
             np.log1p(belief.runs),
             np.log1p(belief.failures + belief.stopped),
-            np.where(belief.runs > 0, promise.mean, 0.0),
-            row == promise.incumbent,
+            np.where(belief.runs > 0, acquisition.mean, 0.0),
+            row == acquisition.incumbent,
             row == candidates.current,
-            _log2_batch(candidates, promise.incumbent) / 2,
-            candidates.log_rate - candidates.log_rate[promise.incumbent],
-            promise.score,
-            promise.knowledge * 4,
+            _log2_batch(candidates, acquisition.incumbent) / 2,
+            candidates.log_rate - candidates.log_rate[acquisition.incumbent],
+            acquisition.score,
+            acquisition.knowledge * 4,
             np.log1p(regret),
             nothing if context.age is None else np.log1p(np.nan_to_num(context.age)) / 2,
             nothing if context.moved is None else np.nan_to_num(context.moved) * 4,
@@ -142,19 +135,20 @@ def _own(belief: Belief, candidates: Candidates, promise: AcquisitionValues, reg
     ).astype(np.float64)
 
 
-def _shared(belief: Belief, candidates: Candidates, preference: Preference, promise: AcquisitionValues) -> tuple[float, ...]:
+def _of_belief(problem: Problem) -> tuple[float, ...]:
     """The first half of SHARED: belief and preference."""
-    can = candidates.admissible
+    belief, preference, acquisition = problem.belief, problem.preference, problem.acquisition
+    can = problem.candidates.admissible
     return (
         float(np.log1p((belief.runs + belief.failures + belief.stopped).sum()) / 2),
         preference.time,
         preference.cost,
         preference.efficiency,
         float(np.log10(max(belief.effective_share, 1e-3)) / 3 + 1),
-        float(np.min(promise.mean[can])),
+        float(np.min(acquisition.mean[can])),
         float(np.mean(belief.tried[can])),
-        float(np.max(promise.improvement[can]) * 4),
-        float(promise.p_optimum[promise.incumbent]),
+        float(np.max(acquisition.improvement[can]) * 4),
+        float(acquisition.p_optimum[acquisition.incumbent]),
         belief.noise * 4,
         belief.val_loss is not None,
         float(np.log(can.sum()) / 4),
@@ -162,14 +156,13 @@ def _shared(belief: Belief, candidates: Candidates, preference: Preference, prom
     )
 
 
-def _of_situation(
-    candidates: Candidates, promise: AcquisitionValues, regret: Floats, allowed: Bools, context: Context
-) -> tuple[float, ...]:
+def _of_context(problem: Problem, regret: Floats, allowed: Bools) -> tuple[float, ...]:
     """The second half of SHARED: what is left, what changes, and how well the last forecasts were met."""
+    context = problem.context
     left, slack, miss = context.runs_left, context.budget_slack, context.last_miss
     return (
-        float(np.log1p(regret[promise.incumbent])),
-        float(allowed.sum() / candidates.admissible.sum()),
+        float(np.log1p(regret[problem.acquisition.incumbent])),
+        float(allowed.sum() / problem.candidates.admissible.sum()),
         left is not None,
         0.0 if left is None else float(np.log1p(left) / 2),
         0.0 if left is None else 1 / (1 + left),
@@ -184,13 +177,14 @@ def _of_situation(
     )
 
 
-def _regret(belief: Belief, candidates: Candidates, preference: Preference, promise: AcquisitionValues) -> Floats:
+def _regret(problem: Problem) -> Floats:
     """Expected reward of a run, turned round: expected cost in multiples of the optimum's, less one. Shape (K,), at least 0.
 
     Each particle has an optimum of its own; one that fails there is none.
     """
-    objective = log_objective(belief, preference)
-    log_ratio = np.clip(objective - objective[:, [promise.incumbent]], -CLIP, CLIP)  # (J, K)
+    belief, candidates = problem.belief, problem.candidates
+    objective = log_objective(belief, problem.preference, problem.reference)
+    log_ratio = np.clip(objective - objective[:, [problem.acquisition.incumbent]], -CLIP, CLIP)  # (J, K)
     usable = candidates.admissible & ~(belief.fails & (belief.runs == 0))
     best = np.minimum(np.where(usable, log_ratio, CLIP).min(axis=1), 0.0)  # (J,); the incumbent can always be run
     weights = belief.weights * np.exp(-best)
@@ -225,18 +219,10 @@ class Observation:
         return int(np.flatnonzero(self.rows == row)[0])
 
 
-def observe(
-    belief: Belief,
-    candidates: Candidates,
-    preference: Preference,
-    promise: AcquisitionValues,
-    allowed: Bools,
-    *always: int,
-    context: Context = UNKNOWN,
-) -> Observation:
+def observe(problem: Problem, allowed: Bools, *always: int) -> Observation:
     """Shortlist and encode: today's row, the incumbent and `always`, then the allowed ones that the belief rule likes best."""
-    order = [int(row) for row in np.argsort(promise.score, kind="stable") if allowed[row]]
-    first = dict.fromkeys((candidates.current, promise.incumbent, *always, *order))
+    acquisition = problem.acquisition
+    order = [int(row) for row in np.argsort(acquisition.score, kind="stable") if allowed[row]]
+    first = dict.fromkeys((problem.candidates.current, acquisition.incumbent, *always, *order))
     rows = np.array(sorted(list(first)[:SHORTLIST]), dtype=np.int64)
-    encoded = features(belief, candidates, preference, promise, allowed, context)
-    return Observation(rows, encoded[rows], allowed[rows])
+    return Observation(rows, features(problem, allowed)[rows], allowed[rows])

@@ -8,31 +8,42 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import colour_option, options, toml_option, verbose_option
-from jpo.cli.output import coloured, for_people, put, width
+from jpo.cli.options import options, output_options, toml_option, verbose_option
+from jpo.cli.output import READABLE, Output, for_people, put, shown, stream, width
 
 
 @click.group()
 def audit() -> None:
-    """The append-only log of what JPO decided, wrote and learnt."""
+    """Read, verify or export the append-only audit log."""
 
 
 @audit.command()
-@click.option("-o", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_options(*READABLE)
 @click.option("--limit", type=click.IntRange(1), help="Newest N only.")
-@options(toml_option, colour_option, verbose_option)
-def show(form: str, limit: int | None, toml: Path | None, *, no_color: bool) -> None:
-    """Print the log, oldest first: what happened, to which workload, and who did it. `-o json` has all of it.
+@options(toml_option, verbose_option)
+def show(output: Output, limit: int | None, toml: Path | None) -> None:
+    """Print the log, oldest first; `-o json` has all of it.
+
+    What happened, to which workload, and who did it.
 
     \b
     Examples:
       jpo audit show --limit 20
       jpo audit show -o json | jq 'select(.kind == "refused")'
     """
-    from jpo.commands.audit import show as command
+    from jpo.commands.audit import audit_log, page
+    from jpo.report import audit as subject
 
+    settings = load_settings(None, toml, {})
+    if output.form in ("markdown", "html"):
+        put(shown(subject.document(page(settings, limit=limit)), output.form))
+        return
     columns = width() if for_people() else None
-    command(load_settings(None, toml, {}), form=form, limit=limit, width=columns, colour=coloured(no_color), tell=put)
+    with audit_log(settings, limit=limit) as records:
+        if output.form == "json":
+            stream(map(subject.json_line, records))
+        else:
+            stream(subject.text_line(record, columns, colour=output.colour) for record in records)
 
 
 @audit.command()
@@ -40,10 +51,10 @@ def show(form: str, limit: int | None, toml: Path | None, *, no_color: bool) -> 
 @click.option("--head", metavar="ANCHOR", help="An anchor noted earlier: it must still be in the log.")
 @options(toml_option, verbose_option)
 def verify(head: str | None, toml: Path | None, *, anchor: bool) -> None:
-    """Verify the hash chain; names the first bad record (exit 5).
+    """Verify the hash chain; a bad record: exit 5.
 
-    The chain alone cannot tell that records are missing at its end, or that all of it was written anew. An anchor can:
-    note it where the store's owner cannot change it, and hold the log against it later.
+    The first bad record is named. The chain alone cannot show that records are missing at its end, or that all of it was
+    written anew. An anchor can: note it where the store's owner cannot change it, and hold the log against it later.
 
     \b
     Examples:
@@ -65,13 +76,17 @@ def verify(head: str | None, toml: Path | None, *, anchor: bool) -> None:
 @click.option("--since", metavar="WHEN", help="Only what happened since, e.g. 2026-11-21, 2026-11-21T03:00Z or 90d.")
 @options(toml_option, verbose_option)
 def export(form: str, since: str | None, toml: Path | None) -> None:
-    """Print the log for other programs: JSON Lines of CloudEvents, or CSV.
+    """Print the log as JSON Lines of CloudEvents, or CSV.
 
     \b
     Examples:
       jpo audit export > audit.jsonl
       jpo audit export -o csv --since 90d > audit.csv
     """
-    from jpo.commands.audit import export as command
+    from jpo.commands.audit import audit_log, since_when, source_of
+    from jpo.report import audit as subject
 
-    command(load_settings(None, toml, {}), form=form, since=since, now=time.time(), tell=put)
+    settings = load_settings(None, toml, {})
+    start = None if since is None else since_when(since, time.time())
+    with audit_log(settings, start=start) as records:
+        stream(subject.csv_lines(records) if form == "csv" else subject.events(records, source_of(settings)))

@@ -71,24 +71,29 @@ def rendered(subject: Subject[T], result: T, form: str, *, colour: bool = False,
         from jpo.report.forms import json
 
         return json.dumps(subject.as_json(result))
+    if form == "csv" and isinstance(subject, Tabular):
+        return subject.as_csv(result)
+    return shown(subject.document(result), form, colour=colour, columns=columns)
+
+
+def shown(document: Document, form: str, *, colour: bool = False, columns: int = 120) -> str:
+    """A document in a form that every document has."""
     if form == "markdown":
         from jpo.report.forms import markdown
 
-        return markdown.render(subject.document(result))
+        return markdown.render(document)
     if form == "html":
         from jpo.report.forms import html
 
-        return html.render(subject.document(result))
-    if form == "csv" and isinstance(subject, Tabular):
-        return subject.as_csv(result)
+        return html.render(document)
     if form == "csv":
         from jpo.report.forms import csv
 
-        return csv.render(subject.document(result))
+        return csv.render(document)
     from jpo.report.forms import text
 
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.render(subject.document(result), width=columns, colour=colour, encoding=encoding)
+    return text.render(document, width=columns, colour=colour, encoding=encoding)
 
 
 def stream(lines: Iterable[str]) -> None:

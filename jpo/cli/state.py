@@ -9,35 +9,44 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.options import FILE, options, toml_option, verbose_option
-from jpo.cli.output import put
+from jpo.cli.output import put, stream
 
 
 @click.group()
 def state() -> None:
-    """The store: copy it while it is in use, move it, forget what is too old."""
+    """Copy or move the store, forget what is too old."""
 
 
 @state.command("export")
 @click.argument("file", type=FILE, metavar="FILE|-")
 @options(toml_option, verbose_option)
 def export_state(file: Path, toml: Path | None) -> None:
-    """Write the whole store to FILE as JSON Lines, packed if it ends in .gz; a backup of one moment, while others go on.
+    """Write the whole store to FILE as JSON Lines.
+
+    A backup of one moment, while others go on; packed if FILE ends in .gz.
 
     \b
     Examples:
       jpo state export backup.jsonl.gz
       jpo state export - | zstd > backup.jsonl.zst
     """
-    from jpo.commands.state import export as command
+    from jpo.commands.state import export, exported
 
-    command(load_settings(None, toml, {}), file, tell=put)
+    settings = load_settings(None, toml, {})
+    if str(file) == "-":
+        with exported(settings) as lines:
+            stream(lines)
+    else:
+        put(export(settings, file))
 
 
 @state.command("import")
 @click.argument("file", type=FILE)
 @options(toml_option, verbose_option)
 def import_state(file: Path, toml: Path | None) -> None:
-    """Fill an empty store with an export: after a loss, or to move from SQLite to PostgreSQL and back.
+    """Fill an empty store with an export.
+
+    After a loss, or to move from SQLite to PostgreSQL and back.
 
     \b
     Example:
@@ -52,7 +61,9 @@ def import_state(file: Path, toml: Path | None) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
 @options(toml_option, verbose_option)
 def gc(toml: Path | None, *, dry_run: bool) -> None:
-    """Forget how CPU, memory and GPUs of runs went that ended longer than [store] keep_series ago. The runs stay.
+    """Forget the time series of old runs; the runs stay.
+
+    The series are of CPU, memory and GPUs, of runs that ended longer than [store] keep_series ago.
 
     \b
     Example:

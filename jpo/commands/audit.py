@@ -1,63 +1,40 @@
 """`jpo audit show|verify|export`: the append-only log of what JPO decided, wrote and learnt, and its hash chain.
 
-Records are told one after the other as they are read: a log of any length needs little memory.
+Records come one after the other as they are read: a log of any length needs little memory.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import textwrap
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
-from dataclasses import asdict
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from itertools import islice
 from urllib.parse import quote
-
-from rich.style import Style
 
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
-from jpo.history.audit_export import COLUMNS, cells, cloud_event, moment
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
 from jpo.project.settings import seconds
-from jpo.report.audit_words import in_words, maker
-from jpo.report.spreadsheet import csv_line
-from jpo.wording.printable import printable
-
-Tell = Callable[[str], None]
-"""Where the result goes, piece by piece."""
+from jpo.report.audit import AuditPage
 
 ANCHOR = "JPO-Audit-Head"
 """Name of the anchor where it is noted; git takes it as a trailer of a commit message."""
-
-COLOURS = {
-    "suggested": "bold",
-    "rolled back": "bold",
-    "written": "green",
-    "refused": "red",
-    "conflict": "red",
-    "not written": "red",
-    "observed": "dim",
-}
-AT_ONCE = 500
-"""Records that are told at once."""
+MOST_ROWS = 1000
+"""Records on a page where no limit was named; a page is not a stream."""
 
 
-def show(settings: LoadedSettings, *, form: str, limit: int | None, width: int | None, colour: bool, tell: Tell) -> None:
-    """The last `limit` records, oldest first: a line for people, or as JSON Lines.
+@contextmanager
+def audit_log(
+    settings: LoadedSettings, *, limit: int | None = None, start: float | None = None
+) -> Iterator[Iterator[AuditRecord]]:
+    """The last `limit` records, or those since `start` (unix seconds), oldest first, as they are read."""
+    with open_history(settings, read_only=True) as store, closing(_records(store, limit)) as records:
+        yield (record for record in records if start is None or record.at >= start)
 
-    Args:
-        width: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
-    """
-    with open_history(settings, read_only=True) as store, closing(records_of(store, limit)) as records:
-        in_pieces(tell, (f"{as_json(one) if form == 'json' else as_text(one, width, colour=colour)}\n" for one in records))
 
-
-def records_of(store: Store, limit: int | None = None) -> Generator[AuditRecord, None, None]:
+def _records(store: Store, limit: int | None) -> Generator[AuditRecord, None, None]:
     """The log, record by record; to be closed before the store, also where it is not read to its end."""
     if limit is not None:
         yield from store.audit_records(limit=limit)
@@ -66,37 +43,18 @@ def records_of(store: Store, limit: int | None = None) -> Generator[AuditRecord,
         yield read_row(row)
 
 
-def in_pieces(tell: Tell, lines: Iterator[str]) -> None:
-    """Lines as they come, some of them at once."""
-    while some := list(islice(lines, AT_ONCE)):
-        tell("".join(some))
+def page(settings: LoadedSettings, *, limit: int | None) -> AuditPage:
+    """The last `limit` records, or the newest MOST_ROWS, in one piece."""
+    with audit_log(settings, limit=limit or MOST_ROWS + 1) as log:
+        records = list(log)
+    if limit or len(records) <= MOST_ROWS:
+        return AuditPage(records)
+    return AuditPage(records[-MOST_ROWS:], newest=MOST_ROWS)
 
 
-def as_text(record: AuditRecord, width: int | None, *, colour: bool) -> str:
-    """What happened, to which workload, and who did it, in a line for people."""
-    told = f"{record.identity or '-'}  {in_words(record.kind, record.data)}  [{maker(record.data)}]".removesuffix("  []")
-    head, kind, words = f"{record.number:>6}  {clock(record.at)}  ", f"{printable(record.kind):<11}", printable(told)
-    if width:
-        below = " " * (len(head) + len(kind) + 2)
-        words = textwrap.fill(words, max(width - len(below), 20), break_on_hyphens=False).replace("\n", f"\n{below}")
-    style = COLOURS.get(record.kind) if colour else None
-    return f"{head}{Style.parse(style).render(kind) if style else kind}  {words}"
-
-
-def clock(at: float) -> str:
-    """The time in UTC for people; as a number where no calendar reaches."""
-    found = moment(at)
-    return found.strftime("%Y-%m-%d %H:%M:%SZ") if found else f"{at:<20g}"
-
-
-def as_json(record: AuditRecord) -> str:
-    """One JSON document on a line."""
-    identity = asdict(record.identity) if record.identity else None
-    document = {"number": record.number, "at": record.at, "kind": record.kind, "workload": identity, "hash": record.hash}
-    return json.dumps({**document, "previous": record.previous, "data": dict(record.data)}, sort_keys=True)
-
-
-# --- verify
+def source_of(settings: LoadedSettings) -> str:
+    """The store as a URI, without credentials."""
+    return quote(settings.store_place, safe=":/@")
 
 
 def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> str:
@@ -112,20 +70,20 @@ def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> s
     """
     number, expected = noted(head) if head is not None else (None, None)
     with open_history(settings, read_only=True) as store:
-        found = verify(store, expected_head=expected)
+        chain = verify(store, expected_head=expected)
     place = settings.store_place
-    if not found.records:
+    if not chain.records:
         raise StoreError(place, "holds no audit log", "check the path; a log that is gone proves nothing", code="JPO-E504")
-    if not found.ok:
+    if not chain.ok:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
-        raise StoreError(place, f"audit log: {found.reason}", remedy, code="JPO-E511")
-    if number is not None and number != found.anchored:
-        finding = f"audit log: the head noted as record {number} is that of record {found.anchored}"
+        raise StoreError(place, f"audit log: {chain.reason}", remedy, code="JPO-E511")
+    if number is not None and number != chain.anchored:
+        finding = f"audit log: the head noted as record {number} is that of record {chain.anchored}"
         raise StoreError(place, finding, "find out who altered the note or the log", code="JPO-E511")
     if anchor:
-        return f"{ANCHOR}: {found.records} {found.head}\n"
-    since = "" if found.anchored is None else f", {found.records - found.anchored} of them after the head that was noted"
-    return f"audit log: {found.records} records, chain intact, head {found.head}{since}\n"
+        return f"{ANCHOR}: {chain.records} {chain.head}\n"
+    since = "" if chain.anchored is None else f", {chain.records - chain.anchored} of them after the head that was noted"
+    return f"audit log: {chain.records} records, chain intact, head {chain.head}{since}\n"
 
 
 def noted(text: str) -> tuple[int | None, str]:
@@ -138,38 +96,18 @@ def noted(text: str) -> tuple[int | None, str]:
         UsageError: JPO-E520.
     """
     lines = text.strip().split("\n")
-    found = re.fullmatch(rf"(?:{ANCHOR}:)?\s*(?:(\d{{1,18}})\s+)?([0-9a-f]{{64}})", lines[-1].strip(), re.IGNORECASE)
-    if not found:
+    match = re.fullmatch(rf"(?:{ANCHOR}:)?\s*(?:(\d{{1,18}})\s+)?([0-9a-f]{{64}})", lines[-1].strip(), re.IGNORECASE)
+    if not match:
         finding = f"{text[:80]!r} is no head of an audit log"
         raise UsageError("--head", finding, "give what `jpo audit verify --anchor` printed", code="JPO-E520")
-    return (int(found[1]) if found[1] else None), found[2].lower()
-
-
-# --- export
-
-
-def export(settings: LoadedSettings, *, form: str, since: str | None, now: float, tell: Tell) -> None:
-    """The records since then, oldest first, for other programs: JSON Lines of CloudEvents, or CSV.
-
-    Raises:
-        UsageError: JPO-E521, `since` is no time.
-    """
-    start = since_when(since, now) if since is not None else None
-    source = quote(settings.store_place, safe=":/@")
-    with open_history(settings, read_only=True) as store, closing(records_of(store)) as records:
-        chosen = (one for one in records if start is None or one.at >= start)
-        if form == "csv":
-            tell(csv_line(COLUMNS))
-            in_pieces(tell, (csv_line(cells(one, in_words(one.kind, one.data), maker(one.data))) for one in chosen))
-        else:
-            in_pieces(tell, (f"{json.dumps(cloud_event(one, source), sort_keys=True)}\n" for one in chosen))
+    return (int(match[1]) if match[1] else None), match[2].lower()
 
 
 def since_when(text: str, now: float) -> float:
     """Unix seconds of a date, a time (UTC unless it says otherwise), or a duration before now."""
     try:
-        found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        time = datetime.fromisoformat(text)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         pass
     try:

@@ -8,7 +8,7 @@ from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.learning import continual
 from jpo.learning.practice import Track
-from jpo.learning.release import Release
+from jpo.learning.release import Release, release_if_passed
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
@@ -17,16 +17,16 @@ from jpo.project.request import request_of
 def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     with open_project(path, settings, now=now) as job:
-        store, identity, budget = job.store, job.workload.identity, job.learn_budget_seconds
+        store, identity, budget = job.store, job.workload.identity, None if rebuild else job.learn_budget_seconds
         runs = store.runs_of(identity)
         request = request_of(job, runs)
-        learnt = continual.catch_up(store, identity, runs, request, seed=seed, now=now, budget_seconds=budget, rebuild=rebuild)
+        learnt = continual.catch_up(store, identity, runs, request, seed=seed, now=now, budget_seconds=budget)
         told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         told += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
         told += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
         if continual.untested(store, identity):
-            results = continual.release(store, identity, track, now=now)
+            results = release_if_passed(store, identity, track, now=now)
             told += [verdict(name, result, results["drift"]) for name, result in results.items()]
     return "\n".join(told) + "\n"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from jpo.cost import usd_of_text
 from jpo.history.undo import pin_notes
 from jpo.optimizer.answer import answer_to
-from jpo.optimizer.expectations import Grounds
+from jpo.optimizer.expectations import Basis
 from jpo.optimizer.prediction import Answer, Prediction, Row
 from jpo.optimizer.prediction_rows import RowBasis, rows_of, warnings
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
@@ -44,8 +44,8 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     configurations = asked_for(question, workload, request)
     surrogate = surrogate_of(request, runs, seed=seed, others=known.others)
     each = {tuple(one.values()): with_configuration(surrogate, one, seed=seed, others=known.others) for one in configurations}
-    grounds = Grounds(workload.identity, surrogate, trials, known.others, gpu_type_of(settings), seed, each)
-    basis = RowBasis(request, job.limits, grounds, runs)
+    evidence = Basis(workload.identity, surrogate, trials, known.others, gpu_type_of(settings), seed, each)
+    basis = RowBasis(request, job.limits, evidence, runs)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None
     if question.deadline_seconds is not None or budget is not None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,11 +13,9 @@ from jpo.errors import StoreError, UsageError
 from jpo.files import whole
 from jpo.history.archive import read_lines
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_history
+from jpo.project.project import open_history, series_kept_seconds
 from jpo.version import __version__
 
-AT_ONCE = 500
-"""Lines that are written at once."""
 OWNERS = 0o600
 """A store is its owner's alone, and so is a copy of it."""
 
@@ -33,26 +30,32 @@ WORDS = {
 """A table's rows: one, several."""
 
 
-def export(settings: LoadedSettings, file: Path, *, tell: Callable[[str], None]) -> None:
-    """Write the whole store of one moment to a file, or to stdout for "-"; others may go on using it.
+@contextmanager
+def exported(settings: LoadedSettings) -> Iterator[Iterator[str]]:
+    """The whole store of one moment, line by line; others may go on using it.
+
+    Raises:
+        StoreError: JPO-E504, there is nothing to export.
+    """
+    with open_history(settings, read_only=True) as store:
+        if not store.audit_records(limit=1):
+            raise StoreError(settings.store_place, "is empty", "check the path; there is nothing to export", code="JPO-E504")
+        yield store.export_lines(written_by=__version__)
+
+
+def export(settings: LoadedSettings, file: Path) -> str:
+    """Write the whole store of one moment to a file.
 
     Raises:
         StoreError: JPO-E504, there is nothing to export.
         UsageError: JPO-E307, the file cannot be written, or is the store's own.
     """
-    with open_history(settings, read_only=True) as store:
-        if not store.audit_records(limit=1):
-            raise StoreError(settings.store_place, "is empty", "check the path; there is nothing to export", code="JPO-E504")
-        pieces = _pieces(store.export_lines(written_by=__version__))
-        if str(file) == "-":
-            for piece in pieces:
-                tell(piece)
-            return
+    with exported(settings) as lines:
         refuse_what_is_no_place(file, settings)
         with whole(file, mode=OWNERS) as new, packed_like(file, new) as stream:
-            for piece in pieces:
-                stream.write(piece.encode())
-    tell(f"exported to {file} ({in_kb(file.stat().st_size)})\n")
+            for line in lines:
+                stream.write(line.encode())
+    return f"exported to {file} ({in_kb(file.stat().st_size)})\n"
 
 
 def import_(settings: LoadedSettings, file: Path) -> str:
@@ -67,39 +70,34 @@ def import_(settings: LoadedSettings, file: Path) -> str:
             counts = store.import_lines(read_lines(stream, str(file)), str(file))
     except OSError as error:
         raise UsageError(str(file), f"cannot be read ({error.strerror})", "name an export", code="JPO-E307") from error
-    told = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
-    return f"imported {told or 'nothing'}; the audit log's chain is intact\n"
+    rows = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
+    return f"imported {rows or 'nothing'}; the audit log's chain is intact\n"
 
 
 def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> str:
-    """Forget how runs went (their series) that ended longer than [store] keep_series ago."""
-    ended_before = max(0.0, now - settings.values.store.keep_series)
+    """Forget the time series of runs that ended longer than [store] keep_series ago."""
+    ended_before = max(0.0, now - series_kept_seconds(settings))
     with open_history(settings, read_only=dry_run) as store:
-        found = store.forget_series(ended_before=ended_before, now=now)
+        forgotten = store.forget_series(ended_before=ended_before, now=now)
     day = datetime.fromtimestamp(ended_before, UTC).date()
-    if not found.series:
+    if not forgotten.series:
         return f"nothing to forget: no series of a run that ended before {day}\n"
-    did, runs = "would forget" if dry_run else "forgot", WORDS["runs"][found.runs > 1]
-    told = f"{did} {found.series} series of {found.runs} {runs} that ended before {day}"
-    return f"{told} ({in_kb(found.size_bytes)}); what else is known of the runs stays\n"
+    did, runs = "would forget" if dry_run else "forgot", WORDS["runs"][forgotten.runs > 1]
+    series = f"{forgotten.series} series of {forgotten.runs} {runs} that ended before {day} ({in_kb(forgotten.size_bytes)})"
+    return f"{did} {series}; what else is known of the runs stays\n"
 
 
 def refuse_what_is_no_place(file: Path, settings: LoadedSettings) -> None:
     """An export over the store itself would destroy both; a device or a pipe would be replaced by a file."""
     if file.exists() and not file.is_file():
         raise UsageError(str(file), "is not a plain file", 'name another one, or "-" for stdout', code="JPO-E307")
-    if file.resolve() in [one.resolve() for one in settings.store_files]:
+    if file.resolve() in [path.resolve() for path in settings.store_files]:
         raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
 
 
 def packed_like(file: Path, new: BinaryIO) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:
     """What to write to: the new file, or what packs for it if the name ends in .gz."""
     return gzip.GzipFile(filename="", mode="wb", fileobj=new, mtime=0) if file.suffix == ".gz" else nullcontext(new)
-
-
-def _pieces(lines: Iterator[str]) -> Iterator[str]:
-    while some := list(islice(lines, AT_ONCE)):
-        yield "".join(some)
 
 
 def in_kb(size_bytes: int) -> str:

@@ -114,6 +114,10 @@ class Compliance:
     pairs: ComplianceRate
     targets: Mapping[str, ComplianceRate]
 
+    def of(self, name: str) -> ComplianceRate:
+        """The runs that met a target; of none where no run was held against it."""
+        return self.targets.get(name, ComplianceRate(0, 0))
+
 
 def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
     """The compliance of runs, each given by its checks."""

@@ -46,6 +46,14 @@ class Threshold:
     most: float | None = None
     why_not: str = ""
 
+    @property
+    def toml(self) -> str | None:
+        """The limit as [sla] has it, durations in the largest unit that divides them; None where there is none."""
+        if self.limit is None or self.name != "time_max":
+            return None if self.limit is None else f"{self.limit:.10g}"
+        unit, size = next((pair for pair in (("h", 3600.0), ("m", 60.0)) if self.limit % pair[1] == 0), ("s", 1.0))
+        return f'"{f"{self.limit / size:.6f}".rstrip("0").rstrip(".")}{unit}"'
+
 
 def thresholds(runs: Sequence[Run], prices: Prices, *, share: float) -> Iterator[Threshold]:
     """The thresholds of all targets of [sla].

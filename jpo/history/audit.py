@@ -175,6 +175,13 @@ def _fault(row: AuditRow, expected_number: int, head: str) -> str | None:
     return None
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text:.20} is no finite number")
+    return number
+
+
 def read_row(row: AuditRow) -> AuditRecord:
     """The record of a row.
 
@@ -183,7 +190,7 @@ def read_row(row: AuditRow) -> AuditRecord:
     """
     try:
         identity = None if row.dataset is None else Identity(row.dataset, row.model or "", row.framework or "")
-        data = json.loads(row.data)
+        data = json.loads(row.data, parse_float=_finite, parse_constant=_finite)
         if not isinstance(data, dict):
             raise TypeError("its data are not a JSON object")
         return AuditRecord(row.number, float(row.at), row.kind, identity, data, row.previous, row.hash)

@@ -12,24 +12,20 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from jpo.agent.policy import Policy, load_policy, save_policy, shipped_policy
+from jpo.agent.policy import Policy, load_policy, shipped_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
-from jpo.history import AuditEvent, Json, Store
+from jpo.history import AuditEvent, Store
+from jpo.history.followed import followers
 from jpo.learning.experience import fingerprint, learnable, transitions
-from jpo.learning.practice import Track, practise_with, release_test, released_for
-from jpo.learning.release import Release
+from jpo.learning.practice import practise_with
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Run
 
 if TYPE_CHECKING:
-    from jpo.agent.decide import Explore
+    from jpo.agent.problem import Explore
     from jpo.agent.sac.learn import AgentState
 
-RELEASE_JOBS = 630
-"""Simulated jobs in the release test after learning, spread over the situations: about two minutes of one core."""
-RELEASE_SEED = 100_000_000
-"""Their seeds start here, far from those that the shipped policy met; each number of runs has jobs of its own."""
 CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 """Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
 
@@ -105,15 +101,14 @@ def catch_up(
     *,
     seed: int,
     now: float,
-    budget_seconds: float,
-    rebuild: bool = False,
+    budget_seconds: float | None,
 ) -> Learnt:
     """Take in the runs that are new to the agent, oldest first, until the budget is used up, and save it, on record.
 
     An agent that learnt from a history which is no longer on record in that order, or under another preference, begins anew.
 
     Args:
-        rebuild: begin anew, and take as long as it takes.
+        budget_seconds: None: begin anew, and take as long as it takes.
 
     Raises:
         UsageError: JPO-E604, torch is not installed.
@@ -125,11 +120,14 @@ def catch_up(
     from jpo.agent.sac.checkpoint import save_checkpoint
     from jpo.agent.sac.learn import learn
 
-    deadline = time.monotonic() + (float("inf") if rebuild else budget_seconds)  # importing torch takes seconds on a busy machine
+    rebuild = budget_seconds is None
+    seconds = float("inf") if budget_seconds is None else budget_seconds
+    deadline = time.monotonic() + seconds  # importing torch takes seconds on a busy machine
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     saved = store.load_agent(f"agent {identity}")
     agent = _agent(saved[0] if saved and not rebuild else None, runs, request, seed)
-    new = transitions(runs, request, seed=seed, first=agent.runs_learnt)
+    after_suggestions = followers(store, store.recorded_runs(identity))
+    new = transitions(runs, request, seed=seed, first=agent.runs_learnt, followers=after_suggestions)
     taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
     agent.history = fingerprint(runs, request, agent.runs_learnt)
     left = max(0, len(learnable(runs)) - 1 - agent.runs_learnt)
@@ -157,39 +155,9 @@ def untested(store: Store, identity: Identity) -> bool:
     agent, policy = store.load_agent(f"agent {identity}"), own_policy(store, identity)
     if agent is None:
         return False
-    return policy is None or policy.card.get("learnt") != _learnt(header_of(agent[0]))
+    return policy is None or policy.card.get("learnt") != progress_of(header_of(agent[0]))
 
 
-def _learnt(header: Mapping[str, Any]) -> list[int]:
+def progress_of(header: Mapping[str, Any]) -> list[int]:
     """What tells one state of an agent from another: it counts up, whether or not the agent began anew."""
     return [int(header[name]) for name in ("runs_learnt", "resets", "updates")]
-
-
-def release(store: Store, identity: Identity, track: Track, *, now: float) -> dict[str, Release]:
-    """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
-
-    The result goes on record with the policy that it speaks of.
-
-    Raises:
-        StoreError: another process released one meanwhile.
-    """
-    from jpo.agent.sac.checkpoint import load_checkpoint
-    from jpo.agent.sac.learn import policy_of
-
-    saved, known = store.load_agent(f"agent {identity}"), store.load_agent(f"policy {identity}")
-    assert saved is not None
-    policy, learnt = policy_of(load_checkpoint(saved[0])), _learnt(header_of(saved[0]))
-    start = RELEASE_SEED + learnt[0] * RELEASE_JOBS
-    results = release_test(policy, track(range(start, start + RELEASE_JOBS), "release test"))
-    card = {"learnt": learnt, "release_test": {name: asdict(result) for name, result in results.items()}}
-    released = released_for(results)
-    file = save_policy(policy.weights, released=released, card=card)
-    event = tested(identity, policy.digest, results, released, now)
-    store.save_agent(f"policy {identity}", file, expected_version=known[1] if known else 0, event=event)
-    return results
-
-
-def tested(identity: Identity, digest: str, results: Mapping[str, Release], released: Sequence[str], now: float) -> AuditEvent:
-    """The result of a release test for the audit log: where the policy decides from now on, and by which figures."""
-    figures: dict[str, Json] = {name: {**asdict(one), "passed": one.passed} for name, one in results.items()}
-    return AuditEvent("tested", now, identity, {"policy": digest, "released": list(released), "results": figures})

@@ -1,6 +1,6 @@
-"""The history as experience: each recorded run becomes the transition which the agent would have seen.
+"""Experience from the history: each recorded run becomes the transition which the agent has seen.
 
-State: what was believed before the run; action: what was executed, whoever chose it; reward: what came of it against the first
+State: the problem decided before the run; action: what was executed, whoever chose it; reward: what came of it against the first
 run that ended well. The same runs in the same order give the same transitions.
 """
 
@@ -13,22 +13,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import acquisition_values
 from jpo.agent.change_detection import forecast_error
-from jpo.agent.context import UNKNOWN, watched
-from jpo.agent.decide import BUDGET, may_try
+from jpo.agent.problem import Problem
 from jpo.agent.reward import failed_like, objective, reward_vector
 from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.sac.replay_buffer import Transition
-from jpo.agent.state import Observation, observe
+from jpo.agent.state import observe
 from jpo.cost.sla import missed
+from jpo.history.followed import Follower, changed
+from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect
-from jpo.optimizer.prior import believe, prior_of
+from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
-from jpo.records import Candidates, Run
+from jpo.optimizer.surrogate import Surrogate, calibration
+from jpo.records import Candidates, Known, Run
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Floats
+    from jpo.records import Floats
+
+
+LEARNT_FROM = "the problem that was decided"
+"""What a transition holds; an agent that learnt from other states begins anew."""
 
 
 def learnable(runs: Sequence[Run]) -> Sequence[Run]:
@@ -38,53 +43,70 @@ def learnable(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
-    """Digest of reference, next `learnt` runs, preference and promises: an agent that learnt from other ones must begin anew.
+    """Digest of reference, next `learnt` runs, preference and SLA targets: an agent that learnt from other ones must begin anew.
 
     Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
     """
-    told = repr((request.preference, learnable(runs)[: learnt + 1], *sorted(request.targets.items())))
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = repr((LEARNT_FROM, request.preference, learnable(runs)[: learnt + 1], *sorted(request.targets.items())))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def transitions(runs: Sequence[Run], request: Request, *, seed: int, first: int) -> Iterator[Transition | None]:
-    """Every run after the reference, from number `first` on; None for one that says nothing under the preference."""
-    known = learnable(runs)
-    before = len(runs) - len(known)
-    for i in range(before + 1 + first, len(runs)):
-        yield transition(runs[: i + 1], known[0], request, seed)
+def transitions(
+    runs: Sequence[Run], request: Request, *, seed: int, first: int, followers: Sequence[Follower] = ()
+) -> Iterator[Transition | None]:
+    """Every run after the reference, from number `first` on; None for one that says nothing under the preference.
+
+    Args:
+        followers: those of the runs that followed a suggestion.
+    """
+    learnt = learnable(runs)
+    before = len(runs) - len(learnt)
+    for at in range(before + 1 + first, len(runs)):
+        known = known_after(runs[: at + 1], followers)
+        yield transition(known_after(runs[:at], followers), known, learnt[0], request, seed)
 
 
-def transition(runs: Sequence[Run], reference: Run, request: Request, seed: int) -> Transition | None:
-    """The last of these runs, with what was believed before and after it. What a run did not report had the value before it."""
-    *earlier, run = runs
-    today = {**reference.parameters, **earlier[-1].parameters}
+def known_after(runs: Sequence[Run], followers: Sequence[Follower]) -> Known:
+    """What was known of the workload after these runs."""
+    ids = {run.run_id for run in runs}
+    return Known(tuple(runs), followed_up=changed([follower for follower in followers if follower[0].run_id in ids]))
+
+
+def transition(earlier: Known, known: Known, reference: Run, request: Request, seed: int) -> Transition | None:
+    """The last run that is known, with the decision problems before and after it.
+
+    What a run did not report had the value before it.
+    """
+    run, runs = known.runs[-1], known.runs
+    today = {**reference.parameters, **earlier.runs[-1].parameters}
     candidates = collect(replace(request, current=today), runs)
     prior = prior_of(candidates, seed)
     vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, request)
     objectives = [float(objective(vector, request.preference)) for vector in vectors]
     if not np.isfinite(objectives[-1]):
         return None
-
-    def look(known: Sequence[Run], current: int, *always: int) -> tuple[Belief, Observation]:
-        belief = believe(prior, candidates, known)
-        moved = replace(candidates, current=current)
-        promise = acquisition_values(belief, moved, request.preference)
-        allowed = may_try(
-            promise, belief, moved, request.preference, explore=request.explore, confidence=request.confidence, left=BUDGET
-        )
-        context = watched(UNKNOWN, belief, [row_of_run(candidates, one) for one in known], known)
-        return belief, observe(belief, moved, request.preference, promise, allowed, *always, context=context)
-
     executed = row_of_run(candidates, run)
-    (belief, seen), (_, following) = look(earlier, candidates.current, executed), look(runs, executed)
-    best, miss = float(np.nanmin(objectives)), forecast_error(belief, executed, run)
+    before = problem_after(earlier, prior, candidates, request)
+    after = problem_after(known, prior, replace(candidates, current=executed), request)
+    seen, following = observe(before, before.allowed, executed), observe(after, after.allowed)
+    best, miss = float(np.nanmin(objectives)), forecast_error(before.belief, executed, run)
     return Transition(seen, seen.index(executed), vectors[-1], request.preference, best, following, miss=miss)
+
+
+def problem_after(known: Known, prior: Prior, candidates: Candidates, request: Request) -> Problem:
+    """The problem as it was decided when this was known, with interval factor, reference, budget, context and SLA of that time.
+
+    Runs of other workloads are left out: which of them were on record then is not known.
+    """
+    time, loss = calibration(prior, candidates, known.runs)
+    belief = believe(prior, candidates, known.runs)
+    return problem_despite_sla(Surrogate(candidates, belief, known.runs, prior, time, request.prices, loss), request, known)
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:
     """What each run was worth against the reference; one that failed counts like the best before it, charged.
 
-    A run that broke promises of the SLA carries by how much, whatever it was worth otherwise.
+    A run that broke SLA targets carries by how much, whatever it was worth otherwise.
     """
     vectors: list[Floats] = []
     best, least, today = None, np.inf, candidates.parameters(candidates.current)

@@ -20,7 +20,7 @@ from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
 from jpo.simulate import observe as simulate_run
 
 if TYPE_CHECKING:
-    from jpo.agent.decide import Explore
+    from jpo.agent.problem import Explore
     from jpo.records import Floats
 
 SIMULATED = Identity("simulated", "job", "simulated")
@@ -28,7 +28,7 @@ PARTICLES = 256
 """Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3%."""
 TODAYS_UTILISATION = 0.3
 """Only ratios are simulated; most training jobs leave their GPUs idle for more than half of the time."""
-SITUATIONS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
+DOMAINS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
 """What a policy can be released for: stationary jobs under each setting of `explore`, and the scenarios under both."""
 
 
@@ -40,7 +40,7 @@ class Job:
         costs: in multiples of the optimum's under the conditions of that run, what broke the budget counted OVERSPENT times more.
         spent: what each run cost, in multiples of the reference run.
         against_keeping: the same in multiples of what today's configuration would have cost then.
-        watched: whether the agent is told when each candidate last ran and how the forecasts were met.
+        watched: whether the agent is shown when each candidate last ran and how the forecasts were met.
         chart: of the forecast errors.
     """
 
@@ -76,11 +76,11 @@ class Job:
         return float(np.min(np.where(self.truth.fails[0], np.inf, worth)))
 
 
-def new_job(rng: np.random.Generator, situation: str | None = None, *, preference: Preference | None = None) -> Job:
-    """Draw a job which today's configuration can do, its candidates, what its user wants, and what befalls it.
+def new_job(rng: np.random.Generator, domain: str | None = None, *, preference: Preference | None = None) -> Job:
+    """Draw a job which today's configuration can do, its candidates, what its user wants, and what happens to it.
 
     Args:
-        situation: one of SITUATIONS; None draws a setting of `explore` and a scenario.
+        domain: one of DOMAINS; None draws a setting of `explore` and a scenario.
         preference: None draws one.
     """
     candidates = random_candidates(rng)
@@ -92,7 +92,7 @@ def new_job(rng: np.random.Generator, situation: str | None = None, *, preferenc
         NAMED_PREFERENCES[named[rng.integers(3)]] if rng.random() < 0.7 else Preference(*map(float, rng.dirichlet(np.ones(3))))
     )
     explore: Explore = "safe" if rng.random() < 0.5 else "on"
-    scenario = list(SCENARIOS)[rng.integers(len(SCENARIOS))] if situation is None else situation
+    scenario = list(SCENARIOS)[rng.integers(len(SCENARIOS))] if domain is None else domain
     if scenario in ("safe", "on"):
         explore, scenario = ("safe" if scenario == "safe" else "on"), "stationary"
     draws = draw_jobs(candidates, PARTICLES, rng)

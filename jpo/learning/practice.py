@@ -1,6 +1,6 @@
-"""The agent's school: simulated jobs on which it practises, and the release test that it must pass before it may decide.
+"""Practice: simulated jobs on which the agent learns, and which it is tested on.
 
-Simulator, forecast and agent meet here as in advice.py, only that the runs are simulated too: the agent sees what telemetry
+Simulator, forecast and agent meet here as in `advise`, only that the runs are simulated too: the agent sees what telemetry
 would bring, through the same belief, state and safety screen, and the simulator knows what the best choice would have cost.
 """
 
@@ -9,34 +9,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues, acquisition_values
+from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues
+from jpo.agent.budget import budget_left
 from jpo.agent.change_detection import forecast_error
-from jpo.agent.context import Context, watched, within_horizon
-from jpo.agent.decide import budget_left, by_rule, known_best, may_try
+from jpo.agent.context import Context, watched
+from jpo.agent.decide import by_rule
+from jpo.agent.problem import Problem
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
 from jpo.forecast import posterior
-from jpo.learning.job import SITUATIONS, Job, execute, new_job
-from jpo.learning.release import Release, compare
-from jpo.records import Belief, Candidates, Preference
+from jpo.learning.job import Job, execute, new_job
+from jpo.records import Preference
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
-    from jpo.records import Bools
 
 Track = Callable[[Sequence[int], str], Iterable[int]]
 """Goes through numbers and shows how far it is: `track(range(10), "practice")`."""
 
-CONFIDENCE = 0.9
 ANYTHING = 0.1
 """Share of practice runs in which any allowed candidate is run."""
-TESTED = ("safe", "on", *SITUATIONS)
-"""The jobs of a release test go round these: what most users have is tested twice as often."""
 
 
 def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
@@ -45,138 +41,114 @@ def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Look:
-    """What is known before a run, and `seen`: the same as the networks see it."""
+class DecisionPoint:
+    """What is known before a run, and the same as the networks see it."""
 
-    belief: Belief
-    candidates: Candidates
-    preference: Preference
-    promise: AcquisitionValues
-    allowed: Bools
-    context: Context
-    seen: Observation
+    problem: Problem
+    observation: Observation
 
 
-Choose = Callable[[Look], int]
-"""Answers with a row of the candidates, one of `look.seen.rows`."""
+Choose = Callable[[DecisionPoint], int]
+"""Answers with a row of the candidates, one of `point.observation.rows`."""
 
 
 def play(job: Job, choose: Choose) -> list[Transition]:
     """Play a job to its script's end: today's configuration first, then what `choose` says, which becomes today's.
 
     Returns:
-        The transitions after the reference run; what happened stands in the job.
+        The transitions after the reference run; what happened is in the job.
     """
     execute(job, job.candidates.current, job.candidates.current)
-    look = _look(job)
+    point = decision_point(job)
     transitions: list[Transition] = []
     while len(job.runs) < job.script.runs:
-        run, row = job.next_run, choose(look)
-        reward = execute(job, row, look.promise.incumbent)
-        job.last_miss = forecast_error(look.belief, row, job.runs[-1])
+        run, row = job.next_run, choose(point)
+        reward = execute(job, row, point.problem.acquisition.incumbent)
+        job.last_miss = forecast_error(point.problem.belief, row, job.runs[-1])
         job.chart = job.chart.after(job.last_miss)
         ended = job.script.horizon_known and len(job.runs) == job.script.runs
-        seen, preference, best = look.seen, look.preference, job.best(run)
-        look = look if ended else _look(job)
-        transitions.append(Transition(seen, seen.index(row), reward, preference, best, look.seen, ended, job.last_miss))
+        before, preference, best = point.observation, point.problem.preference, job.best(run)
+        point = point if ended else decision_point(job)
+        after = point.observation
+        transitions.append(Transition(before, before.index(row), reward, preference, best, after, ended, job.last_miss))
     return transitions
 
 
-def _look(job: Job) -> Look:
+def decision_point(job: Job) -> DecisionPoint:
     """What is known before the next run, when config.ini holds what ran last."""
     run, row = job.next_run, job.rows[-1]
-    preference = job.script.preferences[run]
     candidates = replace(job.candidates, current=row, log_rate=job.script.log_rate[run])
-    belief = posterior(job.draws, candidates, job.runs)
-    found = job.candidates.current  # what the agent found: config.ini moves along, its reference does not
-    promise = acquisition_values(belief, candidates, preference, found=found)
-    context = _context(job, belief, candidates, promise)
-    promise = within_horizon(promise, context.runs_left)
-    left = budget_left(job.against_keeping)
-    if left < 0:  # as decide.py has it: then only what is known
-        allowed = np.arange(len(candidates.values)) == known_best(promise, belief, candidates)
-    else:
-        allowed = may_try(
-            promise, belief, candidates, preference, explore=job.explore, confidence=CONFIDENCE, left=left, found=found
-        )
-    seen = observe(belief, candidates, preference, promise, allowed, context=context)
-    return Look(belief, candidates, preference, promise, allowed, context, seen)
+    problem = Problem(
+        candidates,
+        posterior(job.draws, candidates, job.runs),
+        job.script.preferences[run],
+        reference=job.candidates.current,  # config.ini moves along, its reference does not
+        explore=job.explore,
+        budget_left=budget_left(job.against_keeping),
+    )
+    problem = problem.under(context=_context(job, problem))
+    return DecisionPoint(problem, observe(problem, problem.allowed))
 
 
-def _context(job: Job, belief: Belief, candidates: Candidates, promise: AcquisitionValues) -> Context:
+def _context(job: Job, problem: Problem) -> Context:
     """What the user said, and how well the forecasts were met."""
     script, run = job.script, job.next_run
     left = script.runs - 1 - run if script.horizon_known else None
-    later, share = _later(job, belief, candidates)
+    later, share = _later(job, problem)
     slack = None
     if script.budget is not None and left is not None:
-        ran = [job.spent[i] for i, at in enumerate(job.rows) if at == promise.incumbent] or [1.0]
-        ahead = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
-        slack = math.log(min(max(ahead, 0.05), 20.0))
-    told = Context(left, slack, later, share)
+        ran = [job.spent[i] for i, at in enumerate(job.rows) if at == problem.acquisition.incumbent] or [1.0]
+        affordable = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
+        slack = math.log(min(max(affordable, 0.05), 20.0))
+    context = Context(left, slack, later, share)
     if not job.watched:
-        return told
-    told = replace(told, last_miss=job.last_miss, surprise=job.chart.surprise)
-    return watched(told, belief, job.rows, job.runs)
+        return context
+    context = replace(context, last_miss=job.last_miss, surprise=job.chart.surprise)
+    return watched(context, problem.belief, job.rows, job.runs)
 
 
-def _later(job: Job, belief: Belief, candidates: Candidates) -> tuple[AcquisitionValues | None, float]:
-    """What is promised under the other of two conditions, and the share of the coming runs that are expected to have it."""
-    script, run = job.script, job.next_run
+def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]:
+    """Acquisition values under the other of two conditions, and the share of the coming runs that are expected to have it."""
+    script, run, belief, candidates = job.script, job.next_run, problem.belief, problem.candidates
     if script.later is None or run >= script.later > 0:
         return None, 0.0
     if script.later:
         moved = belief.log_cost + (script.log_rate[script.later] - candidates.log_rate)
         preference, share = script.preferences[run], max(0.0, 1 - (script.later - run - 1) / HORIZON_RUNS)
         priced = replace(candidates, log_rate=script.log_rate[script.later])
-        return acquisition_values(replace(belief, log_cost=moved), priced, preference), share
+        moment = replace(problem, candidates=priced, belief=replace(belief, log_cost=moved), preference=preference)
+        return moment.weighed, share
     other = next((one for one in script.preferences if one != script.preferences[run]), script.preferences[run])
-    return acquisition_values(belief, candidates, other), 0.5
+    return replace(problem, preference=other).weighed, 0.5
 
 
-def by_belief_rule(look: Look) -> int:
-    """The belief rule, which knows the present preference and prices and how many runs follow, if anybody does."""
-    return by_rule(look.promise, look.allowed)
+def by_belief_rule(point: DecisionPoint) -> int:
+    """The belief rule, which knows the present preference and prices and how many runs follow, if that is known."""
+    return by_rule(point.problem, point.problem.allowed)
 
 
-def by_policy(policy: Policy, look: Look, rng: np.random.Generator | None = None) -> int:
+def by_policy(policy: Policy, point: DecisionPoint, rng: np.random.Generator | None = None) -> int:
     """The actor's favourite; drawn only to practise (`rng`)."""
-    return int(look.seen.rows[policy.pick(look.seen.features, look.seen.allowed, rng)])
+    seen = point.observation
+    return int(seen.rows[policy.pick(seen.features, seen.allowed, rng)])
 
 
 def practise_with(policy: Policy, rng: np.random.Generator, *, preference: Preference | None = None) -> list[Transition]:
-    """Play one fresh simulated job with a policy that draws its choices: what learning feeds on beside real runs.
+    """Play one fresh simulated job with a policy that draws its choices: what learning feeds on next to real runs.
 
     Now and then any allowed candidate is run, so that the critics learn what bad choices cost and need not extrapolate.
     """
 
-    def choose(look: Look) -> int:
+    def choose(point: DecisionPoint) -> int:
         if rng.random() < ANYTHING:
-            return int(rng.choice(look.seen.rows[look.seen.allowed]))
-        return by_policy(policy, look, rng)
+            return int(rng.choice(point.observation.rows[point.observation.allowed]))
+        return by_policy(policy, point, rng)
 
     return play(new_job(rng, preference=preference), choose)
 
 
-def mean_cost(seed: int, situation: str, choose: Choose) -> float:
+def mean_cost(seed: int, domain: str, choose: Choose) -> float:
     """Play the job of this seed; its mean cost per run in multiples of the optimum's."""
-    job = new_job(np.random.default_rng(seed), situation)
+    job = new_job(np.random.default_rng(seed), domain)
     play(job, choose)
     return float(np.mean(job.costs))
-
-
-def release_test(policy: Policy, seeds: Iterable[int]) -> dict[str, Release]:
-    """Play the same fresh jobs, one per seed, with the policy and with the belief rule; one result for each of
-    SITUATIONS that had two jobs or more."""
-    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in SITUATIONS}
-    for seed in seeds:
-        name = TESTED[seed % len(TESTED)]
-        costs[name].append((mean_cost(seed, name, partial(by_policy, policy)), mean_cost(seed, name, by_belief_rule)))
-    return {name: compare(*zip(*pairs, strict=True)) for name, pairs in costs.items() if len(pairs) > 1}
-
-
-def released_for(results: dict[str, Release]) -> list[str]:
-    """Names of the situations in which the policy may decide: nobody knows beforehand whether a job drifts, so a policy that is
-    worse when it does, or was not tested there, decides nowhere."""
-    drifts = "drift" in results and results["drift"].passed
-    return [name for name, result in results.items() if result.passed and drifts]

@@ -14,7 +14,8 @@ import numpy as np
 from jpo.agent.policy import SHAPES, Policy, ensemble, mean_policy, save_policy
 from jpo.agent.sealed import seal, unseal
 from jpo.errors import StoreError, UsageError
-from jpo.learning.practice import Track, practise_with, release_test, released_for, silently
+from jpo.learning.practice import Track, practise_with, silently
+from jpo.learning.release import release_test, released_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,8 +124,8 @@ def _loaded(part: bytes, plan: dict[str, int]) -> Training:
     if header.get("format") != FORMAT:
         raise StoreError("interrupted training", "was written by another version of JPO", remedy, code="JPO-E603")
     if header["plan"] != plan:
-        told = ", ".join(f"{name} {number}" for name, number in header["plan"].items())
-        raise UsageError("interrupted training", f"was begun with {told}", f"ask for the same, or {remedy}", code="JPO-E605")
+        begun = ", ".join(f"{name} {number}" for name, number in header["plan"].items())
+        raise UsageError("interrupted training", f"was begun with {begun}", f"ask for the same, or {remedy}", code="JPO-E605")
 
     def policies(kind: str, count: int) -> list[Policy]:
         return [Policy({name: tensors[f"{kind}{i}.{name}"] for name in SHAPES}, (), {}) for i in range(count)]  # type: ignore[misc]

@@ -1,7 +1,7 @@
-"""What may befall a simulated job: drift, a known end, a budget, preferences that are switched, prices that change.
+"""Scenarios of a simulated job: drift, a known end, a budget, preferences that are switched, prices that change.
 
 A script is drawn once per job, apart from the job, and says what holds in each of its runs, run 0 being the reference. What the
-agent is told of it is decided in practice.py; drift is told to nobody. All ranges are assumed, no recorded job went in.
+agent is shown of it is decided in practice.py; drift is never shown. All ranges are assumed, no recorded job went in.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jpo.records import Floats
 
 RUNS = 20
-"""Runs of a job whose end nobody knows, the reference included."""
+"""Runs of a job whose end is unknown, the reference included."""
 JUMPS = 0.7
 """Share of the drifting jobs which become another job at one run."""
 FURTHEST = float(np.log(2.5))
@@ -36,7 +36,7 @@ class Script:
         drift: shape (R, K), natural log of each candidate's duration relative to run 0. Hidden.
         preferences: R of them; known before each run.
         log_rate: shape (R, K), as Candidates.log_rate; known before each run.
-        horizon_known: the agent is told how many runs follow.
+        horizon_known: the agent knows how many runs follow.
         budget: what all runs after the reference may cost, in multiples of the reference run; None = no budget.
         later: the run from which the second of two conditions holds; 0 = they alternate; None = there is one condition.
     """
@@ -57,7 +57,7 @@ Scenario = Callable[[Candidates, Draws, Preference, np.random.Generator], Script
 
 
 def stationary(candidates: Candidates, _truth: Draws, preference: Preference, _rng: np.random.Generator) -> Script:
-    """Nothing changes, and nobody knows when it ends."""
+    """Nothing changes, and the end is unknown."""
     return _unchanged(candidates, preference, RUNS)
 
 
@@ -103,7 +103,7 @@ def switched(candidates: Candidates, _truth: Draws, _preference: Preference, rng
 
 def prices(candidates: Candidates, _truth: Draws, preference: Preference, rng: np.random.Generator) -> Script:
     """At a known run the price of large allocations falls or rises: ln rates are multiplied by U(0, 2). Cost has at least half of
-    the weight, lest nothing changes."""
+    the weight, or nothing would change."""
     at = int(rng.integers(RUNS // 5, RUNS - RUNS // 5))
     rates = np.repeat(candidates.log_rate[None], RUNS, axis=0)  # (R, K)
     rates[at:] *= rng.uniform(0.0, 2.0)

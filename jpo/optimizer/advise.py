@@ -1,36 +1,32 @@
-"""Where simulator, forecast and agent meet: a workload's runs go in, one decision with its forecasts comes out.
+"""Advice on a workload's next configuration: its runs go in, one decision with its forecasts comes out.
 
-Parameters travel, the parts do not know each other: draws = what training jobs may be like; belief = those that fit the runs;
-decision = the agent's choice under that belief. No store, no file, no clock: the same arguments give the same
+Simulator, forecast and agent meet here and do not know each other: draws = what training jobs may be like; belief = those that
+fit the runs; decision = the agent's choice under that belief. No store, no file, no clock: the same arguments give the same
 advice, in every process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from jpo.agent.acquisition import AcquisitionValues, acquisition_values
-from jpo.agent.budget import relative_costs, values_found
-from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.decide import decide
 from jpo.agent.harm import setback
 from jpo.agent.policy import Policy
+from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
-from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.agent.rows import rows_of
 from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
+from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import promised, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
-
-WATCHED = 100
-"""Last runs that a policy is told of, each candidate's age and how it moved."""
+from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Undo
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +40,12 @@ class Advice:
     next: Forecast
     by_hand: Collection[str] = ()
     """Parameters whose value the user set."""
-    ahead: Surrogate | None = field(default=None, compare=False)
-    """What was known and believed of all candidates; None where the caller of `advise_among` has it."""
+    surrogate: Surrogate | None = field(default=None, compare=False)
+    """What is believed of all candidates; None where the caller of `advise_among` has it."""
     undo: Undo | None = None
     """What is undone, if that is the advice."""
-    last: Undo | None = None
-    """How the agent's last change could be undone; None where that is not the question."""
+    problem: Problem | None = field(default=None, compare=False)
+    """What was decided; None where nothing was weighed."""
     seed: int = 0
     """With which the belief was drawn."""
 
@@ -65,94 +61,79 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     Raises:
         NothingAdmissible: JPO-E402, no configuration is expected to keep the SLA.
     """
-    chosen, followed_up = request.chosen, known.followed_up
+    chosen = request.chosen
     asked = [with_followers(request, chosen)] if chosen else []
     surrogate = surrogate_of(request, known.runs, seed=seed, others=known.others, asked=asked, interval_factor=interval_factor)
     warned, warnings = of_watch(surrogate.interval_factor)
-    undone: Undo | None = None
+    undone, problem = None, None
     if chosen:
-        told = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
-        decision = Decision(surrogate.row(*asked), None, "user", (told, *warned), warnings, "try")
+        setting = ", ".join(f"{name} = {value:g}" for name, value in chosen.items()) + " was set by hand"
+        decision = Decision(surrogate.row(*asked), None, "user", (setting, *warned), warnings, "try")
     else:
-        candidates = within_sla(surrogate, request)
-        waiting_for = known.waiting_for(request.current)
+        problem = problem_within_sla(surrogate, request, known)
+        candidates, waiting_for = problem.candidates, known.waiting_for(request.current)
         if waiting_for and candidates.admissible[candidates.current]:
-            told = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
-            decision = Decision(candidates.current, None, "waiting", (told, *warned), ("JPO-I611", *warnings))
-        elif known.last and (found := set_back(surrogate, request, known.last, followed_up)):
-            decision, undone = found, known.last
+            reason = f"suggestion {waiting_for} is in force and no run with it has finished; its outcome comes first"
+            decision = Decision(candidates.current, None, "waiting", (reason, *warned), ("JPO-I611", *warnings))
+        elif known.last and (back := set_back(surrogate, problem, request, known.last)):
+            decision, undone = back, known.last
         else:
-            belief = surrogate.belief
-            decision = choose(candidates, belief, known.runs, request, policy, followed_up, surrogate.interval_factor)
+            decision = choose(problem, request, policy, len(known.runs))
     lost, codes = of_loss_watch(surrogate.loss_interval_factor)
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = {**request.current, **undone.values} if undone else surrogate.candidates.parameters(decision.choice)
-    return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, known.last, seed)
+    return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem, seed)
 
 
 def advise_among(
-    candidates: Candidates,
-    belief: Belief,
-    runs: Sequence[Run],
-    request: Request,
-    *,
-    policy: Policy | None,
-    followed_up: Sequence[tuple[Run, Parameters]] = (),
-    interval_factor: float = 1.0,
+    candidates: Candidates, belief: Belief, request: Request, known: Known, policy: Policy | None, *, interval_factor: float = 1.0
 ) -> Advice:
     """The advice where candidates, belief and the calibration watch's factor are given."""
-    decision = choose(candidates, belief, runs, request, policy, followed_up, interval_factor)
-    now, then = (_forecast(belief, candidates, one, request, interval_factor) for one in (candidates.current, decision.choice))
+    problem = problem_of(candidates, belief, request, known, interval_factor=interval_factor)
+    decision = choose(problem, request, policy, len(known.runs))
+    now, then = (_forecast(problem, row, request) for row in (candidates.current, decision.choice))
     today, suggested = candidates.parameters(candidates.current), candidates.parameters(decision.choice)
-    return Advice(decision, today, suggested, now, then)
+    return Advice(decision, today, suggested, now, then, problem=problem)
 
 
-def choose(
-    candidates: Candidates,
-    belief: Belief,
-    runs: Sequence[Run],
-    request: Request,
-    policy: Policy | None,
-    followed_up: Sequence[tuple[Run, Parameters]],
-    interval_factor: float = 1.0,
-    promise: AcquisitionValues | None = None,
-) -> Decision:
+def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
+    """The decision problem among the candidates that are not expected to break the SLA.
+
+    Raises:
+        NothingAdmissible: JPO-E402, nothing is left.
+    """
+    candidates = within_sla(surrogate, request)
+    return problem_of(candidates, surrogate.belief, request, known, interval_factor=surrogate.interval_factor)
+
+
+def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
+    """The same; among all candidates where each is expected to break the SLA, for what was done all the same."""
+    try:
+        return problem_within_sla(surrogate, request, known)
+    except NothingAdmissible:
+        return problem_of(surrogate.candidates, surrogate.belief, request, known, interval_factor=surrogate.interval_factor)
+
+
+def choose(problem: Problem, request: Request, policy: Policy | None, runs_finished: int) -> Decision:
     """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known.
-
-    Args:
-        promise: see `decide`.
 
     Raises:
         NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
     """
-    rates = candidates.log_rate
-    decision = decide(
-        candidates,
-        belief,
-        request.preference,
-        explore=request.explore,
-        confidence=request.confidence,
-        policy=policy,
-        runs_finished=len(runs),
-        recent=relative_costs(followed_up, runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])),
-        interval_factor=interval_factor,
-        context=situation_of(candidates, belief, runs) if policy is not None and request.explore in policy.released else UNKNOWN,
-        found=row_found(candidates, followed_up),
-        promise=promise,
-    )
-    if not candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
+    decision = decide(problem, policy, runs_finished)
+    if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
         finding = (
             "no configuration that was measured is expected to keep what is promised, and only measured ones may be used now"
         )
-        remedy = "relax a promise, or " + ("use explore = safe" if request.explore == "off" else "try other values by --set")
+        remedy = "relax a promise, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
         raise NothingAdmissible(f"[sla] {', '.join(request.targets)}", finding, remedy, code="JPO-E402")
     return decision
 
 
-def set_back(ahead: Surrogate, request: Request, last: Undo, followed_up: Sequence[tuple[Run, Parameters]]) -> Decision | None:
+def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Undo) -> Decision | None:
     """Undo the last change if it did harm, and the values before it may stand there and are expected to keep the SLA."""
-    candidates, belief, now = ahead.candidates, ahead.belief, ahead.candidates.current
+    candidates, now = surrogate.candidates, surrogate.candidates.current
     today = candidates.parameters(now)
     before = {**today, **last.values}
     rows = rows_of(candidates, before)
@@ -160,38 +141,20 @@ def set_back(ahead: Surrogate, request: Request, last: Undo, followed_up: Sequen
     if not (rows.size and movable and request.admissible(today, before)):
         return None
     row = int(rows[0])
-    targets = list(promised(ahead, request))
-    if not all(one.kept[row] for one in targets):
+    targets = list(promised(surrogate, request))
+    if not all(target.kept[row] for target in targets):
         return None
-    broken = [one for one in targets if not one.kept[now] and np.isfinite(one.expected[row])]
-    told = [(one.name, one.limit, float(one.expected[row]), float(one.expected[now])) for one in broken]
-    found = row_found(candidates, followed_up)
-    harm = setback(row, belief, candidates, request.preference, broken=told, interval_factor=ahead.interval_factor, found=found)
+    missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]
+    broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]
+    harm = setback(problem, row, broken)
     if harm is None:
         return None
     why, code = harm
-    warned, warnings = of_watch(ahead.interval_factor)
-    worse = acquisition_values(
-        belief, candidates, request.preference, interval_factor=ahead.interval_factor, found=found
-    ).p_worse_today[row]
+    warned, warnings = of_watch(surrogate.interval_factor)
     reasons = (f"suggestion {last.suggestion_id} is undone: {why}", *warned)
-    return Decision(row, 1 - float(worse), "rollback", reasons, (code, *warnings), "known")
+    return Decision(row, 1 - float(problem.acquisition.p_worse_today[row]), "rollback", reasons, (code, *warnings), "known")
 
 
-def situation_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Context:
-    """What the last runs say of change, for a policy that reads it."""
-    placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
-    return watched(UNKNOWN, belief, [row for row, _ in placed], [run for _, run in placed])
-
-
-def row_found(candidates: Candidates, followed_up: Sequence[tuple[Run, Parameters]]) -> int | None:
-    """The row of the values before the agent's first change; None where they are no candidate, and cannot be compared with."""
-    today = candidates.parameters(candidates.current)
-    rows = rows_of(candidates, {**today, **values_found(followed_up, today)})
-    return int(rows[0]) if rows.size else None
-
-
-def _forecast(belief: Belief, candidates: Candidates, row: int, request: Request, interval_factor: float) -> Forecast:
-    return predict(
-        belief, row, usd_per_hour=usd_per_hour(candidates.parameters(row), request.prices), interval_factor=interval_factor
-    )
+def _forecast(problem: Problem, row: int, request: Request) -> Forecast:
+    rate = usd_per_hour(problem.candidates.parameters(row), request.prices)
+    return predict(problem.belief, row, usd_per_hour=rate, interval_factor=problem.interval_factor)

@@ -1,4 +1,4 @@
-"""Candidate set of a request: the configurations between which is chosen, and single ones that are looked at besides."""
+"""Candidate set of a request: the configurations between which is chosen, and single ones that are asked for."""
 
 from __future__ import annotations
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from jpo.agent.policy import Policy
 from jpo.errors import NothingAdmissible
-from jpo.optimizer.advise import advise, choose
+from jpo.optimizer.advise import advise, choose, problem_within_sla
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Known, Parameters, Preference
 
@@ -58,7 +57,7 @@ def choices_of(
         advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
         return AgentChoices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
-    surrogate, decision = advice.ahead, advice.decision
+    surrogate, decision = advice.surrogate, advice.decision
     assert surrogate is not None
     rows = {name: _preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
     return AgentChoices(
@@ -72,8 +71,6 @@ def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Pol
     if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
-        return choose(
-            within_sla(surrogate, request), belief, known.runs, request, policy, known.followed_up, surrogate.interval_factor
-        ).choice
+        return choose(problem_within_sla(surrogate, request, known), request, policy, len(known.runs)).choice
     except NothingAdmissible:
         return None

@@ -1,4 +1,4 @@
-"""What is expected of configurations, by what there is to rest on: finished runs, small trials, similar workloads, arithmetic.
+"""Expectations of configurations, by what there is to rest on: finished runs, small trials, similar workloads, arithmetic.
 
 The one that counts comes first and says what it is; nothing is expected where nothing supports a number.
 """
@@ -33,58 +33,58 @@ NOTHING = (
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Grounds:
+class Basis:
     """What expectations can rest on.
 
     Attributes:
-        ahead: the outlook, from this workload's finished runs where there are any.
+        surrogate: from this workload's finished runs where there are any.
         others: runs of other workloads.
         gpu_type: which GPUs they are, where the user has said so.
-        beside: outlooks with one more configuration each, by its values, for those that are no candidates.
+        beside: surrogates with one more configuration each, by its values, for those that are no candidates.
     """
 
     identity: Identity
-    ahead: Surrogate
+    surrogate: Surrogate
     trials: Sequence[Trial]
     others: Sequence[Run]
     gpu_type: str | None
     seed: int
     beside: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
-    def outlook(self, values: Parameters) -> Surrogate:
+    def surrogate_of(self, values: Parameters) -> Surrogate:
         """The one in which a configuration is a candidate."""
-        return self.beside.get(tuple(values.values()), self.ahead)
+        return self.beside.get(tuple(values.values()), self.surrogate)
 
 
-def expectations(asked: Sequence[Parameters], grounds: Grounds) -> list[list[Expected]]:
+def expectations(asked: Sequence[Parameters], basis: Basis) -> list[list[Expected]]:
     """For each configuration what is expected of it, what counts first; at least one, which may be "unknown"."""
-    candidates = grounds.ahead.candidates
+    candidates = basis.surrogate.candidates
     rows = [candidates.parameters(candidates.current), *asked]
-    history = [_history(values, grounds) for values in rows]
-    trials = _by_trials(rows, grounds) if grounds.trials else [None] * len(rows)
-    history_counts = _history_counts(history[0], trials[0], grounds)
+    history = [_history(values, basis) for values in rows]
+    trials = _by_trials(rows, basis) if basis.trials else [None] * len(rows)
+    history_counts = _history_counts(history[0], trials[0], basis)
     return [
-        _ordered(past, small, history_counts=history_counts) or [_guessed(values, grounds)]
+        _ordered(past, small, history_counts=history_counts) or [_guessed(values, basis)]
         for values, past, small in zip(asked, history[1:], trials[1:], strict=True)
     ]
 
 
-def _history(values: Parameters, grounds: Grounds) -> Expected | None:
+def _history(values: Parameters, basis: Basis) -> Expected | None:
     """By the belief after this workload's runs; None before the first that ended well."""
-    ahead = grounds.outlook(values)
-    forecast = ahead.forecast(ahead.row(values))
+    surrogate = basis.surrogate_of(values)
+    forecast = surrogate.forecast(surrogate.row(values))
     if forecast.duration_seconds is None:
         return None
-    well = sum(run.ended_well for run in grounds.ahead.runs)
+    well = sum(run.ended_well for run in basis.surrogate.runs)
     return Expected("history", f"the history: {well} finished run{'' if well == 1 else 's'} that ended well", forecast)
 
 
-def _history_counts(past: Expected | None, small: Expected | None, grounds: Grounds) -> bool:
+def _history_counts(past: Expected | None, small: Expected | None, basis: Basis) -> bool:
     """Whether history counts before trials, given what both say of today's values: the narrower does, in all rows, or these would
     not compare. Trials know of no target that a run stops at, so the history counts where its runs had one."""
     if past is None or small is None:
         return small is None
-    has_target = any(run.outcome.converged is not None for run in grounds.ahead.runs)
+    has_target = any(run.outcome.converged is not None for run in basis.surrogate.runs)
     return has_target or _width(past) <= _width(small)
 
 
@@ -114,17 +114,17 @@ def _width(one: Expected) -> float:
     return math.log(seconds.high / seconds.low) if seconds and seconds.low > 0 else math.inf
 
 
-def _by_trials(asked: Sequence[Parameters], grounds: Grounds) -> list[Expected | None]:
+def _by_trials(asked: Sequence[Parameters], basis: Basis) -> list[Expected | None]:
     """By the trials' speeds, carried over to each configuration and to all epochs on all the data."""
-    trials, candidates = grounds.trials, grounds.ahead.candidates
+    trials, candidates = basis.trials, basis.surrogate.candidates
     today = candidates.parameters(candidates.current)
     ran = [{**today, **one.parameters} for one in trials]
     names = ", ".join(one.run_id for one in trials[:4]) + (f" and {len(trials) - 4} more" if len(trials) > 4 else "")
     shares = ", ".join(dict.fromkeys(f"{100 * one.fraction:g}%" for one in trials))
     words = f"{len(trials)} trial{'' if len(trials) == 1 else 's'} on {shares} of the data: {names}"
     return [
-        Expected("trials", words, _full_run(values, seconds, ran, grounds))
-        for values, seconds in ((one, seconds_by_trials(trials, ran, [one], grounds.seed)[0]) for one in asked)
+        Expected("trials", words, _full_run(values, seconds, ran, basis))
+        for values, seconds in ((one, seconds_by_trials(trials, ran, [one], basis.seed)[0]) for one in asked)
     ]
 
 
@@ -143,9 +143,9 @@ def _step_times(rows: Sequence[Parameters], seed: int) -> np.ndarray[tuple[int, 
     return np.broadcast_to(step_time(knobs_of(everything), Latents(LAWS, seed)).log_step, (LAWS, len(rows)))
 
 
-def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], grounds: Grounds) -> Forecast:
-    """What a trial of this very configuration tells beside its speed: loss and memory, if it saw all the data."""
-    trials = grounds.trials
+def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], basis: Basis) -> Forecast:
+    """What a trial of this very configuration tells next to its speed: loss and memory, if it saw all the data."""
+    trials = basis.trials
     samples = next((one.samples / one.fraction for one in trials if one.samples), None)
     work = None if samples is None else samples * values["epochs"]
     alike = [one for one, its in zip(trials, ran, strict=True) if one.fraction == 1 and _same_but_epochs(its, values)]
@@ -153,7 +153,7 @@ def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], 
     losses = [found for one in alike if (found := loss_after(one.losses, values["epochs"]))]
     return Forecast(
         duration_seconds=seconds,
-        cost_usd=cost(seconds, values, grounds.outlook(values)),
+        cost_usd=cost(seconds, values, basis.surrogate_of(values)),
         val_loss=min(losses, key=lambda one: one.high / one.low) if losses else None,
         throughput_samples_per_second=Interval(work / seconds.mean, work / seconds.high, work / seconds.low) if work else None,
         memory_gib=Interval(memory, memory / (1 + MEMORY_ERROR), memory * (1 + MEMORY_ERROR)) if memory else None,
@@ -164,20 +164,20 @@ def _same_but_epochs(some: Parameters, other: Parameters) -> bool:
     return same(*({name: value for name, value in one.items() if name != "epochs"} for one in (some, other)))
 
 
-def cost(seconds: Interval | None, values: Parameters, ahead: Surrogate, prices: Prices | None = None) -> Interval | None:
-    """What such a run costs, on other prices than the outlook's if given; None without its time or a price."""
-    rate = ahead.usd_per_hour(ahead.row(values), prices)
+def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, prices: Prices | None = None) -> Interval | None:
+    """Cost of such a run, on other prices than the surrogate's if given; None without its time or a price."""
+    rate = surrogate.usd_per_hour(surrogate.row(values), prices)
     if rate is None or seconds is None:
         return None
     return Interval(*(one * rate / 3600 for one in (seconds.mean, seconds.low, seconds.high)))
 
 
-def _guessed(values: Parameters, grounds: Grounds) -> Expected:
+def _guessed(values: Parameters, basis: Basis) -> Expected:
     """From other workloads, else by arithmetic, else unknown and why."""
     kind: Kind = "similar workloads"
-    guess = from_similar(grounds.identity, values, grounds.others)
+    guess = from_similar(basis.identity, values, basis.others)
     if guess is None:
-        kind, guess = "heuristic", by_arithmetic(grounds.identity, values, grounds.gpu_type)
+        kind, guess = "heuristic", by_arithmetic(basis.identity, values, basis.gpu_type)
     if guess is None:
         return Expected("unknown", NOTHING, Forecast())
-    return Expected(kind, guess.words, Forecast(guess.seconds, cost(guess.seconds, values, grounds.outlook(values))))
+    return Expected(kind, guess.words, Forecast(guess.seconds, cost(guess.seconds, values, basis.surrogate_of(values))))

@@ -130,5 +130,5 @@ def gain(volume: float, measured: float) -> str:
 
 def difference(values: Mapping[str, float], today: Mapping[str, float], *, sign: str = " ") -> str:
     """What differs from today, in short: "batch 64, lr 0.03"; "as today" where nothing does."""
-    changed = [f"{SHORT.get(name, name)}{sign}{numbers.plain(value)}" for name, value in values.items() if value != today[name]]
-    return ", ".join(changed) or "as today"
+    parts = [f"{SHORT.get(name, name)}{sign}{numbers.plain(value)}" for name, value in values.items() if value != today[name]]
+    return ", ".join(parts) or "as today"

@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Another row that keeps to what was asked: faster than the answer, and dearer. None: unknown."""
+    """Another row that keeps to what was asked: faster than the answer, and more expensive. None: unknown."""
 
     row: int
     seconds_saved: float
@@ -74,7 +74,7 @@ class Answer:
         row: that row, else the one that comes nearest; None where no time or cost is known of any.
         probability: that a run of it keeps to what was asked.
         words: the answer in a sentence.
-        options: faster but dearer, the least dear first.
+        options: faster but more expensive, the cheapest first.
     """
 
     deadline_seconds: float | None

@@ -9,7 +9,7 @@ import constraints
 from constraints import Facts, Limits
 from jpo.cost import Prices, check_sla, usd_per_hour
 from jpo.forecast.trials import Trial
-from jpo.optimizer.expectations import Grounds, cost, disagree, expectations
+from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
@@ -30,27 +30,27 @@ class RowBasis:
 
     request: Request
     limits: Limits
-    grounds: Grounds
+    evidence: Basis
     runs: Sequence[Run]
 
 
 def rows_of(configurations: Sequence[Parameters], basis: RowBasis, *, spot: bool) -> list[Row]:
     """A row for each configuration; with `spot` two, on demand and on spot prices."""
     ways = (False, True) if spot else (None,)
-    pairs = zip(configurations, expectations(configurations, basis.grounds), strict=True)
+    pairs = zip(configurations, expectations(configurations, basis.evidence), strict=True)
     return [_row(values, expected, basis, way) for values, expected in pairs for way in ways]
 
 
 def further_rows(rows: Sequence[Row], basis: RowBasis, *, spot: bool) -> list[Row]:
     """All other configurations that the limits allow."""
-    candidates, shown = basis.grounds.ahead.candidates, [row.parameters for row in rows]
+    candidates, shown = basis.evidence.surrogate.candidates, [row.parameters for row in rows]
     allowed = [candidates.parameters(row) for row in range(len(candidates.values)) if candidates.admissible[row]]
     return rows_of([values for values in allowed if values not in shown], basis, spot=spot)
 
 
 def warnings(rows: Sequence[Row], basis: RowBasis) -> dict[str, str]:
     """What must be known to read the figures: sentence -> reason code."""
-    trials, sentences = basis.grounds.trials, {}
+    trials, sentences = basis.evidence.trials, {}
     if any(disagree([row.expected, *row.beside]) for row in rows):
         sentences[DISAGREE] = "JPO-W821"
     shares = {trial.fraction for trial in trials}
@@ -78,7 +78,7 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
     request, today = basis.request, basis.request.current
     prices = request.prices if spot is None else replace(request.prices, spot=spot)
     if spot is not None:
-        expected = [_priced(one, values, basis.grounds.outlook(values), prices) for one in expected]
+        expected = [_priced(one, values, basis.evidence.surrogate_of(values), prices) for one in expected]
     facts = Facts(
         gpu_memory_gib_now=gpu_memory_gib_now(today, basis.runs),
         usd_per_hour_next=usd_per_hour(values, prices),

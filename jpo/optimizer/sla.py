@@ -54,26 +54,26 @@ class Promised:
         return numbers.written(self.name, value, self.currency)
 
 
-def promised(ahead: Surrogate, request: Request) -> Iterator[Promised]:
+def promised(surrogate: Surrogate, request: Request) -> Iterator[Promised]:
     """The promises about which something is known; where nothing is known of a candidate (NaN), it keeps them."""
     for name, limit in request.targets.items():
         promise = SLA_TARGETS[name]
-        expected = ahead.expected(promise.quantity)
+        expected = surrogate.expected(promise.quantity)
         if expected is not None:
             edge = promise.edge(limit)
             kept = ~(expected > edge if promise.at_most else expected < edge)
             yield Promised(name, limit, expected, kept, request.currency)
 
 
-def within_sla(ahead: Surrogate, request: Request) -> Candidates:
+def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
     """The candidates without those that are expected to break the SLA.
 
     Raises:
         NothingAdmissible: JPO-E402, nothing is left; names the promise and what comes nearest, or the promises that exclude each
             other.
     """
-    allowed = ahead.candidates.admissible
-    targets = tuple(promised(ahead, request))
+    allowed = surrogate.candidates.admissible
+    targets = tuple(promised(surrogate, request))
     for one in targets:
         if not (allowed & one.kept).any():
             remedy = "relax it, or widen the limits in [parameters]"
@@ -82,7 +82,7 @@ def within_sla(ahead: Surrogate, request: Request) -> Candidates:
     if not keeps.any():
         remedy = "relax one of them, or widen the limits in [parameters]"
         raise NothingAdmissible("[sla]", _contradiction(targets, allowed), remedy, code="JPO-E402")
-    return replace(ahead.candidates, admissible=keeps)
+    return replace(surrogate.candidates, admissible=keeps)
 
 
 def _out_of_reach(one: Promised, allowed: Bools) -> str:
@@ -99,9 +99,9 @@ def _contradiction(targets: Sequence[Promised], allowed: Bools) -> str:
     if not pairs:
         return f"{', '.join(one.name for one in targets)} cannot be kept together, though any two of them can"
     one, other = pairs[0]
-    told = [
+    texts = [
         f"what keeps {kept.name} {AT_BEST[broken.name]} {broken.written(broken.best(allowed & kept.kept))}"
         for kept, broken in ((one, other), (other, one))
     ]
     names = " and ".join(f"{each.name} ({each.written(each.limit)})" for each in (one, other))
-    return f"{names} contradict each other: {'; '.join(told)}"
+    return f"{names} contradict each other: {'; '.join(texts)}"

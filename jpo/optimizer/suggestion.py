@@ -61,7 +61,7 @@ def suggestion_of(
     """
     workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, known.runs))
-    explanation = account_of(advice, request, proposal.limits, known.followed_up, facts=facts, policy=policy)
+    explanation = account_of(advice, request, known, proposal.limits, facts=facts, policy=policy)
     thin = thinned_out(advice.current, proposal.executed, known.runs)
     changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
     return Suggestion(
@@ -133,11 +133,11 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
     if not there:
         return f"not run yet at {value:g}"
     failed = sum(not run.ended_well for run in there)
-    told = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
+    reason = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
     alone, today = (median_seconds(runs, {**current, name: v}) for v in (value, current[name]))
     if alone is None or today is None:
-        return told
-    return f"{told}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
+        return reason
+    return f"{reason}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
 
 
 def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:

@@ -130,8 +130,8 @@ class Surrogate:
 
 
 def _at(band: Band, row: int) -> Interval | None:
-    told = Interval(float(band.mean[row]), float(band.low[row]), float(band.high[row]))
-    return told if math.isfinite(told.mean) else None
+    interval = Interval(float(band.mean[row]), float(band.low[row]), float(band.high[row]))
+    return interval if math.isfinite(interval.mean) else None
 
 
 def surrogate_of(
@@ -160,16 +160,16 @@ def surrogate_of(
     return Surrogate(candidates, believe(prior, candidates, runs), runs, prior, time, request.prices, loss)
 
 
-def with_configuration(ahead: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = ()) -> Surrogate:
+def with_configuration(surrogate: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = ()) -> Surrogate:
     """The surrogate with one more configuration; the same one where it is a candidate.
 
     Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
     """
-    candidates = with_row(ahead.candidates, values, ahead.prices)
-    if candidates is ahead.candidates:
-        return ahead
+    candidates = with_row(surrogate.candidates, values, surrogate.prices)
+    if candidates is surrogate.candidates:
+        return surrogate
     prior = prior_of(candidates, seed, others)
-    return replace(ahead, candidates=candidates, belief=believe(prior, candidates, ahead.runs), prior=prior)
+    return replace(surrogate, candidates=candidates, belief=believe(prior, candidates, surrogate.runs), prior=prior)
 
 
 def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tuple[float, float]:

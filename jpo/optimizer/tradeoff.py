@@ -1,7 +1,7 @@
-"""Configurations on the axes of a trade-off: what runs have measured, what else is predicted, and which of them are worth it.
+"""Trade-off of configurations on some axes: what runs have measured, what else is predicted, and which of them are worth it.
 
 Facts and predictions stay apart: a configuration that was measured counts as measured, whatever is predicted of it. No store, no
-file, no clock: an outlook goes in, points come out.
+file, no clock: a surrogate goes in, points come out.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Tradeoff:
         left_out: why runs and configurations are neither -> how many.
     """
 
-    ahead: Surrogate
+    surrogate: Surrogate
     axes: Mapping[str, str]
     targets: Promises
     facts: Points
@@ -61,7 +61,7 @@ class Tradeoff:
     left_out: Mapping[str, int]
 
 
-def axes_of(asked: Sequence[str] | None, ahead: Surrogate) -> tuple[dict[str, str], str | None]:
+def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str, str], str | None]:
     """Objective -> quantity, and what must be said where it is not what one would expect.
 
     Args:
@@ -70,10 +70,10 @@ def axes_of(asked: Sequence[str] | None, ahead: Surrogate) -> tuple[dict[str, st
     Raises:
         UsageError: JPO-E833, the cost was asked for and is not known of any run.
     """
-    well = [run for run in ahead.runs if run.ended_well]
+    well = [run for run in surrogate.runs if run.ended_well]
     of_gpus = any(run.outcome.gpu_utilisation is not None for run in well)
     quantities = {**OBJECTIVES, "efficiency": "gpu_utilisation" if of_gpus else "cpu_utilisation"}
-    known = {name for name, quantity in quantities.items() if any(value_of(run, quantity, ahead) is not None for run in well)}
+    known = {name for name, quantity in quantities.items() if any(value_of(run, quantity, surrogate) is not None for run in well)}
     if not well or "cost" in known or (asked and "cost" not in asked):
         return {name: quantities[name] for name in asked or ("time", "cost")}, None
     if asked:
@@ -84,10 +84,10 @@ def axes_of(asked: Sequence[str] | None, ahead: Surrogate) -> tuple[dict[str, st
     return {name: quantities[name] for name in instead}, note
 
 
-def value_of(run: Run, quantity: str, ahead: Surrogate) -> float | None:
+def value_of(run: Run, quantity: str, surrogate: Surrogate) -> float | None:
     """What a run measured; None where it did not. What it does not report of its parameters had today's value."""
-    today = ahead.candidates.parameters(ahead.candidates.current)
-    return outcome_of(run.completed(today), quantity, ahead.prices)
+    today = surrogate.candidates.parameters(surrogate.candidates.current)
+    return outcome_of(run.completed(today), quantity, surrogate.prices)
 
 
 def front_of(
@@ -128,58 +128,58 @@ def front_of(
     )
 
 
-def trade_off(ahead: Surrogate, axes: Mapping[str, str], targets: Promises) -> Tradeoff:
-    """Facts and guesses on these axes. `promises`: those of [sla]."""
+def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises) -> Tradeoff:
+    """Facts and guesses on these axes. `targets`: those of [sla]."""
     left_out = Counter[str]()
-    facts = measured(ahead, axes, targets, left_out)
-    return Tradeoff(ahead, axes, targets, facts, predicted(ahead, axes, targets, facts, left_out), left_out)
+    facts = measured(surrogate, axes, targets, left_out)
+    return Tradeoff(surrogate, axes, targets, facts, predicted(surrogate, axes, targets, facts, left_out), left_out)
 
 
-def measured(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, left_out: Counter[str]) -> Points:
+def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, left_out: Counter[str]) -> Points:
     """The medians of the runs that ended well and measured everything, per configuration."""
     found: dict[int, list[dict[str, float]]] = {}
-    for one in runs_at_candidates(ahead.candidates, ahead.runs):
-        told = {quantity: value_of(one.run, quantity, ahead) for quantity in axes.values()}
-        values = {quantity: value for quantity, value in told.items() if value is not None}
+    for one in runs_at_candidates(surrogate.candidates, surrogate.runs):
+        measures = {quantity: value_of(one.run, quantity, surrogate) for quantity in axes.values()}
+        values = {quantity: value for quantity, value in measures.items() if value is not None}
         if not one.run.ended_well:
             left_out["runs that did not end well"] += 1
         elif len(values) < len(axes):
-            left_out[f"runs without {' and '.join(quantity_of(name).short for name in told if name not in values)}"] += 1
+            left_out[f"runs without {' and '.join(quantity_of(name).short for name in measures if name not in values)}"] += 1
         else:
             found.setdefault(one.row, []).append(values)
     points = {}
     for row, runs in found.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
         certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
-        points[row] = Point(ahead.candidates.parameters(row), len(runs), medians, breaks=broken(certain, targets))
+        points[row] = Point(surrogate.candidates.parameters(row), len(runs), medians, breaks=broken(certain, targets))
     return points
 
 
-def predicted(ahead: Surrogate, axes: Mapping[str, str], targets: Promises, facts: Points, left_out: Counter[str]) -> Points:
+def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, facts: Points, left_out: Counter[str]) -> Points:
     """Forecasts of what could be run and was not measured."""
     points: dict[int, Point] = {}
-    if ahead.belief.duration_seconds is None:
+    if surrogate.belief.duration_seconds is None:
         return points
-    for row in map(int, np.flatnonzero(ahead.candidates.admissible)):
+    for row in map(int, np.flatnonzero(surrogate.candidates.admissible)):
         if row in facts:
             continue
-        point = forecast(ahead, row, axes, targets)
+        point = forecast(surrogate, row, axes, targets)
         if len(point.values) < len(axes):
             left_out["configurations of which a forecast is missing"] += 1
-        elif ahead.belief.p_fail[row] > RISKY:
+        elif surrogate.belief.p_fail[row] > RISKY:
             left_out[f"configurations of which more than {percent(RISKY)} would fail"] += 1
         else:
             points[row] = point
     return points
 
 
-def forecast(ahead: Surrogate, row: int, axes: Mapping[str, str], targets: Promises) -> Point:
+def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Promises) -> Point:
     """What is expected of a configuration; without a value where nothing supports one."""
-    expected = ahead.forecast(row)
+    expected = surrogate.forecast(row)
     bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
     means = {quantity: interval.mean for quantity, interval in bounds.items()}
-    p_fail = float(ahead.belief.p_fail[row])
-    return Point(ahead.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, targets))
+    p_fail = float(surrogate.belief.p_fail[row])
+    return Point(surrogate.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, targets))
 
 
 def broken(expected: Forecast, targets: Promises) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Poi
     rows = dict.fromkeys((*of.facts, *listed, *marks))
     points = [
         replace(
-            every.get(row) or forecast(of.ahead, row, of.axes, of.targets),
+            every.get(row) or forecast(of.surrogate, row, of.axes, of.targets),
             on_front=bool(known.get(row, False)),
             on_expected_front=bool(expected.get(row, False)),
             marks=tuple(marks.get(row, ())),
@@ -228,8 +228,8 @@ def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
     known = hypervolume(facts, reference)
     guesses = (coordinates(of.guesses.values(), of.axes, unlucky=one) for one in (False, True))
     expected, unlucky = (beyond(known, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
-    told = {quantity: sign(quantity) * value for quantity, value in zip(quantities, reference, strict=True)}
-    return Volumes(told, known, expected, unlucky)
+    shown = {quantity: sign(quantity) * value for quantity, value in zip(quantities, reference, strict=True)}
+    return Volumes(shown, known, expected, unlucky)
 
 
 def beyond(known: float, volume: float) -> float:

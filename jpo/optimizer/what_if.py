@@ -48,16 +48,16 @@ class Bounds:
         if self.miss(row) == math.inf:
             return f"Whether anything would {asked} is unknown: no run, trial or similar workload supports a number."
         known = {name: getattr(row.expected.forecast, name) for name in ("duration_seconds", "cost_usd")}
-        told = ", ".join(
+        parts = ", ".join(
             numbers.expected(name, interval, bounds=True, currency=self.currency) for name, interval in known.items() if interval
         )
         if not met:
-            return f"Nothing admissible is expected to {asked}; nearest is {label(row)}: {told}."
+            return f"Nothing admissible is expected to {asked}; nearest is {label(row)}: {parts}."
         best = "The fastest" if self.seconds is None else "The cheapest"
         if math.isinf(mean_of(row, "cost_usd")):
             best = "Prices are unknown; the fastest"
         sure = numbers.percent(likely) if (likely := self.probability(row)) <= 0.99 else "> 99%"
-        return f"{best} that is expected to {asked}: {label(row)}, {told}; the probability is {sure}."
+        return f"{best} that is expected to {asked}: {label(row)}, {parts}; the probability is {sure}."
 
     def _asked(self) -> list[tuple[str, float]]:
         pairs = (("duration_seconds", self.seconds), ("cost_usd", self.usd))

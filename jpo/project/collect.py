@@ -12,6 +12,7 @@ from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
+from jpo.history.followed import followed_up
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.project import Project
@@ -136,18 +137,6 @@ def cut_short(source: str, unread: str, *, strict: bool) -> Mapping[str, str]:
     if strict:
         raise TelemetryError(source, unread, "run again, or raise --timeout", code="JPO-E117")
     return {f"{source.capitalize()} was {unread}": "JPO-W117"}
-
-
-def followed_up(store: Store, recorded: Sequence[RecordedRun], *, last: int = 20) -> tuple[tuple[Run, Mapping[str, float]], ...]:
-    """The last runs that followed a change which the agent suggested, with the values before it, oldest first.
-
-    What a rollback put back is no new step of the agent's: it had been there, or belongs to an earlier suggestion.
-    """
-    followers = [entry for entry in recorded if entry.suggestion_id][-last:]
-    pairs = [(entry.run, store.suggestion(entry.suggestion_id)) for entry in followers if entry.suggestion_id]
-    return tuple(
-        (run, made.current) for run, made in pairs if made.status == "changed" and made.decided_by not in ("user", "rollback")
-    )
 
 
 def untried(store: Store, identity: Identity, runs: tuple[Run, ...], *, now: float) -> Suggestion | None:

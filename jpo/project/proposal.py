@@ -80,7 +80,7 @@ def executed_with(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]
 def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     """What the guard cannot read in two files: the forecast, and the GPU memory that today's values need."""
     expected = {f"{f.name}_next": interval.mean for f in fields(Forecast) if (interval := getattr(advice.next, f.name))}
-    rate = usd_per_hour(advice.suggested, advice.ahead.prices) if advice.ahead else None
+    rate = usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None
     return Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, runs), usd_per_hour_next=rate, **expected)
 
 

@@ -8,17 +8,17 @@
     explanation.py   the same retold in full; explanation_json.py
     prediction.py    what configurations would take and cost, and the answer to a what-if question
     front.py         the trade-off front
+    history.py       runs, suggestions and the ledger; before_after.py: before JPO and after
     prices.py        prices, an hour of today's configuration, the instances of a catalogue
     fleet.py         a simulated fleet
     replay.py        recorded runs, played by JPO and its peers
-    plots/           the front, a fleet, a replay, before and after, as pictures
-    before_after.py  before JPO and after
-    log_figures.py   what many runs say; log_tables.py, extended.py (as CSV, with rewards)
-    sla.py, doctor_text.py, audit_words.py    promises, surroundings, the audit log
+    logs.py          what many runs say; the extended CSV, with rewards
+    plots/           front, fleet, replay, before and after as pictures
+    sla.py, audit.py, doctor_text.py    SLA targets and thresholds, the audit log, surroundings
     live.py          a long wait on stderr
 
     numbers.py       numbers as people read them: 3h 52m, 21%, 0.0316
-    printable.py     names from elsewhere; spreadsheet.py, run_rows.py: rows of CSV files
+    spreadsheet.py   rows of CSV files, harmless in spreadsheets
     page.py          what text is printed on
 
 All of it is told what to write: nothing here decides or stores anything.

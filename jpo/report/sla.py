@@ -1,121 +1,202 @@
-"""Runs held against an SLA, and thresholds that could be promised, for people."""
+"""Runs held against [sla], and the thresholds that could be promised."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from jpo.records import USD, Currency, Interval, SlaCheck
-from jpo.report.page import blank_page, text_of
-from jpo.wording import numbers
+from jpo.records import USD, Currency, Identity, Run, SlaCheck
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Row, Section, Span, Table, Verbatim
+from jpo.wording import names, numbers
 from jpo.wording.printable import printable
 
-WORDS = {"ok": ("met", "green"), "broken": ("violated", "red"), "unknown": ("unknown", "dim"), "at risk": ("at risk", "yellow")}
-"""Verdict -> its word for people, and its colour."""
+if TYPE_CHECKING:
+    from jpo.cost.sla import Compliance, ComplianceRate
+    from jpo.cost.thresholds import Threshold
+
+WORDS: Mapping[str, tuple[str, Emphasis]] = {
+    "ok": ("met", "good"),
+    "broken": ("violated", "bad"),
+    "unknown": ("unknown", "dim"),
+    "at risk": ("at risk", "warning"),
+}
+"""Verdict -> its word for people, and what it means to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedRun:
-    """A run and its promises, each with what was measured (None: nothing)."""
+    """A run and its SLA targets, each with what was measured (None: nothing)."""
 
-    run_id: str
-    ending: str
-    """How and when it ended, in words."""
+    run: Run
     checks: Sequence[tuple[SlaCheck, float | None]]
+
+    def with_verdict(self, verdict: str) -> list[str]:
+        """The targets about which this is known."""
+        return [check.name for check, _ in self.checks if check.verdict == verdict]
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """In how many cases something was kept, of those in which it is known."""
+class SlaReport:
+    """Runs held against [sla].
 
-    what: str
-    kept: int
-    known: int
-    bounds: Interval | None = None
-    """The share with its 90% interval, where that can be told."""
+    Attributes:
+        checked: the runs that were asked for.
+        compliance: how often all runs kept it; `runs` says how many these are.
+    """
+
+    identity: Identity
+    targets: Mapping[str, float]
+    checked: Sequence[CheckedRun]
+    compliance: Compliance
+    runs: int
+    notes: Sequence[str] = ()
+    currency: Currency = USD
+
+    @property
+    def violated(self) -> bool:
+        """Whether a checked run violated a target."""
+        return any(run.with_verdict("broken") for run in self.checked)
 
 
-def checked_text(
-    workload: str,
-    checked: Sequence[CheckedRun],
-    tallies: Sequence[Tally],
-    notes: Iterable[str],
-    *,
-    runs: int,
-    currency: Currency = USD,
-    width: int,
-    colour: bool,
-) -> str:
-    """A table for each checked run, one over all `runs` runs, and the verdict in one line."""
-    parts: list[RenderableType] = [Text.assemble("Workload ", (printable(workload), "bold")), ""]
-    for one in checked:
-        parts += [Text.assemble("Run ", (printable(one.run_id), "bold"), f"   {one.ending}"), _promises(one, currency), ""]
-    if runs:
-        parts += [_compliance(tallies, runs), ""]
-    parts += [Text(printable(f"Note: {note}"), style="yellow") for note in notes]
-    return _laid_out([*parts, Text(verdict(checked), style="bold")], width, colour)
+@dataclass(frozen=True, slots=True)
+class SlaProposal:
+    """Thresholds for [sla].
+
+    Attributes:
+        share: of runs like these that are expected to keep each threshold by itself.
+        runs: from how many runs they come; `basis` says which these are.
+    """
+
+    identity: Identity
+    share: float
+    runs: int
+    basis: str
+    thresholds: Sequence[Threshold]
+    notes: Sequence[str] = ()
+    currency: Currency = USD
+
+
+def document(result: SlaReport | SlaProposal) -> Document:
+    """A table for each checked run and one over all runs; or lines for jpo.toml."""
+    if isinstance(result, SlaProposal):
+        return Document("", (Verbatim("\n".join(map(printable, _toml(result))), "toml"),), currency=result.currency)
+    blocks = (*map(_run, result.checked), *([_compliance(result)] if result.runs else []), *map(Note, result.notes))
+    return Document(("Workload ", Span(str(result.identity))), blocks, verdict(result.checked), result.currency)
 
 
 def verdict(checked: Sequence[CheckedRun]) -> str:
     """What came of it, in one line."""
     if not checked:
         return "no run on record: whether the SLA is kept is unknown"
-    broken = [f"{one.run_id} ({', '.join(names)})" for one in checked if (names := list(_named(one, "broken")))]
+    broken = [f"{run.run.run_id} ({', '.join(names)})" for run in checked if (names := run.with_verdict("broken"))]
     if broken:
         return printable(f"violated by {', '.join(broken)}")
-    unknown = sum(len(list(_named(one, "unknown"))) for one in checked)
-    targets = sum(len(one.checks) for one in checked)
+    unknown = sum(len(run.with_verdict("unknown")) for run in checked)
+    targets = sum(len(run.checks) for run in checked)
     if unknown == targets:
         return "unknown: nothing was measured of what is promised"
     return "all promises met" if not unknown else f"no promise violated; {unknown} of {targets} unknown"
 
 
-def tally(one: Tally) -> str:
-    """6 of 7: 86%, with its interval."""
-    if not one.known:
-        return numbers.UNKNOWN
-    told = f"{one.kept} of {one.known}: {numbers.percent(one.kept / one.known)}"
-    return told if one.bounds is None else f"{told} ({numbers.percent(one.bounds.low)} to {numbers.percent(one.bounds.high)})"
+def _run(checked: CheckedRun) -> Block:
+    run = checked.run
+    title = ("Run ", Span(run.run_id), f"   {run.status.value.replace('_', ' ')}, {numbers.moment(run.ended_at)} UTC")
+    columns = (Column("target"), Column("limit", "figure"), Column("measured", "figure"), Column(""))
+    return Section(title, (Table(columns, tuple(_check(check, value) for check, value in checked.checks)),))
 
 
-def limit(name: str, value: float, currency: Currency) -> str:
-    """What is promised, with its sign."""
-    return f"{'≥' if '_min' in name else '≤'} {numbers.written(name, value, currency)}"
+def _check(check: SlaCheck, measured: float | None) -> Row:
+    word, emphasis = WORDS[check.verdict]
+    limit = Cell(check.limit, check.name, prefix=f"{names.TARGETS[check.name].sign} ")
+    return check.name, limit, Cell(measured, check.name), Span(word, emphasis)
 
 
-def _named(one: CheckedRun, verdict: str) -> Iterator[str]:
-    return (check.name for check, _ in one.checks if check.verdict == verdict)
+def _compliance(result: SlaReport) -> Table:
+    """How often each target was kept, then all of them together."""
+    account = result.compliance
+    rows = [
+        *(_kept(name, kept) for name, kept in account.targets.items()),
+        _kept("runs that violated nothing", account.runs),
+        _kept("targets of all runs", account.pairs, interval=False),  # those of a run go together: it would be too narrow
+    ]
+    columns = (
+        *(Column(f"of {result.runs} run{'' if result.runs == 1 else 's'}"), Column("kept", "figure"), Column("known", "figure")),
+        Column("share (90% interval)", "prose", "share"),
+    )
+    return Table(columns, tuple(rows), name="compliance")
 
 
-def _promises(one: CheckedRun, currency: Currency) -> Table:
-    table = _table("promise", "limit", "measured", "")
-    for check, value in one.checks:
-        measured = numbers.UNKNOWN if value is None else numbers.written(check.name, value, currency)
-        word, style = WORDS[check.verdict]
-        table.add_row(check.name, limit(check.name, check.limit, currency), measured, Text(word, style=style))
-    return table
+def _kept(what: str, kept: ComplianceRate, *, interval: bool = True) -> Row:
+    share = kept.share
+    if share is None:
+        return what, kept.kept, kept.known, None
+    return what, kept.kept, kept.known, Cell(share.mean, "share", *((share.low, share.high) if interval else ()))
 
 
-def _compliance(tallies: Sequence[Tally], runs: int) -> Table:
-    table = _table(f"of {runs} run{'' if runs == 1 else 's'}", "kept, where known (90% interval)")
-    for one in tallies:
-        table.add_row(one.what, tally(one))
-    return table
+def _toml(proposal: SlaProposal) -> Iterator[str]:
+    """Lines to paste into jpo.toml; what cannot be said is a comment."""
+    runs = f"{proposal.runs} run{'' if proposal.runs == 1 else 's'} that ended well {proposal.basis}"
+    share = f"{proposal.share:.1%}".replace(".0%", "%")
+    yield f"# {proposal.identity}: {runs}"
+    yield f"# each line by itself is expected to be kept by {share} of runs like them"
+    yield from (f"# {note}" for note in proposal.notes)
+    yield "[sla]"
+    lines = [
+        (f"{threshold.name} = {threshold.toml}", _seen(threshold, proposal.currency))
+        for threshold in proposal.thresholds
+        if threshold.toml is not None
+    ]
+    wide = max((len(line) for line, _ in lines), default=0)
+    yield from (f"{line:{wide}}   # {seen}" for line, seen in lines)
+    for threshold in proposal.thresholds:
+        if threshold.toml is None:
+            seen = _seen(threshold, proposal.currency)
+            yield f"# {threshold.name}: unknown, {threshold.why_not}{f' ({seen})' if seen else ''}"
 
 
-def _table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 2))
-    for name in names:
-        table.add_column(name, overflow="fold")
-    return table
+def _seen(threshold: Threshold, currency: Currency) -> str:
+    """In how many runs it was measured, and between which values; empty where in none."""
+    if threshold.least is None or threshold.most is None:
+        return ""
+    least, most = (numbers.written(threshold.name, value, currency) for value in (threshold.least, threshold.most))
+    limit = "in USD; " if threshold.toml is not None and threshold.name == "cost_max" and currency != USD else ""
+    return f"{limit}{threshold.runs} run{'' if threshold.runs == 1 else 's'}, {least}" + (f" to {most}" if most != least else "")
 
 
-def _laid_out(parts: Iterable[RenderableType], width: int, colour: bool) -> str:
-    console = blank_page(width, colour=colour)
-    for part in parts:
-        console.print(part)
-    return text_of(console)
+def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
+    """The published documents of `jpo sla check` and `jpo sla suggest`; what is not known is null."""
+    if isinstance(result, SlaProposal):
+        return {
+            "schema_version": 1,
+            "workload": asdict(result.identity),
+            "share": result.share,
+            "runs": result.runs,
+            "basis": result.basis,
+            "thresholds": [{**asdict(threshold), "written": threshold.toml} for threshold in result.thresholds],
+            "notes": list(result.notes),
+        }
+    return {
+        "schema_version": 1,
+        "workload": asdict(result.identity),
+        "promises": dict(result.targets),
+        "runs": [
+            {
+                "run_id": checked.run.run_id,
+                "status": checked.run.status.value,
+                "ended_at": checked.run.ended_at,
+                "checks": [{**asdict(check), "measured": value} for check, value in checked.checks],
+            }
+            for checked in result.checked
+        ],
+        "compliance": {
+            "runs": _counted(result.compliance.runs),
+            "pairs": asdict(result.compliance.pairs),
+            "promises": {name: _counted(result.compliance.of(name)) for name in result.targets},
+        },
+        "notes": list(result.notes),
+    }
+
+
+def _counted(kept: ComplianceRate) -> dict[str, object]:
+    return {**asdict(kept), "share": kept.share and asdict(kept.share)}

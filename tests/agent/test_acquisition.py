@@ -97,10 +97,10 @@ def test_a_worse_model_is_one_worse_than_what_the_agent_found(grid, belief):
     believed = belief([[0, 0, 0]], val_loss=0.4)
     believed = replace(believed, log_loss=np.log([[1 / 1.02, 1, 1.02]]))  # each step adds what is tolerated
     crept = acquisition_values(believed, grid(current=1), TIME)
-    held = acquisition_values(believed, grid(current=1), TIME, found=0)
+    held = acquisition_values(believed, grid(current=1), TIME, reference=0)
     assert crept.mean[2] == pytest.approx(crept.mean[1], abs=1e-3)
     assert held.mean[2] - held.mean[1] == pytest.approx(3 * math.log(1.02))
-    assert p_beyond(believed, grid(current=1), TIME, 0.05, found=0)[2] == 1.0
+    assert p_beyond(believed, grid(current=1), TIME, 0.05, reference=0)[2] == 1.0
     assert p_beyond(believed, grid(current=1), TIME, 0.05)[2] == 0.0
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jpo.agent.budget import relative_costs, values_found
+from jpo.agent.budget import BUDGET, budget_left, reference_values, relative_costs
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -71,12 +71,12 @@ def test_values_that_somebody_else_set_are_what_the_agent_found():
 
 def test_what_the_agent_found_is_what_stood_there_before_its_first_change():
     there, on = (a_run(1, TRIED, 50.0), TODAY), (a_run(2, OTHER, 60.0), TRIED)
-    assert values_found([there, on], OTHER) == TODAY
-    assert values_found([there, on], TRIED) == TODAY  # put back by `jpo rollback`
-    assert values_found([there, on], {"batch_size": 8.0}) == {"batch_size": 8.0}
-    assert values_found([], TODAY) == TODAY
+    assert reference_values([there, on], OTHER) == TODAY
+    assert reference_values([there, on], TRIED) == TODAY  # put back by `jpo rollback`
+    assert reference_values([there, on], {"batch_size": 8.0}) == {"batch_size": 8.0}
+    assert reference_values([], TODAY) == TODAY
     long_ago = (a_run(0, OTHER, 50.0), {"batch_size": 8.0})
-    assert values_found([long_ago, there], OTHER) == OTHER  # somebody went back to it
+    assert reference_values([long_ago, there], OTHER) == OTHER  # somebody went back to it
 
 
 def test_a_cost_that_was_not_measured_follows_from_the_price_per_hour():
@@ -85,3 +85,11 @@ def test_a_cost_that_was_not_measured_follows_from_the_price_per_hour():
     measured = spent((a_run(1, TRIED, 50.0, cost=9.0), TODAY), before=before, preference=COST)
     assert dearer == pytest.approx((0.5 * math.e,))
     assert measured == pytest.approx((3.0,))
+
+
+def test_savings_may_be_spent_and_old_losses_are_forgotten() -> None:
+    assert budget_left([]) == BUDGET
+    assert budget_left([0.5] * 4) == pytest.approx(BUDGET + 2)
+    assert budget_left([2.0]) == pytest.approx(BUDGET - 1)
+    assert budget_left([9.0] + [1.0] * 20) == pytest.approx(BUDGET)
+    assert budget_left([9.0] + [1.0] * 19) < 0

@@ -7,26 +7,20 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from jpo.agent.budget import budget_left
 from jpo.agent.context import UNKNOWN, Context
-from jpo.agent.decide import BUDGET, budget_left, decide, lies_between
+from jpo.agent.decide import decide, lies_between
 from jpo.agent.policy import SHAPES, Policy
+from jpo.agent.problem import Problem
 from jpo.records import Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)
 HALF, DOUBLE = math.log(0.5), math.log(2)
 
 
-def ask(candidates, believed, preference=TIME, *, explore="safe", confidence=0.9, recent=(), policy=None, **more):
-    return decide(
-        candidates,
-        believed,
-        preference,
-        explore=explore,
-        confidence=confidence,
-        policy=policy,
-        recent=recent,
-        **{"runs_finished": 1, **more},
-    )
+def ask(candidates, believed, preference=TIME, *, recent=(), policy=None, runs_finished=1, **more):
+    problem = Problem(candidates, believed, preference, budget_left=budget_left(recent), **more)
+    return decide(problem, policy, runs_finished)
 
 
 def random_policy(released, seed=0):
@@ -142,14 +136,6 @@ def test_an_overspent_budget_leaves_only_what_was_measured(grid, belief):
     assert ask(grid(), belief([[0, HALF, 1]], runs=(1, 2, 0)), recent=[1.2, 1.9]).choice == 1
 
 
-def test_savings_may_be_spent_and_old_losses_are_forgotten():
-    assert budget_left([]) == BUDGET
-    assert budget_left([0.5] * 4) == pytest.approx(BUDGET + 2)
-    assert budget_left([2.0]) == pytest.approx(BUDGET - 1)
-    assert budget_left([9.0] + [1.0] * 20) == pytest.approx(BUDGET)
-    assert budget_left([9.0] + [1.0] * 19) < 0
-
-
 def test_what_may_be_risked_grows_with_what_is_left(grid, belief):
     costly = belief([[0, 0.1, 3 * HALF]] * 3 + [[0, 0.1, math.log(1.3)]])
     assert ask(grid(), costly).choice == 2
@@ -201,7 +187,7 @@ def test_tolerated_losses_do_not_add_up_over_several_changes(grid, belief):
     faster = belief([[0.1, 0, -0.04]], runs=(1, 1, 0), val_loss=0.4)
     faster = replace(faster, log_loss=np.log([[1 / 1.02, 1, 1.02]]))
     assert ask(grid(current=1), faster).choice == 2
-    assert ask(grid(current=1), faster, found=0).choice == 1
+    assert ask(grid(current=1), faster, reference=0).choice == 1
 
 
 def test_a_gain_that_serves_no_further_run_is_not_paid_for(grid, belief):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from jpo.agent.harm import LOSS_NOISE, Z, setback, worsening
+from jpo.agent.problem import Problem
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)
@@ -14,7 +15,7 @@ NOISE = 0.05 * math.sqrt(1 / 1 + 1 / 4)
 
 def test_what_took_longer_by_more_than_noise_is_a_setback(grid, belief):
     for worse, found in ((0.9 * Z * NOISE, None), (1.1 * Z * NOISE, "JPO-I842")):
-        harm = setback(1, belief([[0, -worse]], runs=(1, 4), failures=(0, 0)), grid((64, 16)), TIME)
+        harm = setback(Problem(grid((64, 16)), belief([[0, -worse]], runs=(1, 4), failures=(0, 0)), TIME), 1)
         assert (harm and harm[1]) == found
     assert harm is not None
     assert harm[0].startswith("since then the outcome is 14% worse under your preference, more than noise explains; ")
@@ -23,48 +24,50 @@ def test_what_took_longer_by_more_than_noise_is_a_setback(grid, belief):
 
 def test_a_watch_that_found_the_belief_too_sure_asks_for_more(grid, belief):
     believed = belief([[0, -1.1 * Z * NOISE]], runs=(1, 4), failures=(0, 0))
-    assert setback(1, believed, grid((64, 16)), TIME, interval_factor=1.2) is None
+    assert setback(Problem(grid((64, 16)), believed, TIME, interval_factor=1.2), 1) is None
 
 
 def test_what_the_preference_does_not_weigh_is_no_setback(grid, belief):
     believed = replace(belief([[0, -0.5]], runs=(1, 4), failures=(0, 0)), log_cost=np.zeros((1, 2)))
-    assert setback(1, believed, grid((64, 16)), Preference(0, 1, 0)) is None
+    assert setback(Problem(grid((64, 16)), believed, Preference(0, 1, 0)), 1) is None
 
 
 @pytest.mark.parametrize(("before", "found"), [(math.log(1 / 1.05), None), (math.log(1 / 1.2), "JPO-I842")])
 def test_a_worse_validation_loss_is_a_setback_although_time_is_saved(grid, belief, before, found):
     believed = belief([[0, 0.1]], runs=(2, 3), failures=(0, 0), val_loss=0.12)  # 10% faster
-    harm = setback(1, replace(believed, log_loss=np.array([[0.0, before]])), grid((64, 16)), TIME)
+    harm = setback(Problem(grid((64, 16)), replace(believed, log_loss=np.array([[0.0, before]])), TIME), 1)
     assert (harm and harm[1]) == found
 
 
 def test_the_noise_of_the_loss_counts_where_the_loss_does(grid, belief):
     believed = replace(belief([[0, 0]], runs=(1, 1), failures=(0, 0), val_loss=0.1), log_loss=np.array([[0.0, -0.1]]))
-    worse, noise = worsening(1, believed, grid((64, 16)), TIME, 1)
+    worse, noise = worsening(Problem(grid((64, 16)), believed, TIME), 1)
     assert worse == pytest.approx(3 * (0.1 - math.log(1.02)))
     assert noise == pytest.approx(math.sqrt(2) * math.hypot(0.05, 3 * LOSS_NOISE))
-    assert worsening(1, replace(believed, val_loss=None), grid((64, 16)), TIME, 1) == pytest.approx((0, math.sqrt(2) * 0.05))
+    assert worsening(Problem(grid((64, 16)), replace(believed, val_loss=None), TIME), 1) == pytest.approx(
+        (0, math.sqrt(2) * 0.05)
+    )
 
 
 def test_a_promise_that_was_kept_before_is_named_with_its_numbers(grid, belief):
     believed = belief([[0, -0.01]], runs=(1, 1), failures=(0, 0))
-    told = setback(1, believed, grid((64, 16)), TIME, broken=[("time_max", 60.0, 59.0, 61.234)])
+    told = setback(Problem(grid((64, 16)), believed, TIME), 1, broken=[("time_max", 60.0, 59.0, 61.234)])
     assert told == ("time_max = 60 was kept before it and is not since: 59 became 61.23", "JPO-I841")
 
 
 @pytest.mark.parametrize(("failures", "found"), [((1, 0), None), ((2, 0), "JPO-I843"), ((2, 3), None)])
 def test_one_failed_run_may_be_bad_luck_and_two_are_not_unless_it_failed_before_as_well(grid, belief, failures, found):
-    harm = setback(1, belief([[0, 0]], runs=(0, 3), failures=failures), grid((64, 16)), TIME)
+    harm = setback(Problem(grid((64, 16)), belief([[0, 0]], runs=(0, 3), failures=failures), TIME), 1)
     assert (harm and harm[1]) == found
 
 
 def test_without_a_run_that_ended_well_before_nobody_can_tell(grid, belief):
-    assert setback(1, belief([[0, -5]], runs=(3, 0), failures=(0, 0)), grid((64, 16)), TIME) is None
-    assert setback(0, belief([[0, -5]], runs=(3, 3), failures=(0, 0)), grid((64, 16)), TIME) is None
+    assert setback(Problem(grid((64, 16)), belief([[0, -5]], runs=(3, 0), failures=(0, 0)), TIME), 1) is None
+    assert setback(Problem(grid((64, 16)), belief([[0, -5]], runs=(3, 3), failures=(0, 0)), TIME), 0) is None
 
 
 def test_the_loss_is_held_against_what_the_agent_found_as_the_ordinary_decision_does(grid, belief):
     believed = belief([[0, math.log(0.8), 0]], runs=(2, 2, 2), failures=(0, 0, 0), val_loss=0.1)  # before it was faster ...
     believed = replace(believed, log_loss=np.array([[0.0, 0.3, 0.0]]))  # ... and the model worse than the one that was found
-    assert setback(1, believed, grid((64, 16, 32)), TIME) is not None
-    assert setback(1, believed, grid((64, 16, 32)), TIME, found=2) is None
+    assert setback(Problem(grid((64, 16, 32)), believed, TIME), 1) is not None
+    assert setback(Problem(grid((64, 16, 32)), believed, TIME, reference=2), 1) is None

@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from jpo.agent.acquisition import acquisition_values
 from jpo.agent.context import UNKNOWN, Context
+from jpo.agent.problem import Problem
 from jpo.agent.state import BOUND, OWN, SHARED, SHORTLIST, WIDTH, features, observe
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 
@@ -13,9 +14,7 @@ TIME = Preference(1, 0, 0)
 
 
 def encode(belief, candidates, preference=TIME, context=UNKNOWN):
-    return features(
-        belief, candidates, preference, acquisition_values(belief, candidates, preference), candidates.admissible, context
-    )
+    return features(Problem(candidates, belief, preference, context=context), candidates.admissible)
 
 
 def shared(name):
@@ -102,7 +101,7 @@ def test_the_shortlist_keeps_today_and_what_is_asked_for(grid, belief):
     k = SHORTLIST + 20
     candidates = grid(tuple(range(1, k + 1)), current=k - 1)
     believed = belief([np.linspace(-1, 1, k)], runs=[0] * k, failures=[0] * k)
-    seen = observe(believed, candidates, TIME, acquisition_values(believed, candidates, TIME), candidates.admissible, k - 2)
+    seen = observe(Problem(candidates, believed, TIME), candidates.admissible, k - 2)
     assert len(seen.rows) == SHORTLIST == len(seen.features)
     assert {0, k - 2, k - 1} <= set(seen.rows.tolist())
     assert seen.rows[seen.index(k - 2)] == k - 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.learning.job import SITUATIONS
+from jpo.learning.job import DOMAINS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "scenarios.py"
 
@@ -18,7 +18,7 @@ def answer(*options):
 
 def test_the_table_has_a_row_for_every_situation_and_a_verdict():
     out = answer()
-    assert [row.split("**")[1] for row in out.splitlines() if row.startswith("| **")] == list(SITUATIONS)
+    assert [row.split("**")[1] for row in out.splitlines() if row.startswith("| **")] == list(DOMAINS)
     assert "Better than the rule by more than the spread" in out
     assert len({row.count("|") for row in out.splitlines() if row.startswith("|")}) == 1
 

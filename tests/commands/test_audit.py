@@ -120,7 +120,7 @@ def test_a_dry_run_leaves_no_record(project: Project, monkeypatch: pytest.Monkey
 
 
 def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.learning.continual.RELEASE_JOBS", 18)
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
     project.jpo("observe")
     project.jpo("learn", "config.ini", "--budget", "60s")
     learnt, tested = records(project)[-2:]
@@ -149,6 +149,18 @@ def test_show_folds_on_a_narrow_terminal_below_its_words(project: Project, monke
     lines = project.jpo("audit", "show", "--no-color", "--limit", "2").out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith(" " * 43) for line in lines)
+
+
+def test_show_makes_a_page_of_the_newest_records(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    suggest(project)
+    page = project.jpo("audit", "show", "-o", "markdown").out
+    assert page.startswith("### Audit log\n\n| record | time (UTC) | kind | workload | what | by |\n")
+    assert (page.count("`digits/cnn/pytorch`"), "Note" in page) == (9, False)
+    monkeypatch.setattr("jpo.commands.audit.MOST_ROWS", 2)
+    short = project.jpo("audit", "show", "-o", "html").out
+    assert short.count("<code>digits/cnn/pytorch</code>") == 2
+    assert "newest 2 only, older ones are left out" in short
+    assert project.jpo("audit", "show", "-o", "html", "--limit", "3").out.count("<code>digits") == 3
 
 
 @pytest.mark.parametrize("at", ["1e300", "-1e300", "3e11"])
@@ -277,7 +289,7 @@ def test_export_since_nonsense_is_a_usage_error(project: Project) -> None:
 
 def test_export_stops_at_a_damaged_record_and_says_so(project: Project) -> None:
     project.jpo("observe")
-    for damage in ("'{'", "'[1]'", "'5'"):
+    for damage in ("'{'", "'[1]'", "'5'", """'{"x": NaN}'""", """'{"x": 1e999}'"""):
         tamper(project, f"UPDATE audit SET data = {damage} WHERE number = 3")  # noqa: S608
         answer = project.jpo("audit", "export")
         assert answer.code == 5

@@ -138,7 +138,7 @@ def test_config_check_finds_what_only_the_guard_refuses(project: Project) -> Non
 def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jpo.learning.continual.RELEASE_JOBS", 18)
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
     project.jpo("observe")
     first = project.jpo("learn", "config.ini", "--budget", "60s").out
     assert "6 runs learnt, 6 altogether, 48 updates" in first
@@ -154,7 +154,7 @@ def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
 
 
 def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.learning.continual.RELEASE_JOBS", 18)
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
     project.jpo("observe")
     project.jpo("learn", "config.ini", "--budget", "60s")
     late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")

@@ -34,7 +34,7 @@ def test_the_newest_run_is_checked_and_all_runs_are_counted(promised):
     answer = promised.jpo("sla", "check")
     assert (answer.code, answer.err) == (3, "")
     assert "Run run-6" in answer.out
-    assert "time_max 3 of 7: 43% (19% to 71%)" in " ".join(answer.out.split())
+    assert "time_max 3 7 43% (19% to 71%)" in " ".join(answer.out.split())
     assert answer.out.endswith("violated by run-6 (time_max)\n")
 
 
@@ -118,7 +118,7 @@ def test_gpus_of_this_machine_are_told_where_their_use_is_promised(promised, mon
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{promised.folder}:/usr/bin:/bin")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert "NVIDIA A100-SXM4-80GB of this machine is 37% busy now" in promised.jpo("sla", "check").out
+    assert "NVIDIA A100-SXM4-80GB of this machine: GPU utilisation 37% now" in promised.jpo("sla", "check").out
 
 
 def test_suggested_lines_can_be_pasted_and_are_kept_by_the_runs_they_come_from(project):
@@ -131,6 +131,13 @@ def test_suggested_lines_can_be_pasted_and_are_kept_by_the_runs_they_come_from(p
     assert "# digits/cnn/pytorch: 3 runs that ended well with today's values" in answer.out
     assert "3 runs, 1m 38s to 1m 44s" in answer.out
     assert "# gpu_util_min: unknown, measured in 0 of at least 3 runs; 3 more are needed" in answer.out
+
+
+def test_suggested_lines_are_the_same_in_markdown_and_html(project):
+    lines = project.jpo("sla", "suggest").out
+    assert f"```toml\n{lines}```\n" in project.jpo("sla", "suggest", "-o", "markdown").out
+    assert "<pre># digits/cnn/pytorch: 3 runs" in project.jpo("sla", "suggest", "-o", "html").out
+    assert "kept by 97.5% of runs like them" in project.jpo("sla", "suggest", "--keep", "0.975").out
 
 
 def test_with_few_runs_of_todays_values_all_that_ended_well_count_and_it_says_so(project):

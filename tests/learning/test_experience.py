@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from jpo.agent.reward import regret_reward
-from jpo.learning.experience import fingerprint, learnable, transitions
+from jpo.agent.state import observe
+from jpo.learning.experience import fingerprint, known_after, learnable, transitions
+from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
@@ -98,3 +100,32 @@ def test_a_failed_run_is_penalised_for_the_promises_that_it_had_broken_by_then()
     *_, failed = transitions([*RUNS[:3], late], replace(WISHES, targets={"time_max": 40.0}), seed=0, first=0)
     assert failed is not None
     assert (failed.reward[4], failed.reward[5]) == (1, pytest.approx(math.log(2)))
+
+
+def test_what_is_learnt_from_is_the_state_that_was_decided_in() -> None:
+    """Budget, reference, calibration and context as they were before the last run; other runs of the agent's were dear."""
+    steps = [(16.0, 100.0), (16.0, 101.0), (64.0, 150.0), (16.0, 99.0), (32.0, 60.0), (32.0, 61.0), (32.0, 90.0), (32.0, 55.0)]
+    runs = [a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(steps)]
+    followers = [(runs[2], NOW), (runs[3], None), (runs[4], NOW)]
+    request = replace(WISHES, current={**NOW, "batch_size": 32.0}, choices={"batch_size": [16, 32, 64], "cpus": [2]})
+    earlier = known_after(runs[:-1], followers)
+    problem = advise(request, earlier, None, seed=0).problem
+    assert problem is not None
+    assert (problem.budget_left, problem.reference) == (pytest.approx(0.5 + 0.4, abs=0.05), 1)
+    decided = observe(problem, problem.allowed)
+    *_, last = transitions(runs, request, seed=0, first=0, followers=followers)
+    assert last is not None
+    assert last.seen.rows.tolist() == decided.rows.tolist()
+    assert (last.seen.allowed == decided.allowed).all()
+    assert last.seen.features == pytest.approx(decided.features, abs=1e-5)
+
+
+def test_suggestions_after_a_run_do_not_change_what_was_known_before_it() -> None:
+    followers = [(RUNS[2], NOW), (RUNS[3], NOW)]
+    assert known_after(RUNS[:3], followers).followed_up == ((RUNS[2], NOW),)
+    assert known_after(RUNS[:2], followers).followed_up == ()
+
+
+def test_where_nothing_is_expected_to_keep_the_sla_what_was_run_all_the_same_is_learnt() -> None:
+    out_of_reach = replace(WISHES, targets={"time_max": 0.001})
+    assert None not in list(transitions(RUNS, out_of_reach, seed=0, first=0))

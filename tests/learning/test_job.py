@@ -5,23 +5,23 @@ import pytest
 
 from jpo.agent.acquisition import CLIP
 from jpo.agent.reward import OVERSPENT
-from jpo.learning.job import SITUATIONS, execute, new_job
+from jpo.learning.job import DOMAINS, execute, new_job
 from jpo.records import NAMED_PREFERENCES
 
 
-def drawn(seed, situation=None, **options):
-    return new_job(np.random.default_rng(seed), situation, **options)
+def drawn(seed, domain=None, **options):
+    return new_job(np.random.default_rng(seed), domain, **options)
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
-def test_todays_configuration_works_and_no_other_is_out_of_the_beliefs_sight(situation):
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_todays_configuration_works_and_no_other_is_out_of_the_beliefs_sight(domain):
     for seed in range(5):
-        job = drawn(seed, situation)
+        job = drawn(seed, domain)
         assert not job.truth.fails[0, job.candidates.current]
         assert -CLIP <= job.best(0) <= 0
 
 
-def test_the_situation_sets_explore_and_scenario_and_the_preference_may_be_given():
+def test_the_domain_sets_explore_and_scenario_and_the_preference_may_be_given():
     assert (drawn(0, "safe").explore, drawn(0, "on").explore) == ("safe", "on")
     assert drawn(0, "horizon").script.horizon_known
     assert drawn(0, "safe", preference=NAMED_PREFERENCES["cost"]).script.preferences[0] == NAMED_PREFERENCES["cost"]

@@ -5,8 +5,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed; it is neede
 from jpo.agent.policy import load_policy  # noqa: E402
 from jpo.errors import StoreError, UsageError  # noqa: E402
 from jpo.learning import pretraining  # noqa: E402
-from jpo.learning.practice import released_for  # noqa: E402
 from jpo.learning.pretraining import SEEDS, pretrain  # noqa: E402
+from jpo.learning.release import released_for  # noqa: E402
 
 
 class Killed(Exception):

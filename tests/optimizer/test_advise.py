@@ -4,14 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from jpo.agent.rows import row_of
 from jpo.cost import Prices
 from jpo.errors import NothingAdmissible
-from jpo.optimizer.advise import Advice, advise, row_found
-from jpo.optimizer.candidates import collect
+from jpo.optimizer.advise import Advice, advise
 from jpo.optimizer.request import Request
 from jpo.records import Change, Identity, Known, Outcome, Preference, Run, RunStatus, Undo, same
 from tests.made import a_suggestion
@@ -130,14 +127,6 @@ def test_what_exploring_has_cost_is_counted_against_the_budget() -> None:
     assert "JPO-W606" in spent.decision.codes
 
 
-def test_the_values_that_the_agent_found_are_looked_up_among_the_candidates() -> None:
-    candidates = collect(request(), FASTER)
-    then, gone = {**NOW, "batch_size": 64.0}, {**NOW, "batch_size": 8.5}
-    assert row_found(candidates, ()) == candidates.current
-    assert row_found(candidates, [(a_run(5, 50.0), then)]) == row_of(candidates, then)
-    assert row_found(candidates, [(a_run(5, 50.0), gone)]) is None
-
-
 def test_a_model_is_worse_against_what_the_agent_found_and_not_against_its_own_last_change() -> None:
     measured = ((16.0, 100.0, 1.0), (64.0, 70.0, 1.3), (256.0, 55.0, 1.3))
     ran = [(batch, seconds, loss) for batch, seconds, loss in measured for _ in range(3)]
@@ -177,9 +166,3 @@ def test_forecasts_are_as_wide_as_the_watch_says() -> None:
 def test_configurations_are_the_same_if_they_agree_in_what_both_name() -> None:
     assert same({"cpus": 2.0}, {"cpus": 2.0 + 1e-9, "gpus": 1.0})
     assert not same({"cpus": 2.0}, {"cpus": 3.0})
-
-
-def test_candidates_say_whether_prices_are_known() -> None:
-    assert not collect(request(), []).priced
-    assert collect(request(prices=Prices(usd_per_cpu_hour=1.0)), []).priced
-    assert np.all(np.isfinite(collect(request(), []).log_rate))

@@ -4,7 +4,7 @@ import pytest
 from made import DIGITS, a_run
 
 from jpo.forecast.trials import Trial
-from jpo.optimizer.expectations import Grounds, disagree, expectations
+from jpo.optimizer.expectations import Basis, disagree, expectations
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of
 from jpo.records import Identity, Outcome, Preference
@@ -16,9 +16,9 @@ def a_trial(epoch_seconds=10.0, **more):
     return Trial("t1", TODAY, 1.0, epoch_seconds, 0.02, 5.0, around_seconds=1.0, **more)
 
 
-def grounds(runs=(), trials=(), others=(), identity=DIGITS):
+def basis(runs=(), trials=(), others=(), identity=DIGITS):
     request = Request(TODAY, free=("batch_size",), admissible=lambda _today, _proposed: True, preference=Preference())
-    return Grounds(identity, surrogate_of(request, runs, seed=0), trials, others, None, 0)
+    return Basis(identity, surrogate_of(request, runs, seed=0), trials, others, None, 0)
 
 
 def runs_of(seconds, count=3, **outcome):
@@ -31,11 +31,11 @@ def runs_of(seconds, count=3, **outcome):
 @pytest.mark.parametrize(
     ("known", "kind"),
     [
-        (grounds(runs=runs_of(400.0)), "history"),
-        (grounds(trials=[a_trial()]), "trials"),
-        (grounds(others=[a_run(identity=Identity("digits2", "cnn", "pytorch"))]), "unknown"),
-        (grounds(), "unknown"),
-        (grounds(identity=Identity("cifar10", "resnet18", "pytorch")), "heuristic"),
+        (basis(runs=runs_of(400.0)), "history"),
+        (basis(trials=[a_trial()]), "trials"),
+        (basis(others=[a_run(identity=Identity("digits2", "cnn", "pytorch"))]), "unknown"),
+        (basis(), "unknown"),
+        (basis(identity=Identity("cifar10", "resnet18", "pytorch")), "heuristic"),
     ],
 )
 def test_an_answer_says_what_it_rests_on(known, kind):
@@ -46,7 +46,7 @@ def test_an_answer_says_what_it_rests_on(known, kind):
 
 def test_the_narrower_of_history_and_trials_counts_and_what_trials_do_not_tell_is_said_to_be_the_historys():
     wild = [replace(run, outcome=Outcome(duration_seconds=400.0 * 4**i, val_loss=0.4)) for i, run in enumerate(runs_of(1.0))]
-    ((first, second),) = expectations([TODAY], grounds(runs=wild, trials=[a_trial()]))
+    ((first, second),) = expectations([TODAY], basis(runs=wild, trials=[a_trial()]))
     assert (first.kind, second.kind) == ("trials", "history")
     assert first.forecast.val_loss == second.forecast.val_loss
     assert second.words in first.words
@@ -54,14 +54,14 @@ def test_the_narrower_of_history_and_trials_counts_and_what_trials_do_not_tell_i
 
 def test_all_rows_rest_on_what_counts_for_todays_values():
     others = [replace(run, parameters={**TODAY, "batch_size": 8.0}) for run in runs_of(400.0)]
-    here, there = expectations([TODAY, {**TODAY, "batch_size": 8.0}], grounds(runs=others, trials=[a_trial()]))
+    here, there = expectations([TODAY, {**TODAY, "batch_size": 8.0}], basis(runs=others, trials=[a_trial()]))
     assert [one.kind for one in here] == [one.kind for one in there] == ["trials", "history"]
-    assert expectations([{**TODAY, "batch_size": 8.0}], grounds(runs=others, trials=[a_trial()])) == [there]
+    assert expectations([{**TODAY, "batch_size": 8.0}], basis(runs=others, trials=[a_trial()])) == [there]
 
 
 def test_a_job_that_stops_at_a_target_is_known_by_its_history():
     runs = runs_of(100.0, converged=True, val_loss=0.4)
-    ((first, second),) = expectations([TODAY], grounds(runs=runs, trials=[a_trial()]))
+    ((first, second),) = expectations([TODAY], basis(runs=runs, trials=[a_trial()]))
     assert (first.kind, second.kind) == ("history", "trials")
     assert disagree([first, second])
     assert second.forecast.val_loss is None  # it rests on the trial alone
@@ -69,28 +69,28 @@ def test_a_job_that_stops_at_a_target_is_known_by_its_history():
 
 def test_a_target_counts_even_where_trials_are_narrower():
     wild = [replace(run, outcome=Outcome(duration_seconds=400.0 * 4**i, converged=True)) for i, run in enumerate(runs_of(1.0))]
-    ((first, second),) = expectations([TODAY], grounds(runs=wild, trials=[a_trial()]))
+    ((first, second),) = expectations([TODAY], basis(runs=wild, trials=[a_trial()]))
     assert (first.kind, second.kind) == ("history", "trials")
 
 
 def test_what_a_log_does_not_name_had_todays_value_whatever_is_asked_first():
     silent = replace(a_trial(samples=1000.0), parameters={})
     other = {**TODAY, "batch_size": 8.0}
-    (now, *_), _ = expectations([TODAY, other], grounds(trials=[silent]))
-    _, (again, *_) = expectations([other, TODAY], grounds(trials=[silent]))
+    (now, *_), _ = expectations([TODAY, other], basis(trials=[silent]))
+    _, (again, *_) = expectations([other, TODAY], basis(trials=[silent]))
     assert again.forecast.duration_seconds.mean == pytest.approx(now.forecast.duration_seconds.mean, rel=0.02)
 
 
 def test_a_trial_on_a_part_of_the_data_tells_no_memory_and_no_loss():
     losses = tuple((float(e), 0.2 + 1 / e) for e in range(1, 21))
     part = replace(a_trial(losses=losses, memory_gib=2.0), fraction=0.1)
-    ((found,),) = expectations([TODAY], grounds(trials=[part]))
+    ((found,),) = expectations([TODAY], basis(trials=[part]))
     assert found.forecast.memory_gib is found.forecast.val_loss is None
 
 
 def test_losses_and_memory_come_from_trials_of_this_very_configuration_alone():
     losses = tuple((float(e), 0.2 + 1 / e) for e in range(1, 21))
-    known = grounds(trials=[a_trial(losses=losses, memory_gib=2.0, samples=1000.0)])
+    known = basis(trials=[a_trial(losses=losses, memory_gib=2.0, samples=1000.0)])
     ((here,), (there,)) = expectations([TODAY, {**TODAY, "batch_size": 128.0}], known)
     assert here.forecast.memory_gib is not None
     assert here.forecast.memory_gib.mean == 2.0

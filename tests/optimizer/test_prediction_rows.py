@@ -4,7 +4,7 @@ from made import DIGITS, a_run
 
 from constraints import Limits
 from jpo.cost import Prices
-from jpo.optimizer.expectations import Grounds
+from jpo.optimizer.expectations import Basis
 from jpo.optimizer.prediction_rows import RowBasis, further_rows, rows_of, warnings
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of
@@ -25,8 +25,8 @@ def basis(*runs: Run) -> RowBasis:
     runs = runs or RUNS
     prices = Prices(usd_per_cpu_hour=0.5, spot_share=0.5)
     request = Request(TODAY, ["batch_size"], lambda _today, proposed: proposed["batch_size"] <= 64, Preference(), prices)
-    grounds = Grounds(DIGITS, surrogate_of(request, runs, seed=0), (), (), None, 0)
-    return RowBasis(request, Limits(), grounds, runs)
+    evidence = Basis(DIGITS, surrogate_of(request, runs, seed=0), (), (), None, 0)
+    return RowBasis(request, Limits(), evidence, runs)
 
 
 def test_a_row_says_what_differs_and_how_often_it_was_run() -> None:

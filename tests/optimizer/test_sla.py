@@ -49,19 +49,19 @@ def test_one_promise_that_nothing_keeps_is_named_with_what_comes_nearest() -> No
 
 
 def test_promises_that_exclude_each_other_are_named_with_what_each_demands() -> None:
-    ahead = Foreseen(duration_seconds=[100.0, 50.0, 20.0], cost_usd=[1.0, 2.0, 5.0], val_loss=[0.1, 0.1, 0.1])
+    surrogate = Foreseen(duration_seconds=[100.0, 50.0, 20.0], cost_usd=[1.0, 2.0, 5.0], val_loss=[0.1, 0.1, 0.1])
     with pytest.raises(NothingAdmissible) as caught:
-        within_sla(ahead, request({"val_loss_max": 0.2, "time_max": 30.0, "cost_max": 3.0}))
+        within_sla(surrogate, request({"val_loss_max": 0.2, "time_max": 30.0, "cost_max": 3.0}))
     assert str(caught.value) == (
-        "[sla]: time_max (30 s) and cost_max (3.00 USD) contradict each other: what keeps time_max costs at least 5.00 USD; "
-        "what keeps cost_max takes at least 50 s; relax one of them, or widen the limits in [parameters]"
+        "[sla]: time_max (30s) and cost_max (3.00 USD) contradict each other: what keeps time_max costs at least 5.00 USD; "
+        "what keeps cost_max takes at least 50s; relax one of them, or widen the limits in [parameters]"
     )
 
 
 def test_three_promises_of_which_any_two_can_be_kept_are_named_together() -> None:
-    ahead = Foreseen(duration_seconds=[9.0, 1.0, 1.0], memory_gib=[1.0, 9.0, 1.0], val_loss=[1.0, 1.0, 9.0])
+    surrogate = Foreseen(duration_seconds=[9.0, 1.0, 1.0], memory_gib=[1.0, 9.0, 1.0], val_loss=[1.0, 1.0, 9.0])
     with pytest.raises(NothingAdmissible, match="time_max, memory_max_gib, val_loss_max cannot be kept together, though any two"):
-        within_sla(ahead, request({"time_max": 2.0, "memory_max_gib": 2.0, "val_loss_max": 2.0}))
+        within_sla(surrogate, request({"time_max": 2.0, "memory_max_gib": 2.0, "val_loss_max": 2.0}))
 
 
 def test_where_only_digits_that_nobody_writes_are_missing_it_says_a_little() -> None:

@@ -32,12 +32,12 @@ def a_run(at: int, **measured: float) -> Run:
     return Run(str(at), Identity("d", "m", "f"), NOW, RunStatus.SUCCEEDED, None, float(at), Outcome(**measured), "csv")
 
 
-def ahead(*runs: Run, prices: Prices | None = None) -> Surrogate:
+def surrogate(*runs: Run, prices: Prices | None = None) -> Surrogate:
     return surrogate_of(request(prices), runs, seed=0)
 
 
 def test_every_quantity_is_expected_near_what_was_measured_and_as_the_forecast_says() -> None:
-    outlook = ahead(*(a_run(at, **MEASURED) for at in range(3)))
+    outlook = surrogate(*(a_run(at, **MEASURED) for at in range(3)))
     now = outlook.candidates.current
     for quantity, came in (MEASURED | {"cost_usd": 2.0}).items():
         expected = outlook.expected(quantity)
@@ -50,11 +50,11 @@ def test_every_quantity_is_expected_near_what_was_measured_and_as_the_forecast_s
 
 
 def test_nothing_is_expected_where_nothing_is_known() -> None:
-    outlook = ahead(a_run(0, duration_seconds=60.0), prices=Prices())
+    outlook = surrogate(a_run(0, duration_seconds=60.0), prices=Prices())
     assert outlook.expected("duration_seconds") is not None
     for quantity in ("cost_usd", "val_loss", "throughput_samples_per_second", "memory_gib"):
         assert outlook.expected(quantity) is None
-    assert ahead().forecast(0) == Forecast()
+    assert surrogate().forecast(0) == Forecast()
 
 
 def test_a_row_without_a_price_costs_an_unknown_amount() -> None:
@@ -69,7 +69,7 @@ def test_a_row_without_a_price_costs_an_unknown_amount() -> None:
 
 def test_losses_that_came_as_nobody_forecast_widen_their_intervals_alone_and_the_reader_is_told() -> None:
     runs = [a_run(at, duration_seconds=3600.0, val_loss=0.5 * math.exp(1.5 * (-1) ** at)) for at in range(12)]
-    outlook = ahead(*runs)
+    outlook = surrogate(*runs)
     assert (outlook.interval_factor, outlook.loss_interval_factor > 1.5) == (1.0, True)
     decision = advise(request(), Known(tuple(runs)), None, seed=0).decision
     assert ("JPO-W816" in decision.codes, "JPO-W616" in decision.codes) == (True, False)
@@ -91,12 +91,12 @@ def test_a_forecast_holds_the_energy_that_runs_measured_like_their_cost_does() -
 @pytest.mark.parametrize("joules", [None, 1e308])
 def test_energy_that_nobody_knows_is_left_out_of_a_forecast(joules: float | None) -> None:
     runs = [a_run(at, duration_seconds=3600.0, **({} if joules is None else {"energy_joules": joules})) for at in range(3)]
-    outlook = ahead(*runs, prices=Prices(usd_per_gpu_hour=2.0, usd_per_kwh=0.5))
+    outlook = surrogate(*runs, prices=Prices(usd_per_gpu_hour=2.0, usd_per_kwh=0.5))
     assert outlook.usd_per_hour(outlook.candidates.current) == 2.0
 
 
 def test_time_and_throughput_of_equally_long_runs_tell_one_story() -> None:
-    outlook = ahead(*(a_run(at, duration_seconds=3600.0, throughput_samples_per_second=90.0) for at in range(2)))
+    outlook = surrogate(*(a_run(at, duration_seconds=3600.0, throughput_samples_per_second=90.0) for at in range(2)))
     assert outlook.samples == 3600.0 * 90.0
     for row in range(len(outlook.candidates.values)):
         told = outlook.forecast(row)
@@ -109,4 +109,4 @@ def test_time_and_throughput_of_equally_long_runs_tell_one_story() -> None:
 def test_runs_of_different_lengths_leave_throughput_its_own_forecast() -> None:
     lengths = (3600.0, 7200.0)
     runs = (a_run(at, duration_seconds=time, throughput_samples_per_second=90.0) for at, time in enumerate(lengths))
-    assert ahead(*runs).samples is None
+    assert surrogate(*runs).samples is None

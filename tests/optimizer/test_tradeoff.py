@@ -69,9 +69,9 @@ def test_a_configuration_is_measured_or_predicted_and_never_both() -> None:
 
 
 def test_what_would_probably_fail_is_no_choice() -> None:
-    ahead = ahead_of(*RUNS, prices=PRICED)
-    assert trade_off(ahead, TIME_COST, {}).guesses
-    doomed = replace(ahead, belief=replace(ahead.belief, p_fail=np.ones_like(ahead.belief.p_fail)))
+    surrogate = ahead_of(*RUNS, prices=PRICED)
+    assert trade_off(surrogate, TIME_COST, {}).guesses
+    doomed = replace(surrogate, belief=replace(surrogate.belief, p_fail=np.ones_like(surrogate.belief.p_fail)))
     found = trade_off(doomed, TIME_COST, {})
     assert not found.guesses
     assert "configurations of which more than 20% would fail" in found.left_out
@@ -143,8 +143,8 @@ def test_guesses_at_the_worse_ends_of_their_intervals_are_worse_everywhere() -> 
 
 
 def test_efficiency_is_that_of_the_gpus_where_a_run_measured_them() -> None:
-    ahead = ahead_of(run(16, 100, cpu_utilisation=0.5, gpu_utilisation=0.7))
-    assert axes_of(["time", "efficiency"], ahead)[0]["efficiency"] == "gpu_utilisation"
+    surrogate = ahead_of(run(16, 100, cpu_utilisation=0.5, gpu_utilisation=0.7))
+    assert axes_of(["time", "efficiency"], surrogate)[0]["efficiency"] == "gpu_utilisation"
 
 
 @pytest.mark.parametrize(("measured", "instead"), [({"cpu_utilisation": 0.5}, "efficiency"), ({"val_loss": 0.1}, "loss")])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from made import DIGITS, a_run, a_suggestion
 
-from jpo.agent.budget import values_found
+from jpo.cost import Prices
+from jpo.errors import TelemetryError
 from jpo.history import open_store
-from jpo.project.collect import followed_up, untried
-from jpo.records import Finished
+from jpo.project.collect import collect, cut_short, untried, without_energy
+from jpo.project.project import open_project
 
 NOW = 1_700_000_000.0
 
@@ -20,14 +22,27 @@ def test_a_suggestion_dated_by_a_clock_far_ahead_is_not_waited_for() -> None:
         assert untried(store, DIGITS, (), now=NOW) is None
 
 
-def test_what_a_rollback_put_back_before_anything_was_run_is_no_step_of_the_agents() -> None:
-    """Else a change that was taken back at once, and never run, would pass for what the agent found."""
-    found, tried = {"batch_size": 32.0, "learning_rate": 0.1}, {"batch_size": 64.0, "learning_rate": 0.1}
-    with open_store("sqlite://") as store:
-        store.append(a_suggestion("s1", 100.0, current=found, suggested=tried), config="config.ini", source_digest="ab")
-        back = a_suggestion("s2", 200.0, current=tried, suggested=found, undoes="s1", decided_by="rollback")
-        store.append(back, config="config.ini", source_digest="ab")
-        store.record(Finished((a_run("r1", 900.0, started_at=300.0, parameters=found),)), now=900.0)
-        (recorded,) = store.recorded_runs(DIGITS)
-        assert recorded.suggestion_id == "s2"
-        assert values_found(followed_up(store, [recorded]), found) == found
+def test_a_log_that_cannot_be_read_is_an_error_only_if_strict(repository, tmp_path) -> None:
+    path, settings = repository('[csv]\nlogs = ["runs/*.csv"]\n')
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "torn.csv").write_text("no log\n")
+    with open_project(path, settings, now=NOW) as job:
+        known = collect(job)
+        assert (known.runs, [skipped.run_id for skipped in known.evidence.runs_skipped]) == (
+            (),
+            ["torn.csv"],
+        )
+        with pytest.raises(TelemetryError, match="cannot be read"):
+            collect(job, strict=True)
+
+
+def test_an_answer_that_was_cut_short_is_a_note_or_if_strict_an_error() -> None:
+    assert cut_short("prometheus", "cut short", strict=False) == {"Prometheus was cut short": "JPO-W117"}
+    with pytest.raises(TelemetryError, match="raise --timeout"):
+        cut_short("prometheus", "cut short", strict=True)
+
+
+def test_costs_without_energy_are_noted_where_a_kwh_has_a_price() -> None:
+    priced = Prices(usd_per_kwh=0.3)
+    assert without_energy([a_run()], Prices()) == {}
+    assert list(without_energy([a_run()], priced).values()) == ["JPO-W802"]

@@ -4,17 +4,12 @@ import csv
 from dataclasses import replace
 from io import StringIO
 from json import loads
-from pathlib import Path
 
-import pytest
-
-from jpo.errors import UsageError
 from jpo.forecast.before_after import BeforeAfter
 from jpo.records import USD, Currency, Identity, Interval
 from jpo.report import before_after
 from jpo.report.before_after import WorkloadChange, WorkloadChanges
 from jpo.report.forms import html, json, markdown, text
-from jpo.report.plots.before_after import plot
 
 LINES = (
     BeforeAfter("duration_seconds", "ratio", 100.0, 62.0, 10, 8, Interval(0.62, 0.5, 0.78), "better"),
@@ -81,16 +76,3 @@ def test_markdown_and_html_have_the_same_tables() -> None:
     assert "| duration | 1m 40s | 1m 02s | -38% (-50% to -22%) | better | -38% (-50% to -22%) | better |" in page
     assert "&lt;b&gt;/m/f" in html.render(document)
     assert '<span class="good">better</span>' in html.render(document)
-
-
-@pytest.mark.parametrize("name", ["a.png", "a.svg"])
-def test_the_picture_is_drawn_whatever_the_name(tmp_path: Path, name: str) -> None:
-    pytest.importorskip("matplotlib")
-    plot(FOUND, tmp_path / name)
-    assert (tmp_path / name).read_bytes()[:5] in (b"\x89PNG\r", b"<?xml")
-
-
-def test_a_picture_of_nothing_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    with pytest.raises(UsageError, match="too few runs of d/m/f"):
-        plot(NOTHING, tmp_path / "a.png")

@@ -108,3 +108,14 @@ def test_every_form_tells_facts_and_predictions_apart() -> None:
     page = rendered(subject, replace(FRONT, notes=("<script>",)), "html")
     assert "Predicted, not measured: with 90% intervals" in page
     assert "<script>" not in page
+
+
+def test_reasons_keep_their_published_keys_and_read_well() -> None:
+    left_out = {"configurations of which more than 20% would fail": 2, "runs without duration and CPU utilisation": 1}
+    assert as_json(replace(FRONT, left_out=left_out))["left_out"] == {
+        "configurations of which more than 20 % would fail": 2,
+        "runs without time and CPU busy": 1,
+    }
+    assert "Not shown: configurations of which more than 20% would fail (2); runs without duration and CPU" in text(
+        replace(FRONT, left_out=left_out)
+    )

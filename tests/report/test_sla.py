@@ -1,39 +1,58 @@
-"""What people read of an SLA."""
+"""What people and programs read of an SLA."""
 
 from __future__ import annotations
 
-from jpo.records import Currency, Interval, SlaCheck
-from jpo.report.sla import CheckedRun, Tally, checked_text, tally, verdict
+from made import a_run
+
+from jpo.cost.sla import Compliance, ComplianceRate
+from jpo.cost.thresholds import Threshold
+from jpo.records import Currency, Identity, SlaCheck
+from jpo.report import sla
+from jpo.report.forms import html, json, markdown, text
+from jpo.report.sla import CheckedRun, SlaProposal, SlaReport, verdict
+
+IDENTITY = Identity("d", "m", "f")
+COMPLIANCE = Compliance(
+    ComplianceRate(6, 7), ComplianceRate(6, 7), {"time_max": ComplianceRate(6, 7), "gpu_util_min": ComplianceRate(0, 0)}
+)
 
 
 def a_check(name: str = "time_max", limit: float = 3600.0, word: str = "ok") -> SlaCheck:
     return SlaCheck(name, limit, word)  # type: ignore[arg-type]
 
 
-def text(*checks: tuple[SlaCheck, float | None], tallies: tuple[Tally, ...] = (), run_id: str = "r1") -> str:
-    checked = [CheckedRun(run_id, "succeeded", checks)]
-    return checked_text("d/m/f", checked, tallies, ["a note"], runs=7, currency=Currency("EUR", 0.5), width=100, colour=False)
+def a_report(*checks: tuple[SlaCheck, float | None], run_id: str = "r1") -> SlaReport:
+    targets = {check.name: check.limit for check, _ in checks}
+    checked = [CheckedRun(a_run(run_id), checks)]
+    return SlaReport(IDENTITY, targets, checked, COMPLIANCE, 7, ["a note"], Currency("EUR", 0.5))
+
+
+def lines(report: SlaReport) -> list[str]:
+    return [" ".join(line.split()) for line in text.render(sla.document(report), width=100, colour=False).split("\n")]
 
 
 def test_limits_have_signs_and_units_and_verdicts_are_words() -> None:
-    cost, busy = a_check("cost_max", 12.0, "broken"), a_check("gpu_util_min", 0.5, "unknown")
-    lines = [line.split() for line in text((a_check(), 1800.0), (cost, 14.0), (busy, None)).splitlines()]
-    assert ["time_max", "≤", "1", "h", "00", "30", "min", "00", "met"] in lines
-    assert ["cost_max", "≤", "6.00", "EUR", "7.00", "EUR", "violated"] in lines
-    assert ["Note:", "a", "note"] in lines
-    assert lines[6][:2] == ["gpu_util_min", "≥"]
-    assert lines[6][-2:] == ["unknown", "unknown"]
+    cost, idle = a_check("cost_max", 12.0, "broken"), a_check("gpu_util_min", 0.5, "unknown")
+    shown = lines(a_report((a_check(), 1800.0), (cost, 14.0), (idle, None)))
+    assert shown[:3] == ["Workload d/m/f", "", "Run r1 succeeded, 1970-01-01 00:03 UTC"]
+    assert "time_max ≤ 1h 00m 30m 00s met" in shown
+    assert "cost_max ≤ 6.00 EUR 7.00 EUR violated" in shown
+    assert "gpu_util_min ≥ 50% unknown unknown" in shown
+    assert shown[-4:-1] == ["Note: a note", "", "violated by r1 (cost_max)"]
 
 
 def test_how_often_it_was_kept_is_a_share_with_its_interval_or_unknown() -> None:
-    assert tally(Tally("time_max", 6, 7, Interval(6 / 7, 0.57, 0.96))) == "6 of 7: 86% (57% to 96%)"
-    assert tally(Tally("promises of all runs", 6, 7)) == "6 of 7: 86%"
-    assert tally(Tally("time_max", 0, 0, None)) == "unknown"
+    shown = lines(a_report((a_check(), 1800.0)))
+    assert "of 7 runs kept known share (90% interval)" in shown
+    assert "time_max 6 7 86% (55% to 97%)" in shown
+    assert "gpu_util_min 0 0 unknown" in shown
+    assert "runs that violated nothing 6 7 86% (55% to 97%)" in shown
+    assert "targets of all runs 6 7 86%" in shown
 
 
 def test_the_verdict_names_runs_and_promises_and_what_is_not_known() -> None:
     def run(*words: str) -> CheckedRun:
-        return CheckedRun("r1", "", [(a_check(word=word), None) for word in words])
+        return CheckedRun(a_run(), [(a_check(word=word), None) for word in words])
 
     assert verdict([run("ok"), run("ok", "broken")]) == "violated by r1 (time_max)"
     assert verdict([run("ok", "unknown")]) == "no promise violated; 1 of 2 unknown"
@@ -42,5 +61,36 @@ def test_the_verdict_names_runs_and_promises_and_what_is_not_known() -> None:
     assert verdict([]) == "no run on record: whether the SLA is kept is unknown"
 
 
-def test_names_from_logs_steer_no_terminal() -> None:
-    assert "\x1b" not in text((a_check(word="broken"), 1.0), run_id="\x1b[31mred")
+def test_names_from_logs_steer_no_terminal_and_no_page() -> None:
+    attack = a_report((a_check(word="broken"), 1.0), run_id="\x1b[31m<b>")
+    document = sla.document(attack)
+    assert "\x1b" not in text.render(document, width=100, colour=False)
+    assert "**violated by  \\[31m\\<b\\> (time\\_max)**" in markdown.render(document).replace("by \\[", "by  \\[")
+    assert "<b>" not in html.render(document)
+
+
+def test_json_says_what_is_violated_and_what_is_not_known() -> None:
+    report = a_report((a_check(word="broken"), 4000.0), (a_check("val_loss_max", 0.5, "unknown"), None))
+    document = sla.as_json(report)
+    assert json.dumps(document)
+    assert report.violated
+    assert list(document) == ["schema_version", "workload", "promises", "runs", "compliance", "notes"]
+    assert document["compliance"]["promises"]["val_loss_max"] == {"kept": 0, "known": 0, "share": None}  # type: ignore[index]
+
+
+def test_a_proposal_is_lines_for_the_settings_and_comments_where_nothing_can_be_said() -> None:
+    thresholds = [
+        Threshold("time_max", 7200.0, 3, 3600.0, 5400.0),
+        Threshold("cost_max", 12.5, 3, 8.0, 8.0),
+        Threshold("val_loss_max", None, 0, why_not="measured in 0 of at least 3 runs"),
+    ]
+    proposal = SlaProposal(IDENTITY, 0.95, 3, "with any values", thresholds, ["a note"], Currency("EUR", 0.5))
+    assert text.render(sla.document(proposal), width=100, colour=False) == (
+        "# d/m/f: 3 runs that ended well with any values\n"
+        "# each line by itself is expected to be kept by 95% of runs like them\n"
+        "# a note\n"
+        "[sla]\n"
+        'time_max = "2h"   # 3 runs, 1h 00m to 1h 30m\n'
+        "cost_max = 12.5   # in USD; 3 runs, 4.00 EUR\n"
+        "# val_loss_max: unknown, measured in 0 of at least 3 runs\n"
+    )

@@ -1,11 +1,11 @@
 """What else could have been suggested, and why it was not: the account of one advice, put on record with it.
 
-    scene.py         the moment of the decision, put together again
-    alternatives.py  configurations that were not chosen, and what stood against them
-    otherwise.py     what would have led to another answer; which limits held a value back
-    account.py       all of it, and the numbers that the agent saw
+    scene.py            the moment of the decision
+    alternatives.py     configurations that were not chosen, and what stood against them
+    counterfactuals.py  what would have led to another answer; which limits held a value back
+    account.py          all of it, and the numbers that the agent saw
 
-Everything is computed from the outlook which decided, by the rules that decided. It decides nothing itself.
+Everything is computed from the problem that was decided, by the rules that decided. It decides nothing itself.
 """
 
 from jpo.optimizer.explain.account import Account, account_of

@@ -1,24 +1,24 @@
-"""The account of one advice: alternatives, what the agent saw, what held it back, what would have changed the answer."""
+"""Account of one advice: alternatives, what the agent saw, what held it back, what would have changed the answer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from constraints import Facts, Limits
 from jpo.agent.policy import Policy
-from jpo.optimizer.advise import Advice
+from jpo.optimizer.advise import Advice, problem_despite_sla
 from jpo.optimizer.explain.alternatives import alternatives
-from jpo.optimizer.explain.counterfactuals import break_even, capped_by, otherwise
-from jpo.optimizer.explain.scene import Scene, scene_of
+from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
+from jpo.optimizer.explain.scene import Scene
 from jpo.optimizer.request import Request
-from jpo.records import Alternative, Parameters, Run
+from jpo.records import Alternative, Known
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What is put on record beside a suggestion; all of it empty before the first run that ended well.
+    """What is put on record with a suggestion; all of it empty before the first run that ended well.
 
     Attributes:
         alternatives: see `alternatives`.
@@ -36,8 +36,8 @@ class Account:
 def account_of(
     advice: Advice,
     request: Request,
+    known: Known,
     limits: Limits,
-    followed_up: Sequence[tuple[Run, Parameters]] = (),
     *,
     facts: Facts | None = None,
     policy: Policy | None = None,
@@ -45,41 +45,43 @@ def account_of(
     """The account of an advice.
 
     Args:
+        known: what the advice was given.
         limits, facts: what the guard decides by.
-        followed_up: what the advice was given.
         policy: the agent that was asked; None where the belief rule was. A choice of the agent is not asked again without it.
     """
-    if advice.ahead is None or advice.ahead.belief.duration_seconds is None:
+    surrogate = advice.surrogate
+    if surrogate is None or surrogate.belief.duration_seconds is None:
         return Account()
-    scene = scene_of(advice, advice.ahead, request, limits, followed_up, facts=facts or Facts(), policy=policy)
+    problem = advice.problem or problem_despite_sla(surrogate, request, known)  # None: set by hand, or undone
+    scene = Scene(advice, surrogate, request, known, limits, facts or Facts(), policy, problem)
     capped = capped_by(scene)
     lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())
-    changes = (*break_even(scene), *otherwise(scene), *lifted)
+    changes = (*break_even(scene), *counterfactuals(scene), *lifted)
     return Account(alternatives(scene), seen(scene), changes, {name: limit for name, (limit, _) in capped.items()})
 
 
 def seen(scene: Scene) -> dict[str, float]:
     """What the agent saw of its choice and of the workload: the numbers behind its features, as they are before scaling."""
-    belief, promise, row, now = scene.belief, scene.promise, scene.choice, scene.candidates.current
+    belief, acquisition, row, now = scene.belief, scene.acquisition, scene.choice, scene.candidates.current
     allowed = scene.candidates.admissible
     numbers = {
-        "expected cost against today": promise.expected[row] / promise.expected[now],
-        "expected cost against the best known": promise.expected[row],
+        "expected cost against today": acquisition.expected[row] / acquisition.expected[now],
+        "expected cost against the best known": acquisition.expected[row],
         "chance that it fails": belief.p_fail[row],
-        "chance of more than 10 % worse than today": promise.p_worse_today[row],
-        "chance of better than the best known": promise.p_better[row],
-        "chance of being the best of all": promise.p_optimum[row],
-        "expected improvement of one run": promise.improvement[row],
-        "expected gain of knowledge": promise.knowledge[row],
-        "score of the belief rule": promise.score[row],
+        "chance of more than 10 % worse than today": acquisition.p_worse_today[row],
+        "chance of better than the best known": acquisition.p_better[row],
+        "chance of being the best of all": acquisition.p_optimum[row],
+        "expected improvement of one run": acquisition.improvement[row],
+        "expected gain of knowledge": acquisition.knowledge[row],
+        "score of the belief rule": acquisition.score[row],
         "runs there that ended well": belief.runs[row],
         "runs there that failed": belief.failures[row],
-        "finished runs": len(scene.ahead.runs),
+        "finished runs": len(scene.surrogate.runs),
         "admissible candidates": allowed.sum(),
         "share of them tried": (belief.tried & allowed).sum() / max(allowed.sum(), 1),
         "share of the simulated jobs that fits": belief.effective_share,
         "noise of a run (sd of ln)": belief.noise,
-        "forecasts widened by": scene.ahead.interval_factor,
-        "runs that exploring may still cost": scene.left,
+        "forecasts widened by": scene.surrogate.interval_factor,
+        "runs that exploring may still cost": scene.problem.budget_left,
     }
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}

@@ -1,4 +1,4 @@
-"""Configurations that were not chosen, and what stood against each of them."""
+"""Alternatives to the choice: configurations that were not chosen, and what stood against each of them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from jpo.agent.decide import by_rule
 from jpo.cost import check_sla
-from jpo.optimizer.explain.scene import Scene, beside, guarded, may_be_tried
+from jpo.optimizer.explain.scene import Scene, guarded, neighbours
 from jpo.records import Alternative, Parameters
 from jpo.wording.numbers import percent
 
 FEWEST, MOST = 3, 5
 """Alternatives worth a reader's time."""
 NEARLY = 0.005
-"""Half a percent is told as "the same"."""
+"""Half a percent counts as "the same"."""
 RISKIER = 0.05
 """A chance of failing that is higher by so much is named."""
 DECIDED_OTHERWISE = {
@@ -32,23 +32,25 @@ def alternatives(scene: Scene) -> tuple[Alternative, ...]:
     """Three to five configurations that were not chosen, each with its forecast and why not; fewer where there are no more.
 
     What the belief rule would try were nothing too risky, one GPU step more and less, the best that was measured, the fastest and
-    the cheapest; then those that the rule likes next. Not today's: its forecast stands beside the choice's anyway.
+    the cheapest; then those that the rule likes next. Not today's: its forecast is shown anyway.
     """
     passed_over = {scene.choice, scene.candidates.current}
     rows = [row for row in dict.fromkeys(_contenders(scene)) if row not in passed_over][:MOST]
     if len(rows) < FEWEST:
-        likely = [int(row) for row in np.argsort(scene.promise.score, kind="stable") if scene.candidates.admissible[row]]
+        likely = [int(row) for row in np.argsort(scene.acquisition.score, kind="stable") if scene.candidates.admissible[row]]
         rows += [row for row in likely if row not in {*rows, *passed_over}][: FEWEST - len(rows)]
-    return tuple(Alternative(scene.candidates.parameters(row), scene.ahead.forecast(row), why_not(scene, row)) for row in rows)
+    return tuple(
+        Alternative(scene.candidates.parameters(row), scene.surrogate.forecast(row), why_not(scene, row)) for row in rows
+    )
 
 
 def _contenders(scene: Scene) -> Iterator[int]:
     belief = scene.belief
-    yield by_rule(scene.promise, scene.candidates.admissible)
-    yield from beside(scene, "gpus").values()
+    yield by_rule(scene.problem, scene.candidates.admissible)
+    yield from neighbours(scene, "gpus").values()
     if (belief.runs > 0).any():
-        yield int(np.argmin(np.where(belief.runs > 0, scene.promise.expected, np.inf)))
-    sound = scene.ahead.candidates.admissible & (belief.p_fail < 0.5)
+        yield int(np.argmin(np.where(belief.runs > 0, scene.acquisition.expected, np.inf)))
+    sound = scene.surrogate.candidates.admissible & (belief.p_fail < 0.5)
     if sound.any():
         for logs in (belief.log_time, belief.log_cost):
             yield int(np.argmin(np.where(sound, belief.weights @ logs, np.inf)))
@@ -61,24 +63,24 @@ def why_not(scene: Scene, row: int) -> str:
 
 def _objections(scene: Scene, row: int) -> Iterator[str]:
     """What stands against a configuration, the hardest first; never empty."""
-    belief, allowed = scene.belief, scene.ahead.candidates.admissible
+    belief, allowed = scene.belief, scene.surrogate.candidates.admissible
     if not allowed[row]:
         yield _refusal(scene, scene.candidates.parameters(row))
     elif not scene.candidates.admissible[row]:
-        checks = check_sla(scene.request.targets, scene.ahead.forecast(row))
+        checks = check_sla(scene.request.targets, scene.surrogate.forecast(row))
         broken = [f" {check.name}" for check in checks if check.verdict == "broken"]
         yield f"expected to break [sla]{','.join(broken)}"
     if belief.failures[row] and not belief.runs[row]:
         yield "it did not end well when it was run"
-    worse = scene.promise.expected[row] / scene.promise.expected[scene.choice] - 1
+    worse = scene.acquisition.expected[row] / scene.acquisition.expected[scene.choice] - 1
     if worse > NEARLY:
         fails = belief.p_fail[row] - belief.p_fail[scene.choice] > RISKIER
         risk = f", with a chance of {percent(float(belief.p_fail[row]))} that it fails" if fails else ""
-        sure = "" if scene.promise.mean[row] > scene.promise.mean[scene.choice] or fails else "less certain, and so "
+        sure = "" if scene.acquisition.mean[row] > scene.acquisition.mean[scene.choice] or fails else "less certain, and so "
         yield f"{sure}expected {percent(worse)} worse under the preference{risk}"
     yield from _too_bold(scene, row)
-    told = DECIDED_OTHERWISE.get(scene.advice.decision.decided_by)
-    yield told or _liked_less(tried=bool(belief.tried[row]), choice_tried=bool(belief.tried[scene.choice]))
+    decided = DECIDED_OTHERWISE.get(scene.advice.decision.decided_by)
+    yield decided or _liked_less(tried=bool(belief.tried[row]), choice_tried=bool(belief.tried[scene.choice]))
 
 
 def _refusal(scene: Scene, values: Parameters) -> str:
@@ -100,24 +102,24 @@ def _liked_less(*, tried: bool, choice_tried: bool) -> str:
 def _too_bold(scene: Scene, row: int) -> Iterator[str]:
     """What `explore` says against a configuration."""
     new = "" if scene.belief.tried[row] else "it was not run yet, and "
-    if scene.request.explore == "off" or scene.left < 0:
+    if scene.problem.only_measured:
         spent = "exploring is off" if scene.request.explore == "off" else "what exploring may cost is spent"
         yield new + spent if new else "its runs are too few to tell it from noise"
-    elif not may_be_tried(scene)[row]:
+    elif not scene.problem.allowed[row]:
         yield f"{new or 'it '}may cost more than exploring may"
 
 
 def trade(scene: Scene, row: int) -> str:
-    """A configuration beside the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
+    """A configuration against the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
     belief = scene.belief
     logs = (belief.log_time, belief.log_cost, belief.log_loss)
-    time, cost, loss = (float(belief.weights @ (one[:, row] - one[:, scene.choice])) for one in logs)
-    told = [_by("takes", time, " time")]
+    time, cost, loss = (float(belief.weights @ (log[:, row] - log[:, scene.choice])) for log in logs)
+    parts = [_by("takes", time, " time")]
     if scene.candidates.priced:
-        told.append(_by("costs", cost, ""))
+        parts.append(_by("costs", cost, ""))
     if belief.val_loss is not None and abs(loss) > NEARLY:
-        told.append(_by("ends with", loss, " validation loss"))
-    return ", ".join(told)
+        parts.append(_by("ends with", loss, " validation loss"))
+    return ", ".join(parts)
 
 
 def _by(verb: str, log_ratio: float, what: str) -> str:

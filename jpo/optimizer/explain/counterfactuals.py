@@ -1,4 +1,4 @@
-"""What would have led to another answer: another preference or boldness, a limit less, a run that takes longer."""
+"""Counterfactuals of a decision: another preference or boldness, a limit less, a run that takes longer, and where that leads."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import numpy as np
 
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import choose, set_back
-from jpo.optimizer.explain.scene import Scene, beside, guarded, moved, named
+from jpo.optimizer.explain.scene import Scene, guarded, moved, named, neighbours
+from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
 from jpo.records import NAMED_PREFERENCES, WHOLE, Belief
 from jpo.wording.numbers import duration
 
 if TYPE_CHECKING:
-    from jpo.agent.decide import Explore
+    from jpo.agent.problem import Explore
 
 EXPLORE: tuple[Explore, ...] = ("off", "safe", "on")
 LIKELY = 0.9999
@@ -46,24 +47,24 @@ def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
     Only where the last rung up to the choice was expected to pay off: nothing is said of a step that nobody wanted.
     """
     today, chosen = scene.candidates.parameters(scene.candidates.current), scene.candidates.parameters(scene.choice)
-    found: dict[str, tuple[str, float]] = {}
+    capped: dict[str, tuple[str, float]] = {}
     for name in scene.request.free:
-        before = beside(scene, name).get("smaller" if chosen[name] > today[name] else "larger")
+        before = neighbours(scene, name).get("smaller" if chosen[name] > today[name] else "larger")
         if chosen[name] == today[name] or name in scene.request.follow or name in scene.advice.by_hand or before is None:
             continue
-        if scene.promise.mean[scene.choice] < scene.promise.mean[before] - PAYS_OFF:
+        if scene.acquisition.mean[scene.choice] < scene.acquisition.mean[before] - PAYS_OFF:
             beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.request)
             limits = _limits_against(scene, {**chosen, name: beyond}, name)
-            found |= {name: (limits, beyond)} if limits else {}
-    return found
+            capped |= {name: (limits, beyond)} if limits else {}
+    return capped
 
 
 def _limits_against(scene: Scene, values: Mapping[str, float], name: str) -> str:
     """What the user wrote that keeps a parameter from this value, others following; "" where something else does, or nothing."""
     violations = guarded(scene, moved(scene, values)).violations
-    if not all(one.rule in HELD_BY for one in violations):
+    if not all(violation.rule in HELD_BY for violation in violations):
         return ""
-    of = {one.rule: "" if name in one.involves else f" of {one.parameter}" for one in violations}
+    of = {each.rule: "" if name in each.involves else f" of {each.parameter}" for each in violations}
     return " and ".join(dict.fromkeys(HELD_BY[rule] + whose for rule, whose in of.items()))
 
 
@@ -76,7 +77,7 @@ def _beyond(name: str, before: float, here: float, request: Request) -> float:
     return float(round(next_one)) if name in WHOLE else next_one
 
 
-def otherwise(scene: Scene) -> Iterator[str]:
+def counterfactuals(scene: Scene) -> Iterator[str]:
     """What another preference or boldness would have chosen, where it differs: the same decider is asked again."""
     decided_by, request = scene.advice.decision.decided_by, scene.request
     if decided_by == "sac" and scene.policy is None:
@@ -84,8 +85,8 @@ def otherwise(scene: Scene) -> Iterator[str]:
     if decided_by in OVERRULED:
         alone = "without the rollback" if scene.advice.undo else "left to itself"
         row = chosen_with(scene, request)
-        told = "find nothing that keeps [sla]" if row is None else f"choose {named(scene, row)}"
-        yield f"{alone}, JPO would {told}"
+        outcome = "find nothing that keeps [sla]" if row is None else f"choose {named(scene, row)}"
+        yield f"{alone}, JPO would {outcome}"
         return
     asked = {
         f"the preference {name}": replace(request, preference=preference)
@@ -100,17 +101,18 @@ def otherwise(scene: Scene) -> Iterator[str]:
 
 
 def chosen_with(scene: Scene, request: Request) -> int | None:
-    """The row that `advise` chooses under these wishes, without a word of the user; None where nothing may be used."""
-    ahead, last = scene.ahead, scene.advice.last
-    same = request.preference == scene.request.preference
-    belief, promise = (scene.belief, scene.promise) if same else (without_the_unlikely(scene.belief), None)
+    """The row that `advise` chooses on this request, without a word of the user; None where nothing may be used."""
+    known, surrogate = scene.known, scene.surrogate
     try:
-        candidates = within_sla(ahead, request)
-        if last and not scene.advice.undo and (undone := set_back(ahead, request, last, scene.followed_up)):
+        candidates = within_sla(surrogate, request)
+        if request.preference == scene.request.preference:
+            problem = scene.problem.under(explore=request.explore)
+        else:
+            likely = without_the_unlikely(scene.belief)
+            problem = problem_of(candidates, likely, request, known, interval_factor=surrogate.interval_factor)
+        if known.last and not scene.advice.undo and (undone := set_back(surrogate, problem, request, known.last)):
             return undone.choice
-        return choose(
-            candidates, belief, ahead.runs, request, scene.policy, scene.followed_up, ahead.interval_factor, promise
-        ).choice
+        return choose(problem, request, scene.policy, len(known.runs)).choice
     except NothingAdmissible:
         return None
 
@@ -131,14 +133,14 @@ def break_even(scene: Scene) -> Iterator[str]:
     """
     row, now, preference = scene.choice, scene.candidates.current, scene.request.preference
     if row == now:
-        others = scene.candidates.admissible & (np.arange(len(scene.promise.score)) != now)
+        others = scene.candidates.admissible & (np.arange(len(scene.acquisition.score)) != now)
         if not others.any():
             return
-        row = int(np.argmin(np.where(others, scene.promise.score, np.inf)))
-    expected, weight = scene.ahead.forecast(row).duration_seconds, preference.time + preference.cost
+        row = int(np.argmin(np.where(others, scene.acquisition.score, np.inf)))
+    expected, weight = scene.surrogate.forecast(row).duration_seconds, preference.time + preference.cost
     if expected is None or weight <= 0:
         return
-    gain = float(scene.promise.mean[now] - scene.promise.mean[row])
+    gain = float(scene.acquisition.mean[now] - scene.acquisition.mean[row])
     most = expected.mean * math.exp(min(gain / weight, 50.0))
-    told = f"{named(scene, row)} is better than today's values while a run takes less than"
-    yield f"{told} {duration(most)} ({duration(expected.mean)} expected)"
+    condition = f"{named(scene, row)} is better than today's values while a run takes less than"
+    yield f"{condition} {duration(most)} ({duration(expected.mean)} expected)"

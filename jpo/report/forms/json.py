@@ -23,8 +23,11 @@ def line(document: Mapping[str, object]) -> str:
     Raises:
         ValueError: a number is not finite.
     """
-    _require_finite(document)
-    return json.dumps(document, sort_keys=True, allow_nan=False) + "\n"
+    try:
+        return json.dumps(document, sort_keys=True, allow_nan=False) + "\n"
+    except ValueError:  # asked only then: a log has a hundred thousand lines
+        _require_finite(document)
+        raise
 
 
 def _require_finite(document: object) -> None:

@@ -1,0 +1,35 @@
+"""Runs that followed the agent's suggestions, with the values that it replaced: what exploring has cost is counted from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jpo.history.runs import RecordedRun
+from jpo.history.store import Store
+from jpo.records import Parameters, Run
+
+LAST = 20
+"""Newest runs after a suggestion that count."""
+
+Follower = tuple[Run, Parameters | None]
+"""A run after a suggestion, and the values before it; None where the agent changed none."""
+
+
+def followers(store: Store, recorded: Sequence[RecordedRun]) -> tuple[Follower, ...]:
+    """The runs that followed a suggestion, oldest first.
+
+    What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
+    """
+    pairs = ((entry.run, store.suggestion(entry.suggestion_id)) for entry in recorded if entry.suggestion_id)
+    by_agent = ((run, made.status == "changed" and made.decided_by not in ("user", "rollback"), made) for run, made in pairs)
+    return tuple((run, made.current if changed else None) for run, changed, made in by_agent)
+
+
+def followed_up(store: Store, recorded: Sequence[RecordedRun]) -> tuple[tuple[Run, Parameters], ...]:
+    """The last runs that followed a change which the agent suggested, with the values before it, oldest first."""
+    return changed(followers(store, [entry for entry in recorded if entry.suggestion_id][-LAST:]))
+
+
+def changed(some: Sequence[Follower]) -> tuple[tuple[Run, Parameters], ...]:
+    """Those of the last of these runs before which the agent changed something."""
+    return tuple((run, before) for run, before in some[-LAST:] if before is not None)

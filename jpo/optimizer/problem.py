@@ -1,0 +1,51 @@
+"""Decision problem of a workload, put together in one place from candidates, belief, request and history: for the decision, for
+its explanation, and for what the agent learns from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jpo.agent.budget import budget_left, reference_values, relative_costs
+from jpo.agent.context import UNKNOWN, Context, watched
+from jpo.agent.problem import Problem
+from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.optimizer.request import Request
+from jpo.records import Belief, Candidates, Known, Parameters, Run
+
+WATCHED = 100
+"""Last runs that a policy is shown, each candidate's age and how it moved."""
+
+
+def problem_of(
+    candidates: Candidates, belief: Belief, request: Request, known: Known, *, interval_factor: float = 1.0
+) -> Problem:
+    """The decision problem after these runs."""
+    rates = candidates.log_rate
+    costs = relative_costs(
+        known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
+    )
+    return Problem(
+        candidates,
+        belief,
+        request.preference,
+        reference=reference_row(candidates, known.followed_up),
+        interval_factor=interval_factor,
+        explore=request.explore,
+        confidence=request.confidence,
+        budget_left=budget_left(costs),
+        context=context_of(candidates, belief, known.runs),
+    )
+
+
+def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Parameters]]) -> int | None:
+    """The row of the values before the agent's first change; None where they are no candidate, and cannot be compared with."""
+    today = candidates.parameters(candidates.current)
+    rows = rows_of(candidates, {**today, **reference_values(followed_up, today)})
+    return int(rows[0]) if rows.size else None
+
+
+def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Context:
+    """What the last runs say of change, for a policy that reads it."""
+    placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
+    return watched(UNKNOWN, belief, [row for row, _ in placed], [run for _, run in placed])

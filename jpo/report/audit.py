@@ -1,0 +1,255 @@
+"""The audit log: a line or a row per record for people, a document per record for programs, CloudEvents and CSV for export.
+
+Records are rendered one by one: a log of any length needs little memory.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.style import Style
+
+from jpo.history import AuditRecord
+from jpo.report.document import Column, Document, Note, Table
+from jpo.report.forms import json
+from jpo.report.spreadsheet import csv_line
+from jpo.wording import numbers
+from jpo.wording.names import DECIDERS
+from jpo.wording.printable import printable
+
+Data = Mapping[str, Any]
+"""What a record says; history/events.py writes it."""
+COLUMNS = ("number", "time", "at", "kind", "dataset", "model", "framework", "what", "by", "data", "previous", "hash")
+"""Of the exported CSV."""
+COLOURS = {
+    "suggested": "bold",
+    "rolled back": "bold",
+    "written": "green",
+    "refused": "red",
+    "conflict": "red",
+    "not written": "red",
+    "observed": "dim",
+}
+
+
+NARROWEST = 20
+"""Columns of the words of a line, in a narrower terminal too."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Records for a page, oldest first; `newest`: how many they are, where older ones are left out."""
+
+    records: Sequence[AuditRecord]
+    newest: int | None = None
+
+
+def document(page: AuditPage) -> Document:
+    """A table of records: what happened, to which workload, and who did it."""
+    columns = (
+        *(Column("record", "figure"), Column("time (UTC)"), Column("kind"), Column("workload", "key")),
+        *(Column("what", "prose"), Column("by", "prose")),
+    )
+    rows = tuple(
+        (
+            *(record.number, clock(record.at), record.kind, str(record.identity or "")),
+            *(in_words(record.kind, record.data), maker(record.data)),
+        )
+        for record in page.records
+    )
+    older = Note(f"newest {page.newest} only, older ones are left out: --limit N shows N, `jpo audit export` all")
+    return Document("Audit log", (Table(columns, rows, name="audit"), *([older] if page.newest else [])))
+
+
+def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:
+    """What happened, to which workload, and who did it, in a line for people.
+
+    Args:
+        width: columns of the terminal, where a line goes on below its words; None: a record is one line, however long.
+    """
+    sentence = f"{record.identity or '-'}  {in_words(record.kind, record.data)}  [{maker(record.data)}]".removesuffix("  []")
+    head, kind, words = f"{record.number:>6}  {clock(record.at):<20}  ", f"{printable(record.kind):<11}", printable(sentence)
+    if width:
+        blank = f"{'':{len(head) + len(kind) + 2}}"
+        room = max(width, len(blank) + NARROWEST)
+        words = textwrap.fill(words, room, initial_indent=blank, subsequent_indent=blank, break_on_hyphens=False)[len(blank) :]
+    style = COLOURS.get(record.kind) if colour else None
+    return f"{head}{Style.parse(style).render(kind) if style else kind}  {words}\n"
+
+
+def clock(at: float) -> str:
+    """The time in UTC to the second; as a number where no calendar reaches."""
+    time = moment(at)
+    return time.strftime("%Y-%m-%d %H:%M:%SZ") if time else f"{at:g}"
+
+
+def json_line(record: AuditRecord) -> str:
+    """A record of `jpo audit show -o json`."""
+    identity = asdict(record.identity) if record.identity else None
+    names = {"number": record.number, "at": record.at, "kind": record.kind, "workload": identity, "hash": record.hash}
+    return json.line({**names, "previous": record.previous, "data": dict(record.data)})
+
+
+def events(records: Iterable[AuditRecord], source: str) -> Iterator[str]:
+    """JSON Lines of CloudEvents; `source` is the URI of the store."""
+    return (json.line(cloud_event(record, source)) for record in records)
+
+
+def csv_lines(records: Iterable[AuditRecord]) -> Iterator[str]:
+    """A header, then a row per record."""
+    yield csv_line(COLUMNS)
+    for record in records:
+        yield csv_line(cells(record, in_words(record.kind, record.data), maker(record.data)))
+
+
+def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
+    """A record as a CloudEvent 1.0; everything that its hash covers is in it, unrounded.
+
+    Extension attributes are texts: `at` (unix seconds as they were hashed), `dataset`, `model`, `framework`, `previous` and
+    `hash`. `time` is absent outside the years 1 to 9999, `subject` where no workload in particular is concerned.
+
+    Args:
+        source: URI of the store.
+    """
+    at, identity = moment(record.at), record.identity
+    return {
+        "specversion": "1.0",
+        "id": str(record.number),
+        "source": source,
+        "type": f"io.jpo.{record.kind.replace(' ', '-')}",
+        **({"subject": str(identity), **asdict(identity)} if identity else {}),
+        **({"time": rfc3339(at)} if at else {}),
+        "at": repr(record.at),
+        "datacontenttype": "application/json",
+        "data": dict(record.data),
+        "previous": record.previous,
+        "hash": record.hash,
+    }
+
+
+def cells(record: AuditRecord, what: str, by: str) -> tuple[str | float, ...]:
+    """A record in the order of COLUMNS, with what happened and who did it in words; empty where nothing is known."""
+    at, identity = moment(record.at), record.identity
+    names = (identity.dataset, identity.model, identity.framework) if identity else ("", "", "")
+    when = rfc3339(at) if at else ""
+    data = json.line(dict(record.data)).rstrip("\n")
+    return (record.number, when, record.at, record.kind, *names, what, by, data, record.previous, record.hash)
+
+
+def moment(at: float) -> datetime | None:
+    """Unix seconds as a time; None outside the years 1 to 9999."""
+    try:
+        return datetime.fromtimestamp(at, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def rfc3339(at: datetime) -> str:
+    """A time in UTC, e.g. 2026-11-21T03:00:00.250000Z."""
+    return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# --- a record in words
+
+
+def in_words(kind: str, data: Data) -> str:
+    """What happened; a record that says something else than this version writes is shown as it is."""
+    try:
+        return _SENTENCES[kind](data)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, OSError):
+        return json.line({name: value for name, value in data.items() if name != "by"}).rstrip("\n")
+
+
+def maker(data: Data) -> str:
+    """Who did it and where to read more, from what a record says of its maker; empty where it says nothing."""
+    by = data.get("by")
+    if not isinstance(by, Mapping):
+        return ""
+    said = {name: str(text) for name, text in by.items()}
+    if said.get("where") == "local":
+        return f"{said.get('user')}@{said.get('host')}"
+    return " ".join(said[name] for name in ("user", "where", "url") if name in said)
+
+
+def _suggested(data: Data) -> str:
+    changes = ", ".join(f"{change['key']} {change['old']} → {change['new']}" for change in data["changes"])
+    sure = "" if data.get("confidence") is None else f", confidence {numbers.confidence(data['confidence'])}"
+    return f"{changes}; decided by {DECIDERS[data['decided_by']]}{sure}{_expected(data)} ({data['suggestion_id']})"
+
+
+def _expected(data: Data) -> str:
+    now, then = (data.get("forecast", {}).get(when, {}).get("duration_seconds") for when in ("now", "next"))
+    return f", {numbers.duration(now['mean'])} → {numbers.duration(then['mean'])} expected" if now and then else ""
+
+
+def _rolled_back(data: Data) -> str:
+    changes = ", ".join(f"{change['key']} {change['old']} → {change['new']}" for change in data["changes"])
+    what = f"{changes or data['config'] + ' as it is'}, as before {data['undoes']}" if data["undoes"] else "pins are lifted"
+    until = data.get("pinned_until")
+    pinned = f", pinned until {datetime.fromtimestamp(until, UTC).date()}" if until is not None else ""
+    return f"{what}{pinned} ({data['suggestion_id']})"
+
+
+def _kept(data: Data) -> str:
+    reason = next(iter(data.get("reasons", ())), f"decided by {DECIDERS[data['decided_by']]}")
+    return f"{data['config']} as it is: {reason} ({data['suggestion_id']})"
+
+
+def _refused(data: Data) -> str:
+    now = data["current"]
+    changes = [f"{name} {now[name]:g} → {value:g}" for name, value in data["suggested"].items() if value != now[name]]
+    return f"{', '.join(changes) or 'whatever could be suggested'}: {'; '.join(data['violations'])}"
+
+
+def _written(data: Data) -> str:
+    return f"{data['config']} has the values of {data['suggestion_id']}"
+
+
+def _not_written(data: Data) -> str:
+    return f"{data['reason']} ({data['suggestion_id']})"
+
+
+def _observed(data: Data) -> str:
+    outcome, follows = data["outcome"], data.get("suggestion_id")
+    took = f", {numbers.duration(outcome['duration_seconds'])}" if "duration_seconds" in outcome else ""
+    loss = f", val loss {numbers.plain(outcome['val_loss'])}" if "val_loss" in outcome else ""
+    behind = f", with the values of {follows}" if follows else ""
+    return f"run {data['run_id']} {data['status']}{took}{loss} ({data['source']}){behind}"
+
+
+def _learnt(data: Data) -> str:
+    anew = ", begun anew" if data.get("rebuilt") else ""
+    runs = data["runs"]
+    return f"{runs} run{'' if runs == 1 else 's'} taken in, {data['updates']} updates altogether{anew}"
+
+
+def _tested(data: Data) -> str:
+    results = [
+        f"{name} {'passed' if one['passed'] else 'not passed'} ({one['ratio']:.3f})" for name, one in data["results"].items()
+    ]
+    where = ", ".join(data["released"]) or "nowhere"
+    return f"release test of policy {data['policy'][:12]}: {', '.join(results)}; it decides: {where}"
+
+
+def _forgotten(data: Data) -> str:
+    before = datetime.fromtimestamp(data["ended_before"], UTC).date()
+    return f"{data['series']} series of {data['runs']} run{'' if data['runs'] == 1 else 's'} that ended before {before}"
+
+
+_SENTENCES: Mapping[str, Callable[[Data], str]] = {
+    "suggested": _suggested,
+    "kept": _kept,
+    "rolled back": _rolled_back,
+    "refused": _refused,
+    "written": _written,
+    "conflict": _not_written,
+    "not written": _not_written,
+    "observed": _observed,
+    "learnt": _learnt,
+    "tested": _tested,
+    "forgotten": _forgotten,
+}
