@@ -11,10 +11,11 @@ from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
+from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
-from jpo.records import WHOLE, Parameters, Run
+from jpo.records import WHOLE, Parameters, Preference, Run
 
 
 def request_of(
@@ -51,6 +52,16 @@ def request_of(
         confidence=settings.agent.confidence,
         chosen=chosen or {},
     )
+
+
+def preference_of(settings: LoadedSettings) -> Preference:
+    """The weights of time, cost, efficiency and loss."""
+    return settings.values.preference.record()
+
+
+def explore_of(settings: LoadedSettings) -> str:
+    """How bold the agent may be."""
+    return settings.values.agent.explore
 
 
 def followed_parameters(job: Project) -> dict[str, str]:

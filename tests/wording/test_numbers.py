@@ -95,3 +95,11 @@ def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None
 )
 def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
     assert numbers.money(amount) == text
+
+
+def test_before_and_after_share_a_unit() -> None:
+    assert numbers.from_to("cost_usd", 70.0, 65.0) == "70.00 → 65.00 USD"
+    assert numbers.from_to("gpu_utilisation", 0.054, 0.78) == "5% → 78%"
+    assert numbers.from_to("duration_seconds", 7200.0, 1800.0) == "2h 00m → 30m 00s"
+    assert numbers.from_to("energy_joules", 3.6e6, 7.2e6) == "1 → 2 kWh"
+    assert numbers.from_to("val_loss", None, 0.08231) == "unknown → 0.08231"
