@@ -28,7 +28,9 @@ from jpo.commands.replay import ALL_POLICIES, Advised
 from jpo.optimizer.prior import Prior
 from jpo.records import Candidates, Draws, Run
 from jpo.replay import Contest, Estimate, Execution, PolicyFactory, Result, Score, Standing, Trace, hold, read_trace
-from jpo.report import replay_json, replay_text
+from jpo.report import replay
+from jpo.report.document import Document
+from jpo.report.forms import json, markdown
 from jpo.simulate import draw_jobs, random_candidates
 
 ROOT = Path(__file__).parents[1]
@@ -82,7 +84,8 @@ def main(argv: list[str]) -> int:
         seeds=min(options.seeds, QUICK["seeds"]) if options.quick else options.seeds,
     )
     result = hold(contest, jobs=options.jobs, backend="loky", track=track)
-    print(replay_json.render(contest, result, [source(files)]) if options.json else page(contest, result, source(files)))
+    played = replay.Played(contest, result, (source(files),))
+    print(json.dumps(replay.as_json(played)) if options.json else page(contest, result, source(files)))
     return 0
 
 
@@ -141,15 +144,8 @@ def page(contest: Contest, result: Result, where: str) -> str:
 
 def rows(standings: Mapping[str, Standing], horizons: Sequence[int]) -> list[str]:
     """The table; the smallest figure of each column is bold."""
-    figures = {name: replay_text.figures(standing.overall, horizons) for name, standing in standings.items()}
-    best = [min(score.mean for score in column) for column in zip(*figures.values(), strict=True)]
-    names = ["policy", *(f"N = {n}" for n in horizons), "per model", "stopped", "harm"]
-    lines = [f"| {' | '.join(names)} |", f"|---|{'---:|' * (len(names) - 1)}"]
-    for name, row in figures.items():
-        cells = [replay_text.cell(score, share=at >= len(row) - 2) for at, score in enumerate(row)]
-        shown = [f"**{text}**" if score.mean == least else text for text, score, least in zip(cells, row, best, strict=True)]
-        lines.append(f"| {name} | {' | '.join(shown)} |")
-    return lines
+    table = replay.table({name: standing.overall for name, standing in standings.items()}, horizons, "")
+    return markdown.render(Document("", (table,))).rstrip("\n").split("\n")
 
 
 def losses(objective: str, standings: Mapping[str, Standing], horizons: Sequence[int]) -> str:

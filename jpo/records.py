@@ -504,6 +504,11 @@ class Suggestion:
     pinned_until: float | None = None
     """For a rollback: unix seconds up to which the values that it restored stay as they are."""
 
+    def expected_change(self, quantity: str) -> float | None:
+        """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
+        now, then = getattr(self.now, quantity), getattr(self.next, quantity)
+        return then.mean / now.mean if now and then and now.mean > 0 else None
+
 
 # --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------
 

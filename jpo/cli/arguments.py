@@ -32,7 +32,7 @@ def load_settings(config: Path | None, toml: Path | None, flags: Mapping[str, An
 
 def config_of(given: Path | None, settings: LoadedSettings) -> Path:
     """The config.ini that was named, else the one that jpo.toml names."""
-    return given or settings.root / settings.values.workload.config
+    return given or settings.config_ini
 
 
 def new_id(now: float) -> str:

@@ -8,21 +8,24 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import config_ini, options, toml_option, verbose_option
-from jpo.cli.output import put
+from jpo.cli.options import config_ini, options, output_options, toml_option, verbose_option
+from jpo.cli.output import READABLE, Output
 
 
 @click.command()
 @config_ini
+@output_options(*READABLE)
 @options(toml_option, verbose_option)
-def check(given: Path | None, toml: Path | None) -> None:
+def check(given: Path | None, toml: Path | None, *, output: Output) -> None:
     """Is CONFIG.INI valid, identified and within limits?
 
     \b
-    Example:
+    Examples:
       jpo check config.ini
+      jpo check -o json | jq '.parameters[] | select(.held == null)'
     """
     from jpo.commands.check import check as command
+    from jpo.report import check as report
 
     settings = load_settings(given, toml, {})
-    put(command(config_of(given, settings), settings, now=time.time()))
+    output.show(report, command(config_of(given, settings), settings, now=time.time()))

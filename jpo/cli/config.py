@@ -33,7 +33,9 @@ def check_settings(toml: Path | None) -> None:
 @config.command("show")
 @options(toml_option, verbose_option)
 def show_settings(toml: Path | None) -> None:
-    """Every effective setting and where it comes from; secrets are hidden.
+    """Every effective setting, and where it comes from.
+
+    Secrets are hidden.
 
     \b
     Example:

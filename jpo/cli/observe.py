@@ -37,7 +37,9 @@ def observe(
     follow: bool,
     network: Network,
 ) -> None:
-    """Put the outcome of finished runs on record; without arguments, ask the configured sources.
+    """Put finished runs on record.
+
+    Without arguments, all configured sources are asked.
 
     \b
     Examples:
@@ -54,9 +56,8 @@ def observe(
     if follow:
         log = command.log_to_follow(logs, alone=run is None and not metrics)
         with live(sys.stderr, for_people=sys.stderr.isatty()) as shown:
-            told = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
-        put(told)
+            answer = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
+        put(answer)
         return
-    outcome, now = pairs("--metric", metrics), time.time()
-    config, ended = config_of(given, settings), RunStatus(status)
-    put(command.observe(config, settings, run_id=run, logs=logs, metrics=outcome, status=ended, now=now, offline=network.offline))
+    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status))
+    put(command.observe(config_of(given, settings), settings, by_hand, logs, now=time.time(), offline=network.offline))

@@ -17,7 +17,6 @@ from jpo.errors import UsageError
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
-    from jpo.report import Report
     from jpo.report.document import Document
 
 FORMS = {".json": "json", ".md": "markdown", ".html": "html"}
@@ -170,18 +169,3 @@ def width() -> int:
 def for_people() -> bool:
     """Whether stdout is a terminal; it may also be closed."""
     return sys.stdout is not None and sys.stdout.isatty()
-
-
-def report_text(report: Report, form: str, no_color: bool) -> str:
-    """The report in the form that was asked for."""
-    if form == "json":
-        from jpo.report.as_json import render as as_json
-
-        return as_json(report)
-    if form == "markdown":
-        from jpo.report.markdown import render as as_markdown
-
-        return as_markdown(report)
-    from jpo.report.terminal import render as as_text
-
-    return as_text(report, width=width(), colour=coloured(no_color))

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import as_number, config_of, load_settings, pairs, seconds_until
-from jpo.cli.options import FILE, colour_option, config_ini, options, seed_option, toml_option, verbose_option
-from jpo.cli.output import coloured, put, save, width, writable
+from jpo.cli.options import FILE, config_ini, options, output_options, seed_option, toml_option, verbose_option
+from jpo.cli.output import READABLE, Output, writable
 from jpo.errors import UsageError
 
 
@@ -18,14 +18,13 @@ from jpo.errors import UsageError
 @config_ini
 @click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="What if this value were another; may be repeated.")
 @click.option("--vary", "varied", multiple=True, metavar="NAME=V,V,...", help="A row for each value, e.g. gpus=1,2,4,8.")
-@click.option("--spot", is_flag=True, help="On spot prices beside the others.")
+@click.option("--spot", is_flag=True, help="On spot prices, too.")
 @click.option("--trials", type=FILE, multiple=True, metavar="LOG", help="CSV log of a small trial; may be repeated.")
 @click.option("--fraction", type=float, help="Share of the data in trials whose log has no `# data_fraction=`; default: all.")
 @click.option("--deadline", metavar="WHEN", help="The cheapest that is done by then: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="The fastest that costs no more, in USD, or e.g. 20EUR.")
-@click.option("-o", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json chooses its form.")
-@options(seed_option, toml_option, colour_option, verbose_option)
+@output_options(*READABLE, files=True)
+@options(seed_option, toml_option, verbose_option)
 def predict(
     given: Path | None,
     chosen: Sequence[str],
@@ -34,18 +33,16 @@ def predict(
     fraction: float | None,
     deadline: str | None,
     max_cost: str | None,
-    form: str,
-    files: Sequence[Path],
+    output: Output,
     seed: int,
     toml: Path | None,
     *,
     spot: bool,
-    no_color: bool,
 ) -> int:
-    """What configurations would take and cost, and what that rests on.
+    """Forecast what configurations would take and cost.
 
-    Time, cost, memory, utilisation and loss with 90% intervals. Nothing is put on record, and no server is asked.
-    Exit code 3: nothing keeps to --deadline and --max-cost.
+    Duration, cost, memory, utilisation and loss with 90% intervals, and what they rest on. Nothing is put on record, and no
+    server is asked. Exit code 3: nothing keeps to --deadline and --max-cost.
 
     \b
     Examples:
@@ -54,13 +51,13 @@ def predict(
       jpo predict config.ini --trials trial-1.csv --trials trial-2.csv --fraction 0.1
     """
     from jpo.commands.predict import predict as command
-    from jpo.commands.predict import rendered
     from jpo.optimizer.question import Question
+    from jpo.report import prediction
 
     settings = load_settings(given, toml, {})
     config = config_of(given, settings)
-    writable(files, config, settings)
-    if lost := {file.resolve() for file in files} & {log.resolve() for log in trials}:
+    writable(output.files, config, settings)
+    if lost := {file.resolve() for file in output.files} & {log.resolve() for log in trials}:
         raise UsageError(str(min(lost)), "is the log of a trial", "name another file", code="JPO-E307")
     now = time.time()
     asked = Question(
@@ -73,7 +70,5 @@ def predict(
         max_cost=max_cost,
     )
     answer = command(config, settings, asked, seed=seed, now=now)
-    for file in files:
-        save(file, rendered(answer, "json" if file.suffix == ".json" else form, width=120, colour=False))
-    put(rendered(answer, form, width=width(), colour=coloured(no_color)))
+    output.show(prediction, answer)
     return answer.exit_code

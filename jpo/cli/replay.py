@@ -10,8 +10,8 @@ from typing import Literal
 import click
 
 from jpo.cli.arguments import config_of, load_settings
-from jpo.cli.options import FILE, colour_option, options, seed_option, toml_option
-from jpo.cli.output import FORMS, can_be_kept, coloured, put, save, track, width, writable
+from jpo.cli.options import FILE, output_options, seed_option, toml_option
+from jpo.cli.output import READABLE, Output, can_be_kept, track, writable
 
 POLICIES_HELP = (
     "Who plays: jpo, default, random, hillclimb, zeus (these if nothing is said), jpo-bold, optuna-tpe, optuna-gp, gp-ei."
@@ -32,14 +32,13 @@ POLICIES_HELP = (
     help="time, cost or balanced; repeatable.",
 )
 @click.option("--knob", "knobs", type=click.Choice(["power_limit_w"]), multiple=True, help="Let policies choose this too.")
-@click.option("-o", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json chooses its form.")
+@output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost against runs as a picture: .png or .svg.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes at once; default: one per core.")
 @click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky", show_default=True)
 @seed_option
 @click.option("-v", "--verbose", is_flag=True, help="A table for each workload too; a traceback for internal errors.")
-@options(toml_option, colour_option)
+@toml_option
 def replay(
     given: Sequence[Path],
     policies: str | None,
@@ -47,8 +46,7 @@ def replay(
     seeds: int,
     objectives: Sequence[str],
     knobs: Sequence[str],
-    form: str,
-    files: Sequence[Path],
+    output: Output,
     picture: Path | None,
     jobs: int | None,
     backend: Literal["loky", "threading", "ray"],
@@ -56,9 +54,10 @@ def replay(
     *,
     seed: int,
     verbose: bool,
-    no_color: bool,
 ) -> None:
-    """How JPO and its peers would have done on recorded runs: traces, or a config.ini's own history (needs jpo[replay]).
+    """Show how JPO and its peers would have done.
+
+    On recorded runs: traces, or a config.ini's own history. Needs jpo[replay].
 
     \b
     Examples:
@@ -67,6 +66,7 @@ def replay(
       jpo replay config.ini                            your own history, as far as it goes
     """
     from jpo.commands import replay as command
+    from jpo.report import replay as subject
     from jpo.report.plots.replay import plot
 
     traces = [path for path in given if path.suffix.lower() == ".csv"]
@@ -74,12 +74,12 @@ def replay(
     if not given:
         settings = load_settings(None, toml, {})
         own = [(config_of(None, settings), settings)]
-    results = [*files, *([picture] if picture else [])]
+    results = [*output.files, *([picture] if picture else [])]
     for config, settings in own:
         writable(results, config, settings)
     command.refuse_outputs(results, picture, traces)
     can_be_kept(results)
-    wanted = command.Options(
+    wanted = command.ReplayOptions(
         policies=command.named_policies(policies or command.QUICK_POLICIES),
         horizons=command.horizons(runs),
         objectives=command.named_objectives(objectives),
@@ -88,11 +88,9 @@ def replay(
         opened=tuple(knobs),
         jobs=jobs,
         backend=backend,
+        each_workload=verbose,
     )
     played = command.replay(traces, own, wanted, now=time.time(), track=track)
-    for file in files:
-        text = command.rendered(played, FORMS.get(file.suffix, form), width=120, colour=False, workloads=verbose)
-        save(file, text)
     if picture:
         plot(picture, played.contest, played.result)
-    put(command.rendered(played, form, width=width(), colour=coloured(no_color), workloads=verbose))
+    output.show(subject, played)

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, new_id
-from jpo.cli.options import FILE, colour_option, options, toml_option, verbose_option
-from jpo.cli.output import put, report_text
+from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
+from jpo.cli.output import READABLE, Output
 from jpo.errors import UsageError
 
 
@@ -21,20 +21,19 @@ from jpo.errors import UsageError
 @click.option("--force", is_flag=True, help="Also where a value was changed since by someone else.")
 @click.option("--dry-run", is_flag=True, help="Write nothing anywhere.")
 @click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
-@click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
-@options(toml_option, colour_option, verbose_option)
+@output_options(*READABLE)
+@options(toml_option, verbose_option)
 def rollback(
     before: str | None,
     given: Path | None,
     toml: Path | None,
-    form: str,
     *,
     pin_days: int | None,
     unpin: bool,
     force: bool,
     dry_run: bool,
     diff: bool,
-    no_color: bool,
+    output: Output,
 ) -> None:
     """Put back the values from before a suggestion.
 
@@ -46,14 +45,15 @@ def rollback(
       jpo rollback                                     called again: the change before that one
       jpo rollback 20261121-060000-3fa9c1 --pin 14     all since then is undone, and stays so for two weeks
     """
-    from jpo.commands.rollback import Options
+    from jpo.commands.rollback import RollbackOptions
     from jpo.commands.rollback import rollback as command
+    from jpo.report import suggestion
 
     if unpin and (before or pin_days or force):
         raise UsageError("--unpin", "restores nothing", "leave out ID, --pin and --force", code="JPO-E845")
     settings = load_settings(given, toml, {})
     now = time.time()
-    wanted = Options(
+    wanted = RollbackOptions(
         suggestion_id=new_id(now),
         now=now,
         before=before,
@@ -63,4 +63,4 @@ def rollback(
         dry_run=dry_run,
         diff=diff,
     )
-    put(report_text(command(config_of(given, settings), settings, wanted), form, no_color))
+    output.show(suggestion, command(config_of(given, settings), settings, wanted))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.options import FILE, colour_option, options, seed_option, verbose_option
-from jpo.cli.output import FORMS, can_be_kept, coloured, put, save, track, width
+from jpo.cli.options import FILE, output_options, seed_option, verbose_option
+from jpo.cli.output import READABLE, Output, can_be_kept, track
 from jpo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,26 +22,25 @@ if TYPE_CHECKING:
 @click.option("--prefer", "--preference", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or time=0.3,cost=0.7.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
 @click.option("--drift", is_flag=True, help="Data grow and hardware changes meanwhile.")
-@click.option("-o", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json chooses its form.")
+@output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost and time against runs as a picture: .png or .svg.")
 @click.option("--keep", type=FILE, metavar="FOLDER", help="Keep the workloads and their store in a new folder.")
-@options(colour_option, verbose_option)
+@verbose_option
 def simulate(
     workloads: int,
     runs: int,
     seed: int,
     prefer: str | None,
     explore: str | None,
-    form: str,
-    files: Sequence[Path],
+    output: Output,
     picture: Path | None,
     keep: Path | None,
     *,
     drift: bool,
-    no_color: bool,
 ) -> None:
-    """Put simulated workloads through JPO in virtual time: before and after in one table.
+    """Put simulated workloads through JPO in virtual time.
+
+    Before and after in one table.
 
     \b
     Examples:
@@ -51,23 +49,22 @@ def simulate(
       jpo simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
     """
     from jpo.commands import simulate as command
-    from jpo.commands.suggest import Options, suggest
+    from jpo.commands.suggest import SuggestOptions, suggest
+    from jpo.report import fleet as subject
     from jpo.report.plots.fleet import can_plot, plot
 
     def one_suggestion(config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> None:
-        suggest(config, settings, Options(suggestion_id, now, offline=True, learn=False, seed=seed))
+        suggest(config, settings, SuggestOptions(suggestion_id, now, offline=True, learn=False, seed=seed))
 
     if picture:
         can_plot(picture)
-    results = [*files, *([picture] if picture else [])]
+    results = [*output.files, *([picture] if picture else [])]
     for file in results:
         if results.count(file) > 1 or file.name in ("config.ini", "jpo.toml"):
             raise UsageError(str(file), "is no place for a result", "name another file, each once", code="JPO-E307")
     can_be_kept(results)
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore)
     fleet = command.simulate(plan, one_suggestion, keep=keep, track=track)
-    for file in files:
-        save(file, command.rendered(fleet, FORMS.get(file.suffix, form)))
     if picture:
         plot(fleet, picture)
-    put(command.rendered(fleet, form, width=width(), colour=coloured(no_color)))
+    output.show(subject, fleet)

@@ -10,17 +10,16 @@ import click
 
 from jpo.cli.arguments import as_number, config_of, load_settings, new_id, pairs, targets_for_once
 from jpo.cli.options import (
-    FILE,
     Network,
-    colour_option,
     config_ini,
     network_options,
     options,
+    output_options,
     seed_option,
     toml_option,
     verbose_option,
 )
-from jpo.cli.output import FORMS, put, report_text, save, writable
+from jpo.cli.output import READABLE, Output, writable
 
 WOULD_CHANGE = 10
 
@@ -46,15 +45,12 @@ WOULD_CHANGE = 10
 @click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
 @seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
-@click.option("-o", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
-@click.option("--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json and .md choose their form.")
-@options(network_options, toml_option, colour_option, verbose_option)
+@output_options(*READABLE, files=True)
+@options(network_options, toml_option, verbose_option)
 def suggest(
     given: Path | None,
     toml: Path | None,
     chosen: Sequence[str],
-    form: str,
-    files: Sequence[Path],
     *,
     dry_run: bool,
     check: bool,
@@ -67,9 +63,11 @@ def suggest(
     seed: int,
     strict: bool,
     network: Network,
-    no_color: bool,
+    output: Output,
 ) -> int:
-    """Write better values into CONFIG.INI, from evidence, checked and on record.
+    """Write better values into CONFIG.INI, on record.
+
+    They rest on evidence from earlier runs, and an independent guard has checked them.
 
     \b
     Examples:
@@ -79,21 +77,19 @@ def suggest(
       jpo suggest config.ini --deadline 6h --max-cost 20
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
     """
-    from jpo.commands.suggest import Options
+    from jpo.commands.suggest import SuggestOptions
     from jpo.commands.suggest import suggest as command
+    from jpo.report import suggestion
 
     now = time.time()
-    prometheus = network.flags
-    flags = {"prometheus": prometheus, "agent": {"explore": explore}, "preference": prefer}
+    flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
     settings = load_settings(given, toml, flags)
-    once = None
-    if deadline is not None or max_cost is not None:
-        once = load_settings(
-            given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)}
-        ).values.sla.targets
+    lasting = settings.values.sla.targets
+    if deadline is not None or max_cost is not None:  # guard and agent alike go by them
+        settings = load_settings(given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
     config = config_of(given, settings)
-    writable(files, config, settings)
-    wanted = Options(
+    writable(output.files, config, settings)
+    wanted = SuggestOptions(
         suggestion_id=new_id(now),
         now=now,
         dry_run=dry_run or check,
@@ -103,11 +99,8 @@ def suggest(
         learn=not no_learn,
         seed=seed,
         chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
-        targets=once,
+        lasting=lasting,
     )
     report = command(config, settings, wanted)
-    for file in files:
-        text = report_text(report, FORMS.get(file.suffix, form), no_color=True)
-        save(file, text, remedy="what was done is on record: see `jpo explain`")
-    put(report_text(report, form, no_color))
+    output.show(suggestion, report)
     return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0

@@ -9,12 +9,12 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.project.workload import limits_of, read_workload, rules_kept
-from jpo.records import Parameter
+from jpo.report.check import CheckedConfig, Remark
 from jpo.wording.numbers import plain
 
 
-def check(path: Path, settings: LoadedSettings, *, now: float) -> str:
-    """What JPO understands of the file, for people.
+def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
+    """What JPO understands of the file.
 
     Raises:
         UsageError: the file or jpo.toml is invalid.
@@ -22,25 +22,19 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> str:
     """
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     rules = rules_kept(workload, limits_of(settings), prices)
-    told = [f"{path}: workload {workload.identity}", *map(line, workload.parameters)]
-    told += [f"  {remark}" for remark in remarks(workload.current, prices)]
-    return "\n".join([*told, f"  valid; {rules} rules kept"]) + "\n"
+    return CheckedConfig(path, workload.identity, workload.parameters, tuple(remarks(workload.current, prices)), rules)
 
 
-def remarks(values: Mapping[str, float], prices: Prices) -> Iterator[str]:
+def remarks(values: Mapping[str, float], prices: Prices) -> Iterator[Remark]:
     """How batch size, GPUs, CPUs and prices go together; none of it is forbidden. Uneven batches are, by the guard."""
     gpus, batch, cpus = values.get("gpus", 0.0), values.get("batch_size"), values.get("cpus")
     if gpus > 1 and batch is not None:
-        yield f"batch_size counts over all GPUs: {plain(batch / gpus)} samples on each of {plain(gpus)}"
+        yield Remark(f"batch_size counts over all GPUs: {plain(batch / gpus)} samples on each of {plain(gpus)}")
     if gpus >= 1 and cpus is not None and cpus < gpus:
-        yield f"cpus = {plain(cpus)} for gpus = {plain(gpus)}: less than one to feed each GPU [JPO-W869]"
+        yield Remark(f"cpus = {plain(cpus)} for gpus = {plain(gpus)}: less than one to feed each GPU", "JPO-W869")
     if gpus >= 1 and prices != Prices() and usd_per_hour(values, prices) is None:
-        yield f"gpus = {plain(gpus)}, and [prices] does not say what that costs: the cost of runs is unknown [JPO-I861]"
+        yield Remark(f"gpus = {plain(gpus)}, and [prices] does not say what that costs: the cost of runs is unknown", "JPO-I861")
     if values.get("gpus") == 0 and prices.usd_per_gpu_hour is not None:
-        yield "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do [JPO-I862]"
-
-
-def line(parameter: Parameter) -> str:
-    """One parameter as it stands in the file, and as JPO understands it."""
-    held = f", {parameter.held}" if parameter.held else ""
-    return f"  line {parameter.line}: {parameter.key} = {parameter.text}  ({parameter.name} {plain(parameter.value)}{held})"
+        yield Remark(
+            "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do", "JPO-I862"
+        )

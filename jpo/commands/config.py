@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from jpo.project.load import LoadedSettings, without_credentials
+from jpo.project.load import LoadedSettings, effective
 from jpo.project.settings import Settings
 from jpo.project.workload import limits_of
-from jpo.report import as_json
+from jpo.report import suggestion
+from jpo.report.forms import json
 
 
 def check(settings: LoadedSettings) -> str:
@@ -20,30 +17,9 @@ def check(settings: LoadedSettings) -> str:
 
 def show(settings: LoadedSettings) -> str:
     """`section.key = value   # origin`, one a line; secrets are shown as stars."""
-    lines = []
-    for key, value in flat(settings.values.model_dump(mode="json")):
-        origin = next((settings.origins[k] for k in ancestors(key) if k in settings.origins), "built in")
-        shown = without_credentials(value) if key in ("prometheus.url", "store.url") else value
-        lines.append(f"{key} = {json.dumps(shown)}  # {origin}")
-    return "\n".join(lines) + "\n"
-
-
-def flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys and values; what is not set is left out."""
-    for name, value in tables.items():
-        if isinstance(value, Mapping) and value:
-            yield from flat(value, f"{prefix}{name}.")
-        elif value is not None and value != {}:
-            yield f"{prefix}{name}", value
-
-
-def ancestors(key: str) -> Iterator[str]:
-    """The key itself; then its table where that is a preference, whose weights have one origin."""
-    yield key
-    if key.startswith(("preference.", "preferences.")):
-        yield key.rpartition(".")[0]
+    return "".join(f"{key} = {json.value(value)}  # {origin}\n" for key, value, origin in effective(settings))
 
 
 def schema(output: str) -> str:
     """JSON Schema of jpo.toml ("settings") or of `jpo suggest -o json` ("suggestion")."""
-    return as_json.schema() if output == "suggestion" else json.dumps(Settings.model_json_schema(), indent=2) + "\n"
+    return json.dumps(suggestion.schema() if output == "suggestion" else Settings.model_json_schema())

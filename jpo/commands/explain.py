@@ -17,26 +17,24 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history
 from jpo.records import Run, Suggestion
-from jpo.report import Report, explanation, explanation_json
 from jpo.report.explanation import Explanation
+from jpo.report.suggestion import Report
+from jpo.wording import numbers
 
 
-def explain(suggestion_id: str | None, settings: LoadedSettings, *, form: str, width: int, colour: bool) -> str:
-    """The suggestion with this id, or the newest one, retold from the store; `form` is text, json or markdown.
+def explain(suggestion_id: str | None, settings: LoadedSettings) -> Explanation:
+    """All that the store knows of the suggestion with this id, or of the newest one.
 
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_history(settings, read_only=True) as store:
-        told = explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, settings), settings)
-    if form == "json":
-        return explanation_json.render(told)
-    return explanation.as_markdown(told) if form == "markdown" else explanation.as_text(told, width=width, colour=colour)
+        return explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, settings), settings)
 
 
 def explained(store: Store, suggestion: Suggestion, settings: LoadedSettings) -> Explanation:
     """All that the store knows of a suggestion."""
-    prices, events = prices_of(settings), told_of(store, suggestion.suggestion_id)
+    prices, events = prices_of(settings), events_of(store, suggestion.suggestion_id)
     identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
     recorded = store.recorded_runs(identity, limit=LEDGER_RUNS)
     named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
@@ -54,16 +52,16 @@ def explained(store: Store, suggestion: Suggestion, settings: LoadedSettings) ->
 
 def newest(store: Store, settings: LoadedSettings) -> Suggestion:
     """The suggestion made last."""
-    found = store.suggestions_of(limit=1)
-    if not found:
+    suggestions = store.suggestions_of(limit=1)
+    if not suggestions:
         raise UsageError(settings.store_place, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
-    return found[0]
+    return suggestions[0]
 
 
-def told_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
+def events_of(store: Store, suggestion_id: str) -> list[AuditRecord]:
     """What the audit log says of a suggestion. Of a long log few records are taken apart."""
-    found = [read_row(row) for row in store.audit_rows() if suggestion_id in row.data]
-    return [record for record in found if record.data.get("suggestion_id") == suggestion_id]
+    records = [read_row(row) for row in store.audit_rows() if suggestion_id in row.data]
+    return [record for record in records if record.data.get("suggestion_id") == suggestion_id]
 
 
 def priced(run: Run, usual: Mapping[str, float], prices: Prices) -> Run:
@@ -88,33 +86,33 @@ def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]
     if stopped:
         return [f"not written: {stopped.data.get('reason')}"]
     if "written" in kinds:
-        return [f"written into {kinds['written'].data.get('config')} on {explanation.time_of(kinds['written'].at)} UTC"]
+        return [f"written into {kinds['written'].data.get('config')} on {numbers.moment(kinds['written'].at)} UTC"]
     kept = suggestion.status == "kept"
     return ["nothing was to be written: today's values were kept" if kept else "that it was written is not on record"]
 
 
 def _since(suggestion: Suggestion, effective: Sequence[Suggestion]) -> list[str]:
     """What later suggestions did to this one. A rollback supersedes nothing: it brings back what had been superseded."""
-    ids = [one.suggestion_id for one in effective]
+    ids = [made.suggestion_id for made in effective]
     if suggestion.suggestion_id not in ids or suggestion.status == "kept":
         return []
     undone = undone_by(effective)
     if suggestion.suggestion_id in undone:
         return [f"undone by rollback {undone[suggestion.suggestion_id]}"]
     later = effective[ids.index(suggestion.suggestion_id) + 1 :]
-    newer = [one.suggestion_id for one in later if one.changes and not one.undoes and one.suggestion_id not in undone]
+    newer = [made.suggestion_id for made in later if made.changes and not made.undoes and made.suggestion_id not in undone]
     return [f"superseded by suggestion {newer[-1]}" if newer else "no later change of JPO is in force"]
 
 
 def undone_by(made: Sequence[Suggestion]) -> dict[str, str]:
     """Suggestion -> the rollback that undid it, which was not undone itself. A rollback undoes the one it names and all since."""
-    ids = [one.suggestion_id for one in made]
-    found: dict[str, str] = {}
+    ids = [suggestion.suggestion_id for suggestion in made]
+    undone: dict[str, str] = {}
     for at in reversed(range(len(made))):
-        one = made[at]
-        if one.undoes in ids and one.suggestion_id not in found:
-            found |= {name: one.suggestion_id for name in ids[ids.index(one.undoes) : at] if name not in found}
-    return found
+        suggestion = made[at]
+        if suggestion.undoes in ids and suggestion.suggestion_id not in undone:
+            undone |= {name: suggestion.suggestion_id for name in ids[ids.index(suggestion.undoes) : at] if name not in undone}
+    return undone
 
 
 def _followed(followers: Sequence[Run]) -> str:

@@ -21,14 +21,14 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         runs = store.runs_of(identity)
         request = request_of(job, runs)
         learnt = continual.catch_up(store, identity, runs, request, seed=seed, now=now, budget_seconds=budget)
-        told = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
-        told += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
-        told += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
-        told += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
+        lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
+        lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
+        lines += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
+        lines += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
         if continual.untested(store, identity):
             results = release_if_passed(store, identity, track, now=now)
-            told += [verdict(name, result, results["drift"]) for name, result in results.items()]
-    return "\n".join(told) + "\n"
+            lines += [verdict(name, result, results["drift"]) for name, result in results.items()]
+    return "\n".join(lines) + "\n"
 
 
 def times(n: int) -> str:

@@ -1,10 +1,10 @@
-"""`jpo observe`: close the loop by putting outcomes of finished runs on record. Observing a run twice changes nothing."""
+"""`jpo observe`: the outcomes of finished runs go on record. Observing a run twice changes nothing."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -22,35 +22,38 @@ from jpo.wording import numbers
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def observe(
-    config: Path,
-    settings: LoadedSettings,
-    *,
-    run_id: str | None,
-    logs: Sequence[Path],
-    metrics: Mapping[str, str],
-    status: RunStatus,
-    now: float,
-    offline: bool,
-) -> str:
-    """Record CSV logs, or one run by hand, or whatever the configured sources know; returns what was new, for people."""
-    if logs and (run_id is not None or metrics):
-        raise UsageError(
-            "--csv", "and a run given by hand exclude each other", "observe them one after the other", code="JPO-E306"
-        )
-    if run_id is not None and not run_id.strip():
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, and how it ended."""
+
+    run_id: str | None
+    metrics: Mapping[str, str]
+    status: RunStatus
+
+    @property
+    def given(self) -> bool:
+        """Whether there is anything of one."""
+        return self.run_id is not None or bool(self.metrics)
+
+
+def observe(config: Path, settings: LoadedSettings, run: ByHand, logs: Sequence[Path], *, now: float, offline: bool) -> str:
+    """Record CSV logs, or one run by hand, or what the configured sources know; returns what was new, for people."""
+    if logs and run.given:
+        finding = "and a run given by hand exclude each other"
+        raise UsageError("--csv", finding, "observe them one after the other", code="JPO-E306")
+    if run.run_id is not None and not run.run_id.strip():
         raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
-    if run_id is None and not logs and not metrics:
+    if not (logs or run.given):
         return refreshed(config, settings, now=now, offline=offline)
     with open_history(settings) as store:
         if logs:
-            return told(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
-        if run_id is None:
+            return recorded(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
+        if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
-        run = by_hand(run_id, config, settings, metrics, status, now)
-        if store.run(run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
-            run = replace(run, parameters={})
-        return told(store.record(Finished((run,)), now=now))
+        ended = ended_now(run.run_id, config, settings, run, now=now)
+        if store.run(run.run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
+            ended = replace(ended, parameters={})
+        return recorded(store.record(Finished((ended,)), now=now))
 
 
 def log_to_follow(logs: Sequence[Path], *, alone: bool) -> Path:
@@ -65,13 +68,13 @@ def follow(log: Path, settings: LoadedSettings, *, clock: Callable[[], float], s
 
     Args:
         clock, sleep: as `telemetry.follow` wants them.
-        live: is told every epoch, and what happens to the file.
+        live: shows every epoch, and what happens to the file.
 
     Raises:
         TelemetryError: JPO-E130, the log is gone; JPO-E110 to E112 as `read_log`.
     """
     with open_history(settings):
-        pass  # a store that cannot be used is told now, not after hours
+        pass  # a store that cannot be used is reported now, not after hours
     with Tail(log) as tail:
         last: LogRow | None = None
         for update in updates_of(tail, clock=clock, sleep=sleep):
@@ -85,21 +88,21 @@ def follow(log: Path, settings: LoadedSettings, *, clock: Callable[[], float], s
                 raise gone(log)
         run = tail.run(clock())
     with open_history(settings) as store:
-        return told(store.record(Finished((run,)), now=clock()))
+        return recorded(store.record(Finished((run,)), now=clock()))
 
 
 def notes(log: Path, update: LogUpdate) -> list[str]:
     """What happened to the file, in sentences."""
-    found = []
+    sentences = []
     if update.state == "missing":
-        found.append(f"{log}: no such file at present; waiting for it")
+        sentences.append(f"{log}: no such file at present; waiting for it")
     if update.state == "silent":
-        found.append(f"{log}: silent for too long; how its run ended is judged by its epochs")
+        sentences.append(f"{log}: silent for too long; how its run ended is judged by its epochs")
     if update.change == "rewritten":
-        found.append(f"{log}: written anew by the same run; reading it from its start [JPO-W131]")
+        sentences.append(f"{log}: written anew by the same run; reading it from its start [JPO-W131]")
     if update.change == "replaced":
-        found.append(f"{log}: is the log of another run now; the one before it was not over and is not recorded [JPO-W132]")
-    return found
+        sentences.append(f"{log}: is the log of another run now; the one before it was not over and is not recorded [JPO-W132]")
+    return sentences
 
 
 def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | None, float | None]:
@@ -120,19 +123,17 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
 def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool) -> str:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
     with open_project(config, settings, now=now) as job:
-        found = collect(job, offline=offline, strict=True)
-    skipped = "".join(f"skipped {one.run_id}: {one.reason}\n" for one in found.evidence.runs_skipped)
-    notes = "".join(f"note: {note}\n" for note in found.evidence.notes)
-    return told(found.fresh) + skipped + notes
+        known = collect(job, offline=offline, strict=True)
+    skipped = "".join(f"skipped {run.run_id}: {run.reason}\n" for run in known.evidence.runs_skipped)
+    notes = "".join(f"note: {note}\n" for note in known.evidence.notes)
+    return recorded(known.fresh) + skipped + notes
 
 
-def by_hand(
-    run_id: str, config: Path, settings: LoadedSettings, metrics: Mapping[str, str], status: RunStatus, now: float
-) -> Run:
+def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
     """A run that just ended with the values of config.ini and the outcome given on the command line."""
     workload = read_workload(config, settings, now=now)
     values: dict[str, float | bool] = {}
-    for name, text in metrics.items():
+    for name, text in run.metrics.items():
         if name not in MEASURED:
             raise UsageError("--metric", f"{name} is not a metric", f"known are {', '.join(MEASURED)}", code="JPO-E306")
         try:
@@ -147,10 +148,10 @@ def by_hand(
     except ValueError as error:
         raise UsageError("--metric", str(error), "give what was measured", code="JPO-E306") from error
     started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
-    return Run(run_id, workload.identity, workload.current, status, started, now, outcome, "observe")
+    return Run(run_id, workload.identity, workload.current, run.status, started, now, outcome, "observe")
 
 
-def told(runs: Sequence[Run]) -> str:
+def recorded(runs: Sequence[Run]) -> str:
     """One line per run that was new."""
     lines = [f"recorded {run.run_id}: {run.identity}, {run.status.value}" for run in runs]
     return (

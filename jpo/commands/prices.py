@@ -3,143 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from jpo.cost import Instance, Prices, read_catalogue, usd_per_hour
 from jpo.cost.aws import SPOT_DAYS, read_offers
-from jpo.cost.catalogue import COLUMNS, SHIPPED, as_csv, select
-from jpo.cost.price import RESOURCES, cheapest
+from jpo.cost.catalogue import COLUMNS, as_csv
+from jpo.cost.price_list import PriceList, price_list
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import catalogue_of, currency_of, prices_of
+from jpo.project.prices import catalogue_shown, currency_of, named_prices, prices_of
 from jpo.project.settings import seconds
 from jpo.project.workload import read_workload
-from jpo.records import Workload
-from jpo.report.price_text import Hourly, Listed, Priced, PriceReport, as_json, as_text
 from jpo.wording.printable import printable
 
 MOST_SECONDS = 3600.0
 LONGEST_HEAD = 1000
-KEYS = dict(zip(RESOURCES, ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour"), strict=True))
-"""Parameter -> the key of [prices] that prices it."""
-OLD_DAYS = 365
-"""Clouds change their prices about once a year; older ones are told as such."""
 
 
-def show(config: Path, settings: LoadedSettings, *, gpu_type: str | None, form: str, now: float, width: int, colour: bool) -> str:
-    """The prices in force, today's hourly price, and the catalogue's instances, as `text` or `json`.
+def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None, now: float) -> PriceList:
+    """The prices in force, today's hourly price, and the catalogue's instances.
 
-    Without a config.ini it tells the prices alone; without a catalogue in [prices] JPO's own if a GPU type is asked for.
+    Without a config.ini it is the prices alone; without a catalogue in [prices] JPO's own if a GPU type is asked for.
 
     Raises:
         UsageError: JPO-E801, an unknown GPU type or region; JPO-E802, the catalogue cannot be read.
     """
-    alone = config == settings.root / settings.values.workload.config and not config.exists()
-    workload = None if alone else read_workload(config, settings, now=now)
-    prices = prices_of(settings)
-    report = report_of(workload, prices, settings, gpu_type=gpu_type, today=datetime.fromtimestamp(now, UTC).date())
-    return as_json(report) if form == "json" else as_text(report, width=width, colour=colour)
-
-
-def report_of(
-    workload: Workload | None, prices: Prices, settings: LoadedSettings, *, gpu_type: str | None, today: date
-) -> PriceReport:
-    """Everything that `jpo prices show` says."""
-    table = settings.values.prices
-    paid = {name: workload.current[name] for name in RESOURCES if workload and name in workload.current}
-    name = table.catalogue or ("aws" if gpu_type else None)  # who asks for a type wants to see instances
-    listed = prices.instances
-    if gpu_type:
-        every = catalogue_of(settings) or read_catalogue(SHIPPED["aws"])
-        listed = tuple(one for one in select(every, region=table.region, gpu_type=gpu_type, place="--gpu-type") if one.gpus)
-    return PriceReport(
-        prices=list(named(settings)),
-        workload=str(workload.identity) if workload else None,
-        today=paid,
-        on_demand=hourly(paid, replace(prices, spot=False)),
-        spot=hourly(paid, replace(prices, spot=True)),
-        in_force="spot" if table.spot else "on demand",
-        catalogue=name,
-        catalogue_in_force=table.catalogue is not None,
-        sources=sources(listed),
-        instances=[row(one) for one in listed],
-        notes=list(notes(workload, paid, prices, listed, today)),
-        currency=currency_of(settings),
-    )
-
-
-def named(settings: LoadedSettings) -> Iterator[Priced]:
-    """The prices in jpo.toml, each with its origin."""
-    table = settings.values.prices
-    for name in (*KEYS.values(), "usd_per_kwh"):
-        if (usd := getattr(table, name)) is not None:
-            yield Priced(name, usd, settings.origins[f"prices.{name}"])
-    for gpu, usd in table.usd_per_gpu_hour_of.items():
-        chosen = table.gpu_type is not None and gpu.strip().lower() == table.gpu_type.strip().lower()
-        yield Priced("usd_per_gpu_hour_of", usd, settings.origins[f"prices.usd_per_gpu_hour_of.{gpu}"], gpu, chosen)
-
-
-def hourly(paid: Mapping[str, float], prices: Prices) -> Hourly:
-    """An hour of a configuration."""
-    one = cheapest(paid, prices)
-    return Hourly(usd_per_hour(paid, prices), one.instance if one else None)
-
-
-def sources(instances: Sequence[Instance]) -> list[str]:
-    """Where the prices of a catalogue were read, and when."""
-    dates: dict[str, list[date]] = {}
-    for one in instances:
-        dates.setdefault(one.source, []).append(one.date)
-    return [f"{source}: {' to '.join(sorted({str(min(read)), str(max(read))}))}" for source, read in dates.items()]
-
-
-def row(one: Instance) -> Listed:
-    """An instance as it is listed."""
-    size = (one.gpu_type, one.gpus, one.gpu_memory_gib, one.vcpus, one.memory_gib)
-    return Listed(one.instance, *size, one.region, one.usd_per_hour, one.usd_per_hour_spot, one.date.isoformat())
-
-
-def notes(
-    workload: Workload | None, paid: Mapping[str, float], prices: Prices, listed: Sequence[Instance], today: date
-) -> Iterator[tuple[str, str]]:
-    """(reason code, sentence) of what must be known to read the prices right."""
-    if not prices.instances and not prices.by_parameter():
-        remedy = f'write [prices] {", ".join(KEYS.values())}, or catalogue = "aws"'
-        yield "JPO-W803", f"No price is known, so the cost of runs is unknown: {remedy}"
-    elif workload and usd_per_hour(paid, prices) is None:
-        code, why = unpriced(paid, prices)
-        yield code, f"The cost of {workload.identity} is unknown: {why}"
-    types = {one.gpu_type for one in prices.instances if one.gpus}
-    if paid.get("gpus", 0.0) > 0 and len(types) > 1:
-        yield "JPO-W805", f"The cheapest GPU counts, whichever it is: write [prices] gpu_type, one of {', '.join(sorted(types))}"
-    if prices.usd_per_kwh is not None:
-        yield "JPO-W802", "An hour is priced here without energy; it comes on top as far as runs have measured it"
-    oldest = min((one.date for one in listed), default=today)
-    if (today - oldest).days > OLD_DAYS:
-        yield (
-            "JPO-W801",
-            f"Prices of the catalogue were read on {oldest}, more than a year ago: `jpo prices refresh` reads today's",
-        )
-
-
-def unpriced(paid: Mapping[str, float], prices: Prices) -> tuple[str, str]:
-    """(reason code, why, and what to do about it) where an hour of a configuration has no price though some prices are known."""
-    used = [name for name in RESOURCES if paid.get(name, 0.0) > 0]
-    if not used:
-        return "JPO-W803", "config.ini names no GPUs, CPUs or memory that it uses"
-    if usd_per_hour(paid, replace(prices, spot=False)) is not None:
-        return (
-            "JPO-W803",
-            "no spot price of it is known; write [prices] spot_share, or read a catalogue with `jpo prices refresh`",
-        )
-    if prices.instances:
-        return "JPO-W804", "no instance of the catalogue holds what it asks for"
-    lacking = [KEYS[name] for name in used if name not in prices.by_parameter()]
-    return "JPO-W803", f"what it uses has no price; write [prices] {lacking[0] if 'gpus' in used else ' or '.join(lacking)}"
+    workload = None if config is None else read_workload(config, settings, now=now)
+    prices, today = prices_of(settings), datetime.fromtimestamp(now, UTC).date()
+    catalogue = catalogue_shown(settings, prices, gpu_type)
+    return price_list(list(named_prices(settings)), prices, catalogue, workload, currency_of(settings), today=today)
 
 
 def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> str:

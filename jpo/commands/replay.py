@@ -1,7 +1,7 @@
 """`jpo replay`: how JPO and its peers would have done on recorded runs, one's own history included.
 
 The one place that knows every policy by name: the peers are a part of their own, and JPO plays through the same `jpo.Advisor`
-that everybody calls.
+that users call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from jpo.replay import (
     OwnRuns,
     PolicyFactory,
     ReplayProblem,
-    Result,
     Trace,
     Track,
     hold,
@@ -38,8 +37,7 @@ from jpo.replay import (
 )
 from jpo.replay.extras import need
 from jpo.report.plots.replay import FORMS
-from jpo.report.replay_json import render as as_json
-from jpo.report.replay_text import render as as_text
+from jpo.report.replay import Played
 
 
 class Advised:
@@ -49,10 +47,10 @@ class Advised:
         """`options` are the Advisor's own."""
         self._configurations = problem.configurations
         self._rows: dict[frozenset[tuple[str, object]], int] = {
-            frozenset(one.items()): row for row, one in enumerate(problem.configurations)
+            frozenset(values.items()): row for row, values in enumerate(problem.configurations)
         }
         current = problem.configurations[problem.default]
-        space = [dict(one) for one in problem.configurations]
+        space = [dict(values) for values in problem.configurations]
         self._advisor = Advisor(space, current, preference=problem.objective, seed=problem.seed, **options)
 
     def ask(self) -> int:
@@ -73,7 +71,7 @@ MOST_RUNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReplayOptions:
     """What the command line asked for; see `jpo replay --help`."""
 
     policies: tuple[str, ...]
@@ -84,19 +82,11 @@ class Options:
     opened: tuple[str, ...] = ()
     jobs: int | None = None
     backend: Backend = "loky"
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """A comparison, how it ended, and what its reader should know."""
-
-    contest: Contest
-    result: Result
-    notes: tuple[str, ...]
+    each_workload: bool = False
 
 
 def replay(
-    files: Sequence[Path], own: Sequence[tuple[Path, LoadedSettings]], options: Options, *, now: float, track: Track
+    files: Sequence[Path], own: Sequence[tuple[Path, LoadedSettings]], options: ReplayOptions, *, now: float, track: Track
 ) -> Played:
     """Play every policy on every trace, and on the own history of every config.ini.
 
@@ -105,7 +95,7 @@ def replay(
         own: config.ini files with their settings; nothing is written, and the network is not used.
     """
     histories = [own_runs(path, settings, now=now) for path, settings in own]
-    traces = (*(read_trace(path, opened=options.opened) for path in files), *(one.trace for one in histories))
+    traces = (*(read_trace(path, opened=options.opened) for path in files), *(history.trace for history in histories))
     refuse_twins(traces)
     contest = Contest(
         traces,
@@ -116,7 +106,8 @@ def replay(
         options.first_seed,
     )
     result = hold(contest, jobs=options.jobs or -1, backend=options.backend, track=track)
-    return Played(contest, result, tuple(note for one in histories for note in one.notes))
+    notes = tuple(note for history in histories for note in history.notes)
+    return Played(contest, result, notes, options.each_workload)
 
 
 def own_runs(path: Path, settings: LoadedSettings, *, now: float) -> OwnRuns:
@@ -140,7 +131,7 @@ def _relative(run: Run, current: Mapping[str, float], prices: Prices) -> float |
 
 
 def refuse_twins(traces: Sequence[Trace]) -> None:
-    """Figures are told by workload: each may be there once."""
+    """Figures are named by workload: each may be there once."""
     for index, trace in enumerate(traces):
         if any(trace.name == other.name for other in traces[:index]):
             raise UsageError("jpo replay", f"workload {trace.name} is given twice", "name each trace once", code="JPO-E704")
@@ -153,8 +144,8 @@ def named_policies(text: str) -> tuple[str, ...]:
 
 def named_objectives(texts: Sequence[str]) -> tuple[Objective, ...]:
     """`a,b`, or several of them, as objectives."""
-    known = _known("--objective", ",".join(texts), tuple(OBJECTIVES))
-    return tuple(one for one in OBJECTIVES if one in known)
+    names = _known("--objective", ",".join(texts), tuple(OBJECTIVES))
+    return tuple(objective for objective in OBJECTIVES if objective in names)
 
 
 def horizons(text: str) -> tuple[int, ...]:
@@ -183,12 +174,5 @@ def refuse_outputs(results: Sequence[Path], picture: Path | None, traces: Sequen
     if picture and picture.suffix.lower() not in FORMS:
         raise UsageError("--plot", f"{picture} is no picture", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
     for file in results:
-        if any(file.exists() and one.exists() and file.samefile(one) for one in traces):
+        if any(file.exists() and trace.exists() and file.samefile(trace) for trace in traces):
             raise UsageError(str(file), "is a file that is replayed", "name another one", code="JPO-E307")
-
-
-def rendered(played: Played, form: str, *, width: int, colour: bool, workloads: bool) -> str:
-    """The result as `json` or as tables."""
-    if form == "json":
-        return as_json(played.contest, played.result, played.notes)
-    return as_text(played.contest, played.result, played.notes, width=width, colour=colour, workloads=workloads)

@@ -26,16 +26,16 @@ from jpo.project.proposal import checked, diff_of, edits_of
 from jpo.project.record import carry_out
 from jpo.project.request import request_of
 from jpo.records import Decision, Known, Parameter, Run, Suggestion, Undo, Workload
-from jpo.report import Report
+from jpo.report.suggestion import Report
 from jpo.wording import numbers
 
 DAY_SECONDS = 86400.0
-MOST_TOLD = 3
-"""The newest changes of those that are undone, and the newest runs of each, are told one by one."""
+NEWEST = 3
+"""Newest changes of those that are undone, and newest runs of each, that have a sentence of their own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RollbackOptions:
     """What the command line asked for; see `jpo rollback --help`."""
 
     suggestion_id: str
@@ -48,7 +48,7 @@ class Options:
     diff: bool = False
 
 
-def rollback(path: Path, settings: LoadedSettings, options: Options) -> Report:
+def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> Report:
     """Read, find what to undo, check, record, write.
 
     Raises:
@@ -79,7 +79,7 @@ def in_one_step(limits: Limits) -> Limits:
     return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
 
 
-def pinned_until(options: Options) -> float | None:
+def pinned_until(options: RollbackOptions) -> float | None:
     return None if options.pin_days is None else options.now + options.pin_days * DAY_SECONDS
 
 
@@ -93,30 +93,30 @@ def what_to_undo(store: Store, workload: Workload, before: str | None) -> Undo:
         if newest is None:
             raise UsageError(place, "no change by JPO is in force: nothing to undo", "see `jpo history`", code="JPO-E841")
         before = newest.suggestion_id
-    elif before not in {one.suggestion_id for one in effective}:
+    elif before not in {suggestion.suggestion_id for suggestion in effective}:
         other = store.suggestion(before).identity
         if other == workload.identity:
             raise UsageError(place, f"never had the values of suggestion {before}", "see `jpo history`", code="JPO-E842")
         finding = f"suggestion {before} is about {other}, this file about {workload.identity}"
         raise UsageError(place, finding, "name the other's config.ini with --for", code="JPO-E842")
-    found = undo(effective, before)
-    if found is None:
+    undone = undo(effective, before)
+    if undone is None:
         raise UsageError(place, f"nothing has changed since suggestion {before}", "see `jpo history`", code="JPO-E841")
-    return found
+    return undone
 
 
-def reasons(store: Store, workload: Workload, undone: Undo, options: Options) -> Iterator[tuple[str, str]]:
+def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOptions) -> Iterator[tuple[str, str]]:
     """What is undone, what had been expected of it and what came, in sentences with their codes."""
     moved = tuple(moved_on(workload, undone))
     if moved and not options.force:
         raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it all the same", code="JPO-E843")
-    changes = [one for one in undone.undone if one.decided_by != "rollback"] or undone.undone
+    changes = [suggestion for suggestion in undone.undone if suggestion.decided_by != "rollback"] or undone.undone
     already = all(p.text == undone.texts[p.name] for p in workload.parameters if p.name in undone.texts)
     come = "stand there already" if already else "come back"
     what = f"{len(changes)} change{' is' if len(changes) == 1 else 's are'} undone"
     yield f"the values from before suggestion {undone.suggestion_id} {come}; {what}", "JPO-I845" if already else "JPO-I844"
-    for one in changes[: -MOST_TOLD - 1 : -1]:
-        yield retold(one, store.runs_following(one.suggestion_id)[-MOST_TOLD:]), "JPO-I844"
+    for suggestion in changes[: -NEWEST - 1 : -1]:
+        yield in_words(suggestion, store.runs_following(suggestion.suggestion_id)[-NEWEST:]), "JPO-I844"
     for change in moved:
         yield f"{change}; it is replaced all the same", "JPO-W841"
     until = pinned_until(options)
@@ -149,10 +149,10 @@ def meaning(parameter: Parameter, text: str) -> float:
     return float("nan") if value is None else value
 
 
-def retold(one: Suggestion, runs: Sequence[Run]) -> str:
+def in_words(suggestion: Suggestion, runs: Sequence[Run]) -> str:
     """A change, what was expected of it, and the runs that followed it."""
-    changes = ", ".join(f"{change.key} {change.old_text} → {change.new_text}" for change in one.changes)
-    now, then = one.now.duration_seconds, one.next.duration_seconds
+    changes = ", ".join(f"{change.key} {change.old_text} → {change.new_text}" for change in suggestion.changes)
+    now, then = suggestion.now.duration_seconds, suggestion.next.duration_seconds
     expected = f" expected {numbers.duration(then.mean)} instead of {numbers.duration(now.mean)}" if now and then else ""
     return f"{changes}:{expected or ' nothing was forecast'}; {', '.join(map(went, runs)) or 'no run has followed it'}"
 
@@ -170,10 +170,10 @@ def went(run: Run) -> str:
 
 def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
     """That nothing is pinned by a rollback from now on."""
-    found = pins(store, workload.identity, now=now)
-    if not found:
+    pinned = pins(store, workload.identity, now=now)
+    if not pinned:
         raise UsageError("--unpin", f"no rollback pins anything of {workload.identity}", "leave it out", code="JPO-E841")
-    keys = ", ".join(p.key for p in workload.parameters if p.name in found)
+    keys = ", ".join(p.key for p in workload.parameters if p.name in pinned)
     return {f"{keys} may be changed by `jpo suggest` again": "JPO-I847"}
 
 

@@ -21,11 +21,11 @@ from jpo.project.proposal import diff_of, propose
 from jpo.project.record import carry_out, refusals_on_record
 from jpo.project.request import approved_by_hand, request_of
 from jpo.records import Known, Parameters
-from jpo.report import Report
+from jpo.report.suggestion import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SuggestOptions:
     """What the command line asked for; see `jpo suggest --help`."""
 
     suggestion_id: str
@@ -37,16 +37,16 @@ class Options:
     learn: bool = True
     seed: int = 0
     chosen: Parameters = field(default_factory=dict)
-    targets: Mapping[str, float] | None = None
-    """SLA targets that --deadline and --max-cost make, for this once; None: the project's."""
+    lasting: Mapping[str, float] | None = None
+    """SLA targets that last, where --deadline and --max-cost set others for this once; None: those of the settings."""
 
 
-def suggest(path: Path, settings: LoadedSettings, options: Options) -> Report:
+def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
     """Read, collect, learn, decide, check, record, write."""
     with open_project(path, settings, now=options.now, read_only=options.dry_run) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
-        request = request_of(job, known.runs, chosen=chosen, targets=options.targets)
+        request = request_of(job, known.runs, chosen=chosen)
         known = learnt(job, request, known, options)
         policy = continual.policy_for(job.store, job.workload.identity, request.explore)
         with refusals_on_record(job, request, known, seed=options.seed):
@@ -57,11 +57,11 @@ def suggest(path: Path, settings: LoadedSettings, options: Options) -> Report:
         return Report(suggestion, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
-def learnt(job: Project, request: Request, known: Known, options: Options) -> Known:
+def learnt(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:
     """Let the agent learn what is new, towards the targets that last; its trouble goes into the report."""
     if not options.learn or options.dry_run:
         return known
-    lasting = replace(request, targets=job.targets)  # targets for this once would make the agent begin anew
+    lasting = request if options.lasting is None else replace(request, targets=options.lasting)  # else it would begin anew
     seconds = job.learn_budget_seconds
     codes = continual.keep_up(
         job.store, job.workload.identity, known.runs, lasting, seconds=seconds, now=job.now, seed=options.seed

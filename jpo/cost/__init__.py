@@ -2,6 +2,7 @@
 
     price.py         prices of single resources, spot, energy: an hour, a run
     catalogue.py     whole instances with their prices, as data; data/: those that come with JPO; aws.py: those of today
+    price_list.py    the prices in force with their origin, an hour of today's configuration, instances
     amount.py        "20EUR" -> USD
     comparison.py    two configurations side by side: the price of a saved hour
     sla.py           SLA targets checked against forecasts and runs; thresholds.py: targets that runs like the last ones would

@@ -5,21 +5,13 @@ The record that text, JSON and picture are made of, and the words which they sha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jpo.records import USD, Currency, Identity, Interval
-from jpo.wording import numbers
+from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
-
-LABELS = {
-    "duration_seconds": "time",
-    "cost_usd": "cost",
-    "val_loss": "val loss",
-    "gpu_utilisation": "GPU busy",
-    "cpu_utilisation": "CPU busy",
-}
-"""Quantity -> its name for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +108,24 @@ def unit_of(quantity: str, largest: float, currency: Currency) -> tuple[float, s
     return (100.0, "%") if maximised(quantity) else (1.0, "")
 
 
-def shown(quantity: str, value: float, currency: Currency) -> str:
-    """A value with its unit."""
-    return numbers.percent(value) if maximised(quantity) else numbers.written(quantity, value, currency)
+def measured_volume(front: Front, volumes: Volumes) -> str:
+    """The hypervolume of the measured points on the scales of the reference point, with its unit: 4.56 h × USD."""
+    scales = [unit_of(quantity, limit, front.currency) for quantity, limit in volumes.reference.items()]
+    amount = f"{volumes.measured * math.prod(factor for factor, _ in scales):.4g}"
+    unit = " × ".join(unit or names.quantity(name).short for name, (_, unit) in zip(front.quantities, scales, strict=True))
+    return f"{amount} {unit}"
+
+
+def gain(volume: float, measured: float) -> str:
+    """How much more a hypervolume is than the measured one, in per cent of that."""
+    if volume == measured:
+        return "nothing"
+    if not measured:
+        return "all of it"
+    more = 100 * (volume / measured - 1)
+    if more < 0.1:
+        return "less than 0.1%"
+    return f"{more:.0f}%" if more >= 10 else f"{more:.2g}%"
 
 
 def difference(values: Mapping[str, float], today: Mapping[str, float], *, sign: str = " ") -> str:

@@ -19,9 +19,13 @@ from jpo.cost import check_sla, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
-from jpo.optimizer.front import LABELS, Point, Volumes, maximised
+from jpo.optimizer.choices import AgentChoices
+from jpo.optimizer.front import Front, Point, Volumes, maximised
+from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import Forecast, Interval, Run
+from jpo.records import Forecast, Identity, Interval, Known, Run
+from jpo.wording.names import quantity as quantity_of
+from jpo.wording.numbers import percent
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -88,6 +92,44 @@ def value_of(run: Run, quantity: str, surrogate: Surrogate) -> float | None:
     return outcome_of(run.completed(today), quantity, surrogate.prices)
 
 
+def front_of(
+    identity: Identity,
+    choices: AgentChoices,
+    request: Request,
+    known: Known,
+    axes: Mapping[str, str],
+    limits: Mapping[str, float],
+    note: str | None = None,
+) -> Front:
+    """The trade-off front of a workload.
+
+    Args:
+        axes: objective -> quantity; `note`: what must be said of them.
+        limits: what the user wants of the reference point, by quantity.
+    """
+    tradeoff = trade_off(choices.surrogate, axes, request.targets)
+    points, hidden = on_show(tradeoff, choices.marks)
+    notes = {note: "JPO-I831"} if note else {}
+    if not tradeoff.facts:
+        notes[f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"] = "JPO-I832"
+    if choices.suggested is None:
+        notes["nothing is admissible now"] = "JPO-I833"
+    return Front(
+        workload=identity,
+        objectives=axes,
+        points=points,
+        today=request.current,
+        suggested=choices.suggested_parameters,
+        because=choices.because,
+        preferences=choices.preferred_parameters,
+        volumes=volumes(tradeoff, limits),
+        left_out={**tradeoff.left_out, **({"predicted ones on the front, between those above": hidden} if hidden else {})},
+        notes=(*known.evidence.notes, *notes),
+        codes=tuple(dict.fromkeys((*known.codes, *notes.values()))),
+        currency=request.currency,
+    )
+
+
 def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets) -> Tradeoff:
     """Facts and guesses on these axes. `targets`: those of [sla]."""
     left_out = Counter[str]()
@@ -104,7 +146,7 @@ def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, le
         if not at.run.ended_well:
             left_out["runs that did not end well"] += 1
         elif len(values) < len(axes):
-            left_out[f"runs without {' and '.join(LABELS[quantity] for quantity in measures if quantity not in values)}"] += 1
+            left_out[f"runs without {' and '.join(quantity_of(name).short for name in measures if name not in values)}"] += 1
         else:
             values_by_row.setdefault(at.row, []).append(values)
     points = {}
@@ -127,7 +169,7 @@ def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, f
         if len(point.values) < len(axes):
             left_out["configurations of which a forecast is missing"] += 1
         elif surrogate.belief.p_fail[row] > RISKY:
-            left_out[f"configurations of which more than {100 * RISKY:.0f} % would fail"] += 1
+            left_out[f"configurations of which more than {percent(RISKY)} would fail"] += 1
         else:
             points[row] = point
     return points

@@ -50,6 +50,11 @@ class LoadedSettings:
         return str(self.toml or "settings")
 
     @property
+    def config_ini(self) -> Path:
+        """The config.ini that [workload] config names."""
+        return self.root / self.values.workload.config
+
+    @property
     def store_url(self) -> str:
         """The store's URL with a relative SQLite path made absolute."""
         url = self.values.store.url
@@ -138,6 +143,29 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
         else:
             under[name] = value
             origins[key] = origin
+
+
+def effective(settings: LoadedSettings) -> Iterator[tuple[str, object, str]]:
+    """Every setting that has a value: its dotted key, the value without secrets, and where it comes from."""
+    for key, value in _flat(settings.values.model_dump(mode="json")):
+        origin = next((settings.origins[k] for k in _ancestors(key) if k in settings.origins), "built in")
+        yield key, without_credentials(str(value)) if key in ("prometheus.url", "store.url") else value, origin
+
+
+def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Dotted keys and values; what is not set is left out."""
+    for name, value in tables.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        elif value is not None and value != {}:
+            yield f"{prefix}{name}", value
+
+
+def _ancestors(key: str) -> Iterator[str]:
+    """The key itself; then its table where that is a preference, whose weights have one origin."""
+    yield key
+    if key.startswith(("preference.", "preferences.")):
+        yield key.rpartition(".")[0]
 
 
 def read_toml(path: Path) -> dict[str, Any]:

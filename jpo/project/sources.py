@@ -36,7 +36,7 @@ def finished_of(
     finished = finished_runs(
         server,
         identity,
-        since=now - settings.values.prometheus.since,
+        since=asked_since(settings, now=now),
         until=now,
         watermark=store.watermark(identity, PROMETHEUS),
         names=names_of(settings),
@@ -46,6 +46,22 @@ def finished_of(
         finding = f"answered in part: {warnings}{f'; and {more} more' if more > 0 else ''}"
         raise TelemetryError(PROMETHEUS, finding, "ask again later", code="JPO-E113")
     return finished
+
+
+def asked_since(settings: LoadedSettings, *, now: float) -> float:
+    """Unix seconds from which on a server is asked at first contact."""
+    return now - settings.values.prometheus.since
+
+
+def files_of_secrets(settings: LoadedSettings) -> Mapping[str, Path]:
+    """By the setting that names it; a secret that is in the environment is not looked for in a file."""
+    table, auth = settings.values.prometheus, settings.values.prometheus.auth
+    given = {
+        "token_file": None if auth.token else auth.token_file,
+        "password_file": None if auth.password else auth.password_file,
+        "key_file": table.key_file or table.cert_file,  # certificate and key may be in one file
+    }
+    return {name: settings.root / file for name, file in given.items() if file}
 
 
 def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:

@@ -51,9 +51,14 @@ def limits_of(settings: LoadedSettings) -> Limits:
         limits = constraints.limits_from(settings.tables)
     except ValueError as error:
         raise UsageError(settings.place, str(error), code="JPO-E302") from error
-    if not settings.values.quota.this_machine:
+    if not keeps_to_this_machine(settings):
         return limits
     return replace(limits, quota=limits.quota.within(machine_here(os.environ).most))
+
+
+def keeps_to_this_machine(settings: LoadedSettings) -> bool:
+    """Whether jobs train here, so that what this machine has limits them: [quota] this_machine."""
+    return settings.values.quota.this_machine
 
 
 def with_pins(limits: Limits, workload: Workload) -> Limits:

@@ -50,6 +50,10 @@ class Score:
     stopped: Estimate
     harm: Estimate
 
+    def after(self, runs: int) -> Estimate:
+        """The normalised cumulative cost of the first runs."""
+        return self.curve[runs - 1]
+
 
 def score(replays: Sequence[Replay], never_changing: Sequence[Replay]) -> Score:
     """The score on one workload; the replays of both have the same seeds in the same order."""

@@ -1,26 +1,18 @@
-"""Results for people and for machines.
+"""Results for people and for programs. Nothing here decides, computes or stores anything.
 
     document.py      what every report for people is made of: Document, Section, Table, Cell
     forms/           text, Markdown, HTML, CSV of any document; JSON. Names and numbers: jpo/wording
+    plots/           pictures, drawn by matplotlib
 
-    report.py        Report: a suggestion and what became of it
-                     terminal.py, markdown.py (for a job summary or a merge request), as_json.py (the published document)
-    explanation.py   the same retold in full; explanation_json.py
-    prediction.py    what configurations would take; what_if.py: the answer to a question; prediction_text.py, prediction_json.py
-    front.py         the trade-off front; front_text.py, front_json.py, front_plot.py
-    history.py       runs, suggestions and the ledger; before_after.py: before JPO and after; plots/before_after.py
-    fleet.py         a simulated fleet; fleet_text.py, fleet_json.py, fleet_plot.py
-    logs.py          what many runs say; the extended CSV, with rewards
-    sla.py, audit.py, price_text.py, doctor_text.py    SLA targets and thresholds, the audit log, prices, surroundings
-    live.py          a long wait on stderr
+One file per subject, each with `document(x)` and `as_json(x)`:
 
-    numbers.py       numbers as people read them: 3h 52m, 21%, 0.0316
-    spreadsheet.py   rows of CSV files, harmless in spreadsheets
-    page.py          what text is printed on
+    suggestion.py    a suggestion and what became of it; the published document with its schema
+    explanation.py   the same retold in full
+    check.py         a config.ini as JPO understands it; doctor.py: everything that JPO needs
+    history.py       runs, suggestions and forecasts; before_after.py: before JPO and after; logs.py: what many runs say
+    prediction.py    what configurations would take; front.py: the trade-off front; prices.py; sla.py
+    fleet.py         a simulated fleet; replay.py: recorded jobs played again
+    audit.py         the audit log
 
-All of it is told what to write: nothing here decides or stores anything.
+    progress.py      a long wait on stderr; page.py: what text is printed on; spreadsheet.py: rows of CSV files
 """
-
-from jpo.report.report import Report
-
-__all__ = ["Report"]

@@ -11,7 +11,7 @@ from jpo.wording.printable import printable
 
 
 class Live(Protocol):
-    """What somebody who waits is told."""
+    """Progress as somebody sees it who waits."""
 
     def progress(self, text: str, done: float | None, total: float | None) -> None:
         """How far it is: so many steps of so many, both finite; None = not known."""
@@ -44,7 +44,7 @@ class Lines:
 
 @contextmanager
 def live(stream: TextIO, *, for_people: bool) -> Iterator[Live]:
-    """Something to tell progress to, while it is open; a bar is gone afterwards."""
+    """The progress on a stream, while it is open; a bar is gone afterwards."""
     if not for_people:
         yield Lines(stream)
         return

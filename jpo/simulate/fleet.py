@@ -1,4 +1,4 @@
-"""A simulated fleet in numbers: every workload with JPO and with its first configuration left unchanged.
+"""Fleet of simulated workloads: each next to itself left unchanged, in numbers.
 
 Medians are over the last runs of a workload that ended well; intervals are over workloads. Failed runs are counted, and their
 time and cost are in the totals.
@@ -38,6 +38,11 @@ class Lane:
     goal: float | None
     best: float
 
+    @property
+    def clearly_better(self) -> bool:
+        """Whether the objective is better by more than luck."""
+        return self.goal is not None and self.goal < 1 / CLEARLY
+
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
@@ -62,6 +67,11 @@ class Totals:
     hours: float
 
     @property
+    def duration_seconds(self) -> float:
+        """What all runs took together."""
+        return 3600 * self.hours
+
+    @property
     def usd_per_model(self) -> float | None:
         """Cost per run that ended well, failed ones paid for; None if none ended well."""
         return self.cost_usd / (self.runs - self.failed) if self.runs > self.failed else None
@@ -71,6 +81,12 @@ def median_of(runs: Sequence[Run], name: str) -> float | None:
     """Median of a quantity over the runs that ended well; None where it was not measured."""
     values = [getattr(run.outcome, name) for run in runs if run.ended_well]
     return median(measured) if (measured := [value for value in values if value is not None]) else None
+
+
+def failures(lane: Lane) -> tuple[int, int]:
+    """Runs that did not end well: unchanged, with JPO."""
+    unchanged, tuned = (sum(not run.ended_well for run in runs) for runs in (lane.unchanged, lane.tuned))
+    return unchanged, tuned
 
 
 def per_model(runs: Sequence[Run], name: str) -> float | None:

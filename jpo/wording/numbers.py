@@ -99,6 +99,9 @@ FORMATS: Mapping[names.Format, Callable[[float], str]] = {
 """How to write a number that is no amount of money."""
 AMOUNTS: Mapping[names.Format, Callable[[float, Currency], str]] = {"money": money, "money_per_hour": money_per_hour}
 
+UNIT_LAST: frozenset[names.Format] = frozenset({"money", "money_per_hour", "gib", "energy", "points"})
+"""Forms of a number, a blank and a unit."""
+
 
 def written(name: str, value: float, currency: Currency = USD) -> str:
     """A value of a quantity, SLA target or parameter with its unit, amounts in a currency; a number of no quantity is plain."""
@@ -110,9 +113,17 @@ def between(name: str, low: float, high: float, currency: Currency = USD) -> str
     """The bounds of an interval, without a unit that both share: 2.69 to 7.79, but 59m 38s to 1h 02m."""
     ends = [written(name, end, currency) for end in (low, high)]
     units = {end.partition(" ")[2] for end in ends}
-    if len(units) == 1 and names.quantity(name).form in ("money", "money_per_hour", "gib", "energy", "points"):
+    if len(units) == 1 and names.quantity(name).form in UNIT_LAST:
         ends = [end.partition(" ")[0] for end in ends]
     return " to ".join(ends)
+
+
+def from_to(name: str, before: float | None, after: float | None, currency: Currency = USD) -> str:
+    """A value before and after, the unit that both share once: 70.00 → 65.00 USD, 5% → 78%."""
+    start, end = (UNKNOWN if value is None else written(name, value, currency) for value in (before, after))
+    number, _, unit = start.partition(" ")
+    shared = unit == end.partition(" ")[2] and names.quantity(name).form in UNIT_LAST
+    return f"{number if shared else start} → {end}"
 
 
 def expected(name: str, interval: Interval | None, *, bounds: bool, currency: Currency = USD) -> str:

@@ -50,8 +50,10 @@ def test_observe_names_a_log_that_cannot_be_read(empty: Project) -> None:
 
 def test_check_tells_what_it_understood(project: Project) -> None:
     out = project.jpo("check", "config.ini").out
-    assert "line 7: training.batch_size = 16  (batch_size 16)" in out
-    assert "epochs 40, frozen in jpo.toml" in out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "config.ini: workload digits/cnn/pytorch"
+    assert "7 training.batch_size 16 batch_size 16" in lines
+    assert "9 training.epochs 40 epochs 40, frozen in jpo.toml" in lines
 
 
 def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:
@@ -67,7 +69,7 @@ def test_explain_retells_the_newest_suggestion_and_what_came_of_it(project: Proj
     out = project.jpo("explain").out
     assert "guard: approved" in out
     assert "followed by 1 run" in out
-    assert any(line.split()[:3] == ["run-now:", "succeeded", "duration"] and "41 s" in line for line in out.splitlines())
+    assert any(line.split()[:3] == ["run-now:", "succeeded", "duration"] and "41s" in line for line in out.splitlines())
 
 
 def test_explain_of_nothing_says_what_to_do(empty: Project) -> None:
@@ -110,29 +112,6 @@ def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:
     answer = project.jpo("audit", "verify", "--head", "ab" * 32)
     assert answer.code == 5
     assert "records are missing at its end, or it was rewritten" in answer.err
-
-
-def test_config_show_names_values_and_origins_but_no_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TYPE", "bearer")
-    monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN", "hunter2")
-    out = project.jpo("config", "show").out
-    monkeypatch.setenv("PROMETHEUS_URL", "http://bob:hunter2@host:9090/p")
-    monkeypatch.setenv("JPO_PROMETHEUS__HEADERS__AUTHORIZATION", "Bearer hunter2")
-    out += project.jpo("config", "show").out
-    for awkward in ("http://h:9?token=hunter2", "http://us:pa/hunter2@h:9", "http://h:9#hunter2", "us:hunter2@h:9"):
-        monkeypatch.setenv("PROMETHEUS_URL", awkward)
-        out += project.jpo("config", "show").out
-    assert 'agent.explore = "safe"  # built in' in out
-    assert "prices.usd_per_cpu_hour = 0.04  # jpo.toml" in out
-    assert "hunter2" not in out
-
-
-def test_config_check_finds_what_only_the_guard_refuses(project: Project) -> None:
-    assert project.jpo("config", "check").out == "jpo.toml: valid\n"
-    (project.folder / "jpo.toml").write_text("[quota]\nusd_per_hour = 3.0\n")
-    answer = project.jpo("config", "check")
-    assert answer.code == 2
-    assert "[quota] usd_per_hour" in answer.err
 
 
 def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(

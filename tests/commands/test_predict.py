@@ -127,7 +127,7 @@ def test_a_deadline_that_can_be_met_names_the_cheapest(project, predict):
 def test_what_cannot_be_met_says_what_comes_nearest_and_ends_with_3(project, predict):
     code, out, _ = predict("--deadline", "1s", "--max-cost", "5")
     assert code == 3
-    assert "Nothing admissible is expected to be done within 1 s and cost at most 5.00 USD; nearest is" in out
+    assert "Nothing admissible is expected to be done within 1s and cost at most 5.00 USD; nearest is" in out
 
 
 def test_what_the_limits_or_the_sla_refuse_is_no_answer(project, predict):
@@ -243,7 +243,7 @@ def test_a_result_never_replaces_the_log_of_a_trial(empty, predict):
 def test_the_result_goes_to_a_file_too(project, predict):
     _, out, _ = predict("--output-file", "what.json")
     assert json.loads((project.folder / "what.json").read_text())["rows"][0]["basis"]["kind"] == "history"
-    assert out.startswith("Workload digits/cnn/pytorch   7 finished runs")
+    assert out.startswith("Workload digits/cnn/pytorch: 7 finished runs\n")
 
 
 def test_a_row_says_the_same_whatever_else_is_asked(project, predict):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from made import a_run
 
+from jpo.cli.output import rendered
 from jpo.commands import prices as command
 from jpo.commands.prices import refresh, show
 from jpo.cost import Instance, Prices
@@ -19,6 +20,7 @@ from jpo.project.collect import without_energy
 from jpo.project.load import load
 from jpo.project.prices import currency_of, prices_of
 from jpo.records import Outcome
+from jpo.report import prices as subject
 
 NOW = 1_795_300_000.0  # 2026-11-21
 CONFIG = """\
@@ -46,7 +48,8 @@ def shown(tmp_path: Path) -> Show:
             (tmp_path / "config.ini").write_text(config)
         (tmp_path / "jpo.toml").write_text(f"[prices]\n{lines}\n")
         loaded = load(tmp_path / "config.ini", tmp_path / "jpo.toml", {}, {})
-        return show(tmp_path / "config.ini", loaded, gpu_type=gpu_type, form=form, now=now, width=120, colour=False)
+        path = tmp_path / "config.ini" if config else None
+        return rendered(subject, show(path, loaded, gpu_type=gpu_type, now=now), form, columns=200)
 
     return shown
 
@@ -63,15 +66,15 @@ def test_without_prices_it_is_unknown_and_says_what_to_write(shown: Show) -> Non
 
 def test_a_type_beside_the_one_in_force_is_listed_too(shown: Show) -> None:
     text = shown('catalogue = "aws"\ngpu_type = "a10g"', gpu_type="v100")
-    assert ("p3.2xlarge" in text, "g5.xlarge, in force" in text) == (True, True)
+    assert ("p3.2xlarge" in text, "g5.xlarge  in force" in text) == (True, True)
 
 
 def test_named_prices_stand_with_their_origin(shown: Show, tmp_path: Path) -> None:
     text = shown("usd_per_gpu_hour = 2.1\nusd_per_cpu_hour = 0.04\nspot_share = 0.5\nspot = true")
     assert f"2.10 USD  {tmp_path}/jpo.toml" in text
     assert [" ".join(line.split()) for line in text.split("\n") if "  on demand" in line or "  spot" in line] == [
-        "on demand 2.26 USD",
-        "spot 1.13 USD in force",
+        "on demand 2.26 USD/h",
+        "spot 1.13 USD/h in force",
     ]
 
 
@@ -86,7 +89,7 @@ def test_a_catalogue_says_which_instance_and_since_when(shown: Show) -> None:
 
 def test_amounts_are_shown_in_the_currency_and_told_in_usd(shown: Show) -> None:
     lines = 'catalogue = "aws"\ncurrency = "EUR"\nper_usd = 0.5'
-    assert "0.26 EUR  g4dn.xlarge, in force" in shown(lines)
+    assert "0.263 EUR/h  g4dn.xlarge  in force" in shown(lines)
     assert json.loads(shown(lines, form="json"))["today"]["on_demand"]["usd_per_hour"] == 0.526
 
 
@@ -122,13 +125,13 @@ def test_a_priced_kwh_is_told_to_come_on_top(shown: Show) -> None:
 
 def test_one_type_is_listed_even_where_no_catalogue_is_in_force(shown: Show) -> None:
     text = shown("usd_per_cpu_hour = 0.04", gpu_type="v100")
-    assert "catalogue aws, which is not in force" in text
+    assert "Catalogue aws, which is not in force" in text
     assert "p3dn.24xlarge" in text
     assert "g5.xlarge" not in text
 
 
 def test_prices_are_told_without_a_config(shown: Show) -> None:
-    assert "an hour of" not in shown("usd_per_cpu_hour = 0.04", config=None)
+    assert "An hour of" not in shown("usd_per_cpu_hour = 0.04", config=None)
 
 
 def test_a_price_for_each_type(shown: Show) -> None:

@@ -44,7 +44,7 @@ def test_a_trace_gives_a_table_and_nothing_on_stderr(empty: Project, trace: Path
     lines = [" ".join(line.split()) for line in answer.out.split("\n")]
     assert "balanced, toy" in lines
     assert "policy N = 2 N = 4 per model stopped harm" in lines
-    assert "default 2.24 ± 0.00 2.24 ± 0.00 2.24 ± 0.00 0 ± 0% 0 ± 0%" in lines  # sqrt(100 x 1000) / sqrt(50 x 400)
+    assert "default 2.236 ± 0 2.236 ± 0 2.236 ± 0 0% ± 0% 0% ± 0%" in lines  # sqrt(100 x 1000) / sqrt(50 x 400)
     assert [line.split()[0] for line in lines[4:9]] == ["jpo", "default", "random", "hillclimb", "zeus"]
 
 

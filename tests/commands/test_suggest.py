@@ -27,7 +27,7 @@ def suggestion(project: Project, *options: str) -> dict[str, object]:
 
 def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project: Project) -> None:
     out = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn").out
-    assert "Workload digits/cnn/pytorch   7 finished runs used" in out
+    assert "Workload digits/cnn/pytorch: 7 finished runs used" in out
     assert "training.batch_size" in out
     assert "3 runs at 64; alone it takes 59% less time (median)" in out
     assert "config.ini: 1 value written; decided by " in out
@@ -51,7 +51,7 @@ def test_output_files_get_the_result_in_the_form_of_their_names(project: Project
     answer = project.jpo("suggest", "config.ini", "--no-learn", "--output-file", "out.json", "--output-file", "out.md")
     assert answer.out.startswith("Workload digits/cnn/pytorch")
     assert json.loads((project.folder / "out.json").read_text())["written"] is True
-    assert (project.folder / "out.md").read_text().startswith("### JPO: digits/cnn/pytorch")
+    assert (project.folder / "out.md").read_text().startswith("### Workload **digits/cnn/pytorch**: ")
 
 
 def test_an_output_file_that_cannot_be_written_is_named_before_anything_changes(project: Project) -> None:

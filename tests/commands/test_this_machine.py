@@ -51,13 +51,13 @@ def ask_for(project: Project, gpus: int) -> None:
 
 def test_gpus_are_told_with_type_memory_and_work(with_gpus: Project) -> None:
     code, found = diagnosis(with_gpus)
-    assert (code, found["GPUs"]["finding"]) == (0, "2 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); busy now: 97, 0%")
+    assert (code, found["GPUs"]["finding"]) == (0, "2 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); utilisation now: 97%, 0%")
     assert (found["CPUs"]["status"], found["memory"]["finding"].split()[1]) == ("ok", "GiB")
 
 
 def test_what_is_hidden_from_cuda_is_not_there(with_gpus: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
-    told = "1 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); CUDA_VISIBLE_DEVICES=1; busy now: 0%"
+    told = "1 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); CUDA_VISIBLE_DEVICES=1; utilisation now: 0%"
     assert diagnosis(with_gpus)[1]["GPUs"]["finding"] == told
 
 
@@ -105,7 +105,7 @@ def test_idle_gpus_of_the_newest_run_are_told_by_doctor_and_suggest(with_gpus: P
         run = ("observe", f"run-{number}", "--metric", f"gpu_utilisation={busy}", "--metric", "gpu_memory_gib=0.01")
         assert [with_gpus.jpo(*command).code for command in (["observe"], run)] == [0, 0]
         if number == 7:
-            assert diagnosis(with_gpus)[1]["GPUs at work"]["finding"] == "70% busy (median of the last 1 run)"
+            assert diagnosis(with_gpus)[1]["GPUs at work"]["finding"] == "GPU utilisation 70% (median of the last 1 run)"
     code, found = diagnosis(with_gpus)
     assert (code, found["GPUs at work"]["status"], found["GPUs at work"]["code"]) == (0, "warning", "JPO-W863")
     assert found["GPUs at work"]["finding"].startswith("2 GPUs of run run-8: never touched")

@@ -74,7 +74,7 @@ def test_what_would_probably_fail_is_no_choice() -> None:
     doomed = replace(surrogate, belief=replace(surrogate.belief, p_fail=np.ones_like(surrogate.belief.p_fail)))
     found = trade_off(doomed, TIME_COST, {})
     assert not found.guesses
-    assert "configurations of which more than 20 % would fail" in found.left_out
+    assert "configurations of which more than 20% would fail" in found.left_out
 
 
 def test_nothing_is_predicted_before_the_first_run() -> None:

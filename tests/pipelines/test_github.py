@@ -91,7 +91,7 @@ def test_the_report_names_status_and_id_and_annotates_each_changed_key_once(mach
         "suggestion-id": suggestion["suggestion_id"],
         "report": str(tmp_path / "jpo-report"),
     }
-    assert (tmp_path / "summary").read_text().startswith("### JPO: digits/cnn/pytorch")
+    assert (tmp_path / "summary").read_text().startswith("### Workload **digits/cnn/pytorch**: ")
     lines = (machine.repository / "config.ini").read_text().split("\n")
     noted = re.findall(r"^::notice file=config.ini,line=(\d+),title=JPO::(\S+): ", result.stdout, re.MULTILINE)
     assert [key for _, key in noted] == [change["key"] for change in suggestion["changes"]]

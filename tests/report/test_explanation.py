@@ -8,9 +8,12 @@ from pathlib import Path
 
 from made import a_run, a_suggestion
 
+from jpo.cli.output import rendered
 from jpo.records import Alternative, Change, Currency, Forecast, Interval, Outcome, RunStatus, TrackRecord
-from jpo.report import Report, explanation, explanation_json
+from jpo.report import explanation
+from jpo.report.document import Section, plain_text, shown
 from jpo.report.explanation import Explanation, sections
+from jpo.report.suggestion import Report
 
 OTHER = Alternative(
     {"batch_size": 128.0, "learning_rate": 0.1},
@@ -24,7 +27,7 @@ SUGGESTION = a_suggestion(
     seen={"chance that it fails": 0.25},
     would_change=("with explore = off the choice would be today's configuration",),
 )
-TOLD = Explanation(
+EXPLAINED = Explanation(
     Report(
         SUGGESTION, Path("config.ini"), written=True, track=(TrackRecord("cost_usd", 4, 0.1, 3),), currency=Currency("EUR", 0.5)
     ),
@@ -38,70 +41,87 @@ TOLD = Explanation(
 )
 
 
-def lines(told: Explanation = TOLD) -> list[str]:
-    return [" ".join(line.split()) for line in explanation.as_text(told, width=160, colour=False).split("\n")]
+def text(explained: Explanation = EXPLAINED, width: int = 160) -> str:
+    return rendered(explanation, explained, "text", columns=width)
+
+
+def markdown(explained: Explanation = EXPLAINED) -> str:
+    return rendered(explanation, explained, "markdown")
+
+
+def lines(explained: Explanation = EXPLAINED) -> list[str]:
+    return [" ".join(line.split()) for line in text(explained).split("\n")]
 
 
 def test_each_question_has_its_answer() -> None:
-    text = lines()
-    assert "written into config.ini on 1970-01-01 00:01 UTC" in text
-    assert "r3: succeeded duration 50 s (45 s to 55 s) 54 s inside" in text
-    assert "cost 0.50 EUR (0.40 EUR to 0.60 EUR) 1.50 EUR outside" in text
-    assert "r4: oom killed nothing to compare" in text
-    assert "the SAC agent (policy abababababab)" in text
-    assert "training.batch_size = 64 is capped by max_change" in text
-    assert f"batch_size 128 1m 00s 1.00 EUR unknown {OTHER.why_not}" in text
-    assert "with explore = off the choice would be today's configuration" in text
-    assert "r2 1970-01-01 00:05 succeeded 32 50 s unknown unknown" in text
-    assert "chance that it fails 0.25" in text
-    assert "cost 4 10% 3 of 4 35 to 94%" in text
+    answers = lines()
+    assert "- written into config.ini on 1970-01-01 00:01 UTC" in answers
+    assert "r3: succeeded duration 50s (45s to 55s) 54s inside" in answers
+    assert "cost 0.50 EUR (0.40 to 0.60) 1.50 EUR outside" in answers
+    assert "r4: oom killed nothing to compare" in answers
+    assert "- the SAC agent (policy abababababab)" in answers
+    assert "- training.batch_size = 64 is capped by max_change" in answers
+    assert f"batch_size 128 1m 00s 1.00 EUR unknown {OTHER.why_not}" in answers
+    assert "- with explore = off the choice would be today's configuration" in answers
+    assert "r2 1970-01-01 00:05 succeeded 32 50s unknown unknown" in answers
+    assert "chance that it fails 0.25" in answers
+    assert "cost 4 10% 3 of 4 35% to 94%" in answers
+
+
+def test_all_reasons_are_given_where_the_report_has_but_one() -> None:
+    several = replace(EXPLAINED.report, suggestion=replace(SUGGESTION, reasons=("it is faster", "it was run")))
+    answers = lines(replace(EXPLAINED, report=several))
+    assert answers[answers.index("Why") : answers.index("Why") + 3] == ["Why", "- it is faster", "- it was run"]
+    assert "Why" not in lines()
 
 
 def test_an_older_suggestion_is_explained_without_what_it_does_not_hold() -> None:
     old = a_suggestion(changes=(), decided_by="belief", policy="belief rule")
-    told = Explanation(Report(old, Path("config.ini"), written=False), (), (), {}, ("nothing was to be written",))
-    titles = [section.title for section in sections(told)]
+    explained = Explanation(Report(old, Path("config.ini"), written=False), (), (), {}, ("nothing was to be written",))
+    titles = [plain_text(section.title) for section in shown(sections(explained)) if isinstance(section, Section)]
     assert titles == ["Where it stands now", "Who decided", "What held it back"]  # made.py's suggestion has a notice
-    assert "the belief rule" in lines(told)
+    assert "- the belief rule" in lines(explained)
 
 
-def test_the_track_record_is_told_once() -> None:
-    assert "Last 4 forecasts" not in explanation.as_text(TOLD, width=120, colour=False)
-    assert "Last 4 forecasts" not in explanation.as_markdown(TOLD)
+def test_the_track_record_is_given_once() -> None:
+    assert "Last 4 forecasts" not in text()
+    assert "Last 4 forecasts" not in markdown()
 
 
-def test_of_many_runs_that_followed_the_newest_are_told_and_json_has_all() -> None:
-    many = replace(TOLD, followers=tuple(a_run(f"f{n:02}", 400.0 + n) for n in range(30)))
-    text = explanation.as_text(many, width=120, colour=False)
-    assert ("f24:" in text, "f25:" in text, "f29:" in text) == (False, True, True)
-    assert "the newest 5 of 30 runs; -o json has all" in text
-    assert len(json.loads(explanation_json.render(many))["followed_by"]) == 30
-    markdown = explanation.as_markdown(many)
-    assert "has all\n\n| run |" in markdown, "a table needs a blank line above"
+def test_of_many_runs_that_followed_the_newest_are_shown_and_json_has_all() -> None:
+    many = replace(EXPLAINED, followers=tuple(a_run(f"f{n:02}", 400.0 + n) for n in range(30)))
+    assert ("f24:" in text(many), "f25:" in text(many), "f29:" in text(many)) == (False, True, True)
+    assert "the newest 5 of 30 runs; -o json has all" in text(many)
+    assert len(json.loads(rendered(explanation, many, "json"))["followed_by"]) == 30
+    assert "has all\n\n| run |" in markdown(many), "a table needs a blank line above"
 
 
-def test_names_cannot_steer_a_terminal_nor_break_out_of_markdown() -> None:
-    hostile = replace(TOLD, standing=("a\x1b[31m|<script>",), followers=(a_run("r\x1b]0;x|<b>~~$x$\u202e"),))
-    assert "\x1b" not in explanation.as_text(hostile, width=120, colour=False)
-    assert not {"\x1b", "\u202e"} & set(explanation.as_markdown(hostile))
-    assert r"\~\~\$x\$" in explanation.as_markdown(hostile)
-    assert "<script>" not in explanation.as_markdown(hostile)
-    assert "<b>" not in explanation.as_markdown(hostile)
+def test_names_cannot_steer_a_terminal_nor_break_out_of_markdown_and_html() -> None:
+    hostile = replace(EXPLAINED, standing=("a\x1b[31m|<script>",), followers=(a_run("r\x1b]0;x|<b>~~$x$\u202e"),))
+    assert "\x1b" not in text(hostile)
+    assert not {"\x1b", "\u202e"} & set(markdown(hostile))
+    assert r"\~\~\$x\$" in markdown(hostile)
+    assert "<script>" not in markdown(hostile)
+    assert "<b>" not in markdown(hostile)
+    page = rendered(explanation, hostile, "html")
+    assert not {"\x1b", "\u202e"} & set(page)
+    assert "&lt;script&gt;" in page
+    assert "<b>" not in page
 
 
 def test_markdown_tables_have_as_many_cells_as_heads() -> None:
-    rows = [line for line in explanation.as_markdown(TOLD).split("\n") if line.startswith("| ")]
+    rows = [line for line in markdown().split("\n") if line.startswith("| ")]
     assert all(line.endswith(" |") for line in rows)
     assert "| batch\\_size 128 | 1m 00s | 1.00 EUR | unknown | takes 40% more time: expected" in "\n".join(rows)
 
 
 def test_json_has_the_suggestion_and_what_came_of_it() -> None:
-    document = json.loads(explanation_json.render(TOLD))
+    document = json.loads(rendered(explanation, EXPLAINED, "json"))
     assert document["suggestion"]["alternatives"][0]["parameters"] == OTHER.parameters
-    assert [one["inside"] for one in document["followed_by"]] == [{"duration_seconds": True, "cost_usd": False}, {}]
+    assert [followed["inside"] for followed in document["followed_by"]] == [{"duration_seconds": True, "cost_usd": False}, {}]
     assert document["coverage"] == {"cost_usd": {"mean": 0.75, "low": 0.35, "high": 0.94}}
-    assert [one["run_id"] for one in document["evidence_runs"]] == ["r1", "r2"]
+    assert [run["run_id"] for run in document["evidence_runs"]] == ["r1", "r2"]
 
 
 def test_a_narrow_terminal_keeps_every_line_within_it() -> None:
-    assert max(map(len, explanation.as_text(TOLD, width=60, colour=False).split("\n"))) <= 60
+    assert max(map(len, text(width=60).split("\n"))) <= 60

@@ -15,6 +15,9 @@ EUR = Currency("EUR", 0.5)
         (0.0, "0s"),
         (59.9, "59.9s"),
         (59.96, "1m 00s"),
+        (0.8412, "0.841s"),
+        (65, "1m 05s"),
+        (3599.9, "1h 00m"),
         (725.0, "12m 05s"),
         (3578.0, "59m 38s"),
         (3599.6, "1h 00m"),
@@ -79,3 +82,24 @@ def test_a_forecast_says_a_shared_unit_once() -> None:
 )
 def test_a_confidence_is_a_word_and_a_number(probability: float | None, text: str) -> None:
     assert numbers.confidence(probability) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (1e16, "1e+16")])
+def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None:
+    assert numbers.plain(value) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(7.1, "7.10 USD"), (0.25, "0.25 USD"), (0.014, "0.014 USD"), (0.0000684, "0.000068 USD"), (0.0, "0.00 USD")],
+)
+def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
+    assert numbers.money(amount) == text
+
+
+def test_before_and_after_share_a_unit() -> None:
+    assert numbers.from_to("cost_usd", 70.0, 65.0) == "70.00 → 65.00 USD"
+    assert numbers.from_to("gpu_utilisation", 0.054, 0.78) == "5% → 78%"
+    assert numbers.from_to("duration_seconds", 7200.0, 1800.0) == "2h 00m → 30m 00s"
+    assert numbers.from_to("energy_joules", 3.6e6, 7.2e6) == "1 → 2 kWh"
+    assert numbers.from_to("val_loss", None, 0.08231) == "unknown → 0.08231"

@@ -13,7 +13,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.sources import prometheus_of
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Workload
-from jpo.report.doctor_text import Line
+from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource
 
 
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def config(self) -> Path:
-        return self.given or self.settings.root / self.settings.values.workload.config
+        return self.given or self.settings.config_ini
 
     @cached_property
     def workload(self) -> Workload:
@@ -48,7 +48,7 @@ class Case:
 
     @property
     def identity(self) -> Identity | None:
-        """None while config.ini is invalid, which is told by a check of its own."""
+        """None while config.ini is invalid, which a check of its own says."""
         try:
             return self.workload.identity
         except JpoError:

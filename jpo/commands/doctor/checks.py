@@ -1,6 +1,6 @@
 """Everything that JPO needs around it, looked at thing by thing for `jpo doctor`. Nothing is written.
 
-A check is a function from a Case (case.py) to lines. What it raises is told as a line of its own by the command.
+A check is a function from a Case (case.py) to lines. What it raises becomes a line of its own in the command.
 """
 
 from __future__ import annotations

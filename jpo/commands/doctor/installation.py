@@ -11,7 +11,7 @@ import constraints
 from jpo.commands.doctor.case import Case
 from jpo.errors import UsageError
 from jpo.project.caller import author_of
-from jpo.report.doctor_text import Line
+from jpo.report.doctor import Line
 from jpo.version import __version__
 
 PACKAGES = ("click", "configupdater", "numpy", "prometheus-api-client", "pydantic", "rich", "safetensors")
@@ -24,10 +24,10 @@ def python(_case: Case) -> Iterator[Line]:
 
 def packages(_case: Case) -> Iterator[Line]:
     """The packages that JPO needs."""
-    found = {name: version_of(name) for name in PACKAGES}
-    if missing := [name for name, version in found.items() if version is None]:
+    versions = {name: version_of(name) for name in PACKAGES}
+    if missing := [name for name, version in versions.items() if version is None]:
         raise UsageError("Python", f"{', '.join(missing)} not installed", "pip install jpo", code="JPO-E140")
-    yield Line("packages", "ok", ", ".join(f"{name} {version}" for name, version in found.items()))
+    yield Line("packages", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
 
 
 def learning(_case: Case) -> Iterator[Line]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
 from jpo.commands.doctor.case import Case
 from jpo.errors import EditError, UsageError
-from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
+from jpo.project.sources import files_of_secrets
 from jpo.project.workload import limits_of, rules_kept
-from jpo.report.doctor_text import Line
+from jpo.report.doctor import Line
 from jpo.wording.numbers import plain
 
 
@@ -42,22 +41,14 @@ def secrets(case: Case) -> Iterator[Line]:
             yield Line(name, "ok", f"{file} can be read, and not by everybody")
 
 
-def files_of_secrets(settings: LoadedSettings) -> Mapping[str, Path]:
-    """By the setting that names it; a secret that the environment holds is not looked for in a file."""
-    table, auth = settings.values.prometheus, settings.values.prometheus.auth
-    given = {
-        "token_file": None if auth.token else auth.token_file,
-        "password_file": None if auth.password else auth.password_file,
-        "key_file": table.key_file or table.cert_file,  # certificate and key may lie in one file
-    }
-    return {name: settings.root / file for name, file in given.items() if file}
-
-
 def config_ini(case: Case) -> Iterator[Line]:
     """The file that JPO edits: its workload, its parameters and today's values."""
     workload = case.workload
     yield Line("config.ini", "ok", f"{case.config}, workload {workload.identity}")
-    values = ", ".join(f"{one.name} {plain(one.value)}{f' ({one.held})' if one.held else ''}" for one in workload.parameters)
+    values = ", ".join(
+        f"{parameter.name} {plain(parameter.value)}{f' ({parameter.held})' if parameter.held else ''}"
+        for parameter in workload.parameters
+    )
     yield Line("parameters", "ok", values)
 
 

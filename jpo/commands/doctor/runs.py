@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from jpo.commands.doctor.case import Case, counted, exists
-from jpo.project.sources import names_of
-from jpo.report.doctor_text import Line
+from jpo.project.sources import asked_since, names_of
+from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
 from jpo.telemetry.diagnosis.probes import examine
 
@@ -17,7 +17,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 def access(case: Case) -> Iterator[Line]:
     """How Prometheus is asked, and whether others could listen or answer in its place."""
     if case.server is None:
-        if case.settings.values.csv.logs:
+        if case.settings.csv_logs:
             yield Line("source", "ok", "no [prometheus] url: runs come from CSV logs")
         else:
             finding = "neither [prometheus] url nor [csv] logs: JPO knows what `jpo observe` tells it by hand"
@@ -55,26 +55,26 @@ def prometheus(case: Case) -> Iterator[Line]:
     if case.offline:
         yield Line("server", "unknown", "not asked: --offline")
         return
-    since = case.now - case.settings.values.prometheus.since
-    found = examine(case.server, case.identity, since=since, until=case.now, names=names_of(case.settings))
-    for name, one in found.items():
-        code = one.error.exit_code if one.error and one.status == "problem" else 0
-        yield Line(name, one.status, one.text, one.remedy, one.code, code)
+    answers = examine(
+        case.server, case.identity, since=asked_since(case.settings, now=case.now), until=case.now, names=names_of(case.settings)
+    )
+    for name, answer in answers.items():
+        code = answer.error.exit_code if answer.error and answer.status == "problem" else 0
+        yield Line(name, answer.status, answer.text, answer.remedy, answer.code, code)
 
 
 def csv_logs(case: Case) -> Iterator[Line]:
     """Whether the patterns match, and what is in the files."""
-    settings = case.settings
-    for pattern in settings.values.csv.logs:
-        files = list(log_files([settings.root / pattern]))
+    for pattern in case.settings.csv_logs:
+        files = list(log_files([pattern]))
         if not any(map(exists, files)):
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
         runs, unusable = read_each(files, now=case.now)
-        ours = sum(one.run.identity == case.identity for one in runs)
+        ours = sum(log.run.identity == case.identity for log in runs)
         finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
-        if unreadable := [one.reason for one in unusable if one.code == "JPO-E110"]:
+        if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:
             finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"
-            yield Line("logs", "warning", finding, "mend or remove it: --strict ends with it", "JPO-W148")
+            yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))

@@ -13,18 +13,19 @@ from jpo.history import Store, verify
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
 from jpo.project.project import open_history
-from jpo.report.doctor_text import Line
+from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
+from jpo.wording.numbers import percent
 
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
 """Variables that name the folder which a pipeline throws away with its job: GitHub, GitLab, Jenkins."""
 
 NEWEST = 5
-"""Runs whose GPUs are looked at: what was wrong with earlier ones has been mended, or shows in these."""
+"""Runs whose GPUs are looked at: what was wrong with earlier ones has been fixed, or shows in these."""
 
 
 def place(case: Case) -> Iterator[Line]:
-    """Where the store lies, whether it can be written there, and whether it outlives the job."""
+    """Where the store is, whether it can be written there, and whether it outlives the job."""
     file = case.settings.store_file
     if file is None:
         yield Line("place", "ok", case.settings.store_place)
@@ -37,13 +38,13 @@ def place(case: Case) -> Iterator[Line]:
     where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
     in_workspace = any(file.resolve().is_relative_to(folder.resolve()) for folder in where)
     if author_of(case.environ)["where"] != "local" and in_workspace:
-        finding = "lies in the pipeline's workspace, which is gone after the job"
+        finding = "is in the pipeline's workspace, which is gone after the job"
         remedy = "State lives in PostgreSQL or an object the team owns; CI caches are for trying out"
         yield Line("lasting", "warning", finding, remedy, "JPO-W149")
 
 
 def not_writable(file: Path) -> Path | None:
-    """What keeps JPO from writing a file or the files that SQLite puts beside it; None if nothing does."""
+    """What keeps JPO from writing a file or the files that SQLite puts next to it; None if nothing does."""
     folder = next(path for path in file.parents if exists(path))
     if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
         return folder
@@ -57,12 +58,12 @@ def record(case: Case) -> Iterator[Line]:
         return
     with open_history(case.settings, read_only=True) as store:
         yield runs_in(store, case)
-        found = verify(store)
-    if found.ok:
-        yield Line("audit log", "ok", f"{counted(found.records, 'record')}, chain intact, head {found.head}")
+        verified = verify(store)
+    if verified.ok:
+        yield Line("audit log", "ok", f"{counted(verified.records, 'record')}, chain intact, head {verified.head}")
     else:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
-        yield Line("audit log", "problem", str(found.reason), remedy, "JPO-E511", StoreError.exit_code)
+        yield Line("audit log", "problem", str(verified.reason), remedy, "JPO-E511", StoreError.exit_code)
 
 
 def gpus_at_work(case: Case) -> Iterator[Line]:
@@ -73,20 +74,20 @@ def gpus_at_work(case: Case) -> Iterator[Line]:
     with open_history(case.settings, read_only=True) as store:
         runs = store.runs_of(case.identity)
         newest = [run for run in runs if run.parameters.get("gpus") and run.outcome.gpu_utilisation is not None][-NEWEST:]
-        found = [diagnose(run, store.series_of(run), runs) for run in newest]
+        diagnoses = [diagnose(run, store.series_of(run), runs) for run in newest]
     if not newest:
         return
-    if idle := found[-1]:
-        often = f" (idle in {len(found) - found.count(None)} of the last {counted(len(found), 'run')})"
+    if idle := diagnoses[-1]:
+        often = f" (idle in {len(diagnoses) - diagnoses.count(None)} of the last {counted(len(diagnoses), 'run')})"
         yield Line("GPUs at work", "warning", f"{idle.finding}{often}", idle.remedy, idle.code)
     else:
         busy = median(run.outcome.gpu_utilisation or 0.0 for run in newest)
-        yield Line("GPUs at work", "ok", f"{100 * busy:.0f}% busy (median of the last {counted(len(newest), 'run')})")
+        yield Line("GPUs at work", "ok", f"GPU utilisation {percent(busy)} (median of the last {counted(len(newest), 'run')})")
 
 
 def runs_in(store: Store, case: Case) -> Line:
     """How many runs are on record, and how old the newest is."""
-    runs = [one.run for one in store.recorded_runs(case.identity)]
+    runs = [recorded.run for recorded in store.recorded_runs(case.identity)]
     whose = f" of {case.identity}" if case.identity else ""
     if not runs:
         return Line("record", "ok", f"opens; no run{whose} on record")

@@ -30,6 +30,11 @@ def line(document: Mapping[str, object]) -> str:
         raise
 
 
+def value(setting: object) -> str:
+    """One value in one line, as `jpo config show` writes it behind its key."""
+    return json.dumps(setting, allow_nan=False)
+
+
 def _require_finite(document: object) -> None:
     for place, number in _numbers(document, ""):
         if not math.isfinite(number):

@@ -6,6 +6,7 @@ whole. A table that does not fit even so loses its optional columns, or is writt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -106,7 +107,7 @@ class _Page:
 
     def wrapped(self, text: Inline, width: int) -> Iterator[Text]:
         """A sentence in lines; a path or URL that is longer than a line stays whole."""
-        yield from self.line(harmless(spans(text))).wrap(self.console, width, overflow="ignore")
+        yield from _between_words(self.line(harmless(spans(text))), width)
 
     def table(self, table: Table, width: int) -> Iterator[Text]:
         rows = [[self.cell(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.cells()]
@@ -152,9 +153,8 @@ class _Page:
                 yield Text()
             for column, (head, text) in enumerate(zip(heads, row, strict=True)):
                 if text.plain:
-                    line = head + ": " + text if head.plain else text
-                    lines = line.wrap(self.console, max(width - 2, 1), overflow="ignore")
-                    yield from _indented(lines, "  " if column else "")
+                    line = head + f":{GLUE}" + text if head.plain else text
+                    yield from _indented(_between_words(line, max(width - 2, 1)), "  " if column else "")
 
 
 def fitting(columns: Sequence[Column], texts: Sequence[Sequence[Text]], room: int) -> list[int] | None:
@@ -186,6 +186,19 @@ def encodable(text: str, encoding: str) -> str:
     except UnicodeEncodeError:
         return text.translate(ASCII).encode(encoding, "replace").decode(encoding)
     return text
+
+
+def _between_words(text: Text, width: int) -> Iterator[Text]:
+    """The lines of a text; a word that is longer than a line stays whole, which rich would fold or leave all unbroken."""
+    starts, room = [], width
+    for word in re.finditer(r"\S+\s*", text.plain):
+        if cell_len(word[0].rstrip()) > room < width:
+            starts.append(word.start())
+            room = width
+        room -= cell_len(word[0])
+    for line in text.divide(starts):
+        line.rstrip()
+        yield line
 
 
 def _indented(lines: Iterable[Text], first: str = "  ") -> Iterator[Text]:

@@ -40,12 +40,12 @@ def ratios(fleet: Fleet, name: str) -> Floats:
 
 def _lane(lane: Lane, name: str) -> list[float]:
     usual = median_of(lane.unchanged, name)
-    found = []
+    multiples = []
     for tuned, unchanged in zip(lane.tuned, lane.unchanged, strict=True):
         ours, theirs = getattr(tuned.outcome, name), median_of([unchanged], name) or usual or getattr(unchanged.outcome, name)
-        known = ours is not None and theirs
-        found.append(ours / theirs + (not tuned.ended_well) if known else np.nan)
-    return found
+        comparable = ours is not None and theirs
+        multiples.append(ours / theirs + (not tuned.ended_well) if comparable else np.nan)
+    return multiples
 
 
 def plot(fleet: Fleet, file: Path) -> None:

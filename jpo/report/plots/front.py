@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from jpo.errors import UsageError
-from jpo.optimizer.front import LABELS, Front, Point, difference, maximised, unit_of
+from jpo.optimizer.front import Front, Point, difference, maximised, unit_of
+from jpo.wording import names
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ WIDE = 20.0
 PAD = 0.12
 """Room beyond the outermost points, as a share of the axis; intervals may reach beyond it, and are cut off there."""
 OFFSETS = ((7, 6), (7, -12), (-7, 6), (-7, -12), (12, -3), (-12, -3), (9, 18), (-9, 18), (9, -24), (-9, -24), (12, 32), (12, -38))
-"""Where a label may stand beside its point, in 1/72 inch, the best place first."""
+"""Where a label may be, next to its point, in 1/72 inch, the best place first."""
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.5", "shrinkA": 0.0, "shrinkB": 4.0}
 """The line from a label to its point."""
 GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
@@ -57,8 +58,8 @@ def plot(front: Front, file: Path) -> None:
         panels = figure.subplots(1, len(others), squeeze=False)[0]
         for axes, y in zip(panels, others, strict=True):
             draw(axes, front, x, y)
-        told = panels[0].get_legend_handles_labels()
-        figure.legend(*told, loc="outside lower center", ncols=3, frameon=False, fontsize=8, markerscale=0.7)
+        handles = panels[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8, markerscale=0.7)
         figure.suptitle(f"{printable(str(front.workload))}: runs, and predictions with 90% intervals", fontsize=10)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # everything stays where it is now, and labels fit there
@@ -76,7 +77,7 @@ def axis_of(front: Front, quantity: str) -> Axis:
     largest = max((point.values[quantity] for point in front.points if quantity in point.values), default=0.0)
     factor, unit = unit_of(quantity, largest, front.currency)
     better = " (more is better)" if maximised(quantity) else ""
-    return Axis(quantity, factor, LABELS[quantity] + (f", {unit}" if unit else "") + better)
+    return Axis(quantity, factor, names.quantity(quantity).short + (f", {unit}" if unit else "") + better)
 
 
 def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
@@ -85,11 +86,11 @@ def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
     for points, colour, kind in ((measured, MEASURED, "measured"), (predicted, PREDICTED, "predicted")):
         dots(axes, [point for point in points if not at_front(point)], x, y, DOMINATED, f"{kind}, dominated")
         dots(axes, [point for point in points if at_front(point)], x, y, colour, f"{kind}, on the front")
-    known = [point for point in measured if point.on_front]
+    facts = [point for point in measured if point.on_front]
     expected = [point for point in (*measured, *predicted) if point.on_expected_front]
     if len(front.objectives) == 2:  # with more of them the front is no line
-        stairs(axes, known, x, y, MEASURED, "-")
-        stairs(axes, expected if expected != known else [], x, y, PREDICTED, "--")
+        stairs(axes, facts, x, y, MEASURED, "-")
+        stairs(axes, expected if expected != facts else [], x, y, PREDICTED, "--")
     for mark, marker, size in (("today", "s", 130), ("suggested", "D", 170)):
         at = positions([point for point in (*measured, *predicted) if mark in point.marks], x, y)
         if len(at):
@@ -104,15 +105,15 @@ def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
         axes.text(0.5, 0.5, "nothing is known yet", transform=axes.transAxes, ha="center", color="0.4")
 
 
-def dots(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, shade: str, told: str) -> None:
+def dots(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, shade: str, label: str) -> None:
     """Points of one kind: facts are filled, predictions are hollow and have bars."""
     if not points:
         return
-    at, facts = positions(points, x, y), bool(points[0].runs)
-    if not facts:
+    at, measured = positions(points, x, y), bool(points[0].runs)
+    if not measured:
         bars: dict[str, Any] = {"ecolor": shade, "elinewidth": 0.8, "alpha": 0.4, "zorder": 1}
         axes.errorbar(at[:, 0], at[:, 1], reach(points, y), reach(points, x), fmt="none", **bars)
-    axes.scatter(at[:, 0], at[:, 1], s=34, facecolors=shade if facts else "white", edgecolors=shade, zorder=3, label=told)
+    axes.scatter(at[:, 0], at[:, 1], s=34, facecolors=shade if measured else "white", edgecolors=shade, zorder=3, label=label)
 
 
 def stairs(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, colour: str, style: str) -> None:
@@ -146,7 +147,7 @@ def reach(points: Sequence[Point], axis: Axis) -> Floats:
 
 
 def scaled(axes: Axes, which: str, values: Floats) -> None:
-    """Limits around the points, and a logarithmic axis where they lie far apart."""
+    """Limits around the points, and a logarithmic axis where they are far apart."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = float(values.min()), float(values.max())
@@ -163,7 +164,7 @@ def scaled(axes: Axes, which: str, values: Floats) -> None:
 
 
 def write_labels(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
-    """What differs from today beside each point of a front, where there is room: marked points first, and none over another."""
+    """What differs from today next to each point of a front, where there is room: marked points first, and none over another."""
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 

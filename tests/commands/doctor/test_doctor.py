@@ -84,7 +84,7 @@ def test_an_empty_store_stays_empty(empty: Project) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_the_report_fits_the_terminal_and_sums_up(empty: Project, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    monkeypatch.setattr("jpo.cli.doctor.width", lambda: width)
+    monkeypatch.setattr("jpo.cli.output.width", lambda: width)
     lines = empty.jpo("doctor").out.split("\n")
     assert max(map(len, lines)) <= width
     assert lines[0] == "Installation"

@@ -111,3 +111,11 @@ def test_no_text_steers_the_terminal_or_leaves_its_line(attack: str) -> None:
     assert all(character.isprintable() for character in shown.replace("\n", ""))
     assert "two\nlines" not in shown.partition("\n- ")[0]
     assert text.GLUE not in shown
+
+
+def test_a_paragraph_wraps_between_words_and_a_long_path_stays_whole() -> None:
+    path = "/a/path/that/is/longer/than/any/line/of/this/page"
+    shown = text.render(
+        Document("", (f"the file {path} cannot be read by this user, whoever that may be",)), width=40, colour=False
+    )
+    assert shown == f"the file\n{path}\ncannot be read by this user, whoever\nthat may be\n"

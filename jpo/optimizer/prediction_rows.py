@@ -1,0 +1,102 @@
+"""Rows of a prediction: configurations with what is expected of them, the word of the limits and of [sla], and what to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import constraints
+from constraints import Facts, Limits
+from jpo.cost import Prices, check_sla, usd_per_hour
+from jpo.forecast.trials import Trial
+from jpo.optimizer.expectations import Basis, cost, disagree, expectations
+from jpo.optimizer.prediction import Expected, Row
+from jpo.optimizer.request import Request
+from jpo.optimizer.suggestion import gpu_memory_gib_now
+from jpo.optimizer.surrogate import Surrogate
+from jpo.records import Parameters, Run, same
+
+DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
+ONE_SHARE = (
+    "trials on one share of the data cannot tell training from an evaluation that uses all of it; log a row before each "
+    "evaluation, or add a trial on another share, e.g. 5% in addition to 20%"
+)
+HAS_TARGET = "the job stops at a target of its own: from trials, times are those of all epochs"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowBasis:
+    """All that rows are made of."""
+
+    request: Request
+    limits: Limits
+    evidence: Basis
+    runs: Sequence[Run]
+
+
+def rows_of(configurations: Sequence[Parameters], basis: RowBasis, *, spot: bool) -> list[Row]:
+    """A row for each configuration; with `spot` two, on demand and on spot prices."""
+    ways = (False, True) if spot else (None,)
+    pairs = zip(configurations, expectations(configurations, basis.evidence), strict=True)
+    return [_row(values, expected, basis, way) for values, expected in pairs for way in ways]
+
+
+def further_rows(rows: Sequence[Row], basis: RowBasis, *, spot: bool) -> list[Row]:
+    """All other configurations that the limits allow."""
+    candidates, shown = basis.evidence.surrogate.candidates, [row.parameters for row in rows]
+    allowed = [candidates.parameters(row) for row in range(len(candidates.values)) if candidates.admissible[row]]
+    return rows_of([values for values in allowed if values not in shown], basis, spot=spot)
+
+
+def warnings(rows: Sequence[Row], basis: RowBasis) -> dict[str, str]:
+    """What must be known to read the figures: sentence -> reason code."""
+    trials, sentences = basis.evidence.trials, {}
+    if any(disagree([row.expected, *row.beside]) for row in rows):
+        sentences[DISAGREE] = "JPO-W821"
+    shares = {trial.fraction for trial in trials}
+    if shares and len(shares) == 1 and shares != {1.0} and all(trial.evaluation is None for trial in trials):
+        sentences[ONE_SHARE] = "JPO-W822"
+    if any(trial.has_target for trial in trials):
+        sentences[HAS_TARGET] = "JPO-W823"
+    return sentences | _never_varied(rows, basis.runs, trials)
+
+
+def _never_varied(rows: Sequence[Row], runs: Sequence[Run], trials: Sequence[Trial]) -> dict[str, str]:
+    """Parameters of which all evidence has one value, and rows another: sentence -> reason code."""
+    seen = [run.parameters for run in runs if run.ended_well] + [trial.parameters for trial in trials]
+    sentences = {}
+    for name in dict.fromkeys(name for row in rows for name in row.parameters):
+        values = {values[name] for values in seen if name in values}
+        if len(values) == 1 and any(row.parameters[name] not in values for row in rows):
+            what = f"{name} was {values.pop():g} whenever it ran"
+            sentences[f"{what}: what another value does is known from simulated jobs alone"] = "JPO-W824"
+    return sentences
+
+
+def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot: bool | None) -> Row:
+    """One configuration with the word of the limits and of [sla]."""
+    request, today = basis.request, basis.request.current
+    prices = request.prices if spot is None else replace(request.prices, spot=spot)
+    if spot is not None:
+        expected = [_priced(one, values, basis.evidence.surrogate_of(values), prices) for one in expected]
+    facts = Facts(
+        gpu_memory_gib_now=gpu_memory_gib_now(today, basis.runs),
+        usd_per_hour_next=usd_per_hour(values, prices),
+    )
+    return Row(
+        parameters=values,
+        differs={name: value for name, value in values.items() if value != today[name]},
+        spot=spot,
+        expected=expected[0],
+        beside=tuple(expected[1:]),
+        runs=sum(run.ended_well and same(run.parameters, values) for run in basis.runs if run.parameters),
+        why_not=tuple(violation.message for violation in constraints.check(today, values, basis.limits, facts).violations),
+        sla=check_sla(request.targets, expected[0].forecast),
+    )
+
+
+def _priced(expected: Expected, values: Parameters, surrogate: Surrogate, prices: Prices) -> Expected:
+    """The same expectation on other prices."""
+    forecast = expected.forecast
+    usd = cost(forecast.duration_seconds, values, surrogate, prices)
+    return replace(expected, forecast=replace(forecast, cost_usd=usd))

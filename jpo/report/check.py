@@ -1,0 +1,62 @@
+"""A config.ini as JPO understands it: its workload, its parameters, and remarks on how they go together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from jpo.records import Identity, Parameter
+from jpo.report.document import Column, Document, Items, Span, Table
+from jpo.wording.numbers import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A sentence about values that are allowed but may not be meant; with a stable reason code where it is one to act on."""
+
+    text: str
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedConfig:
+    """A valid config.ini.
+
+    Attributes:
+        rules: how many rules of the guard its values keep: all there are.
+    """
+
+    path: Path
+    identity: Identity
+    parameters: tuple[Parameter, ...]
+    remarks: tuple[Remark, ...]
+    rules: int
+
+
+def document(checked: CheckedConfig) -> Document:
+    """Line by line what the file says, and what it means."""
+    title = (f"{checked.path}: workload ", Span(str(checked.identity)))
+    columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
+    rows = tuple((p.line, p.key, p.text, meaning(p)) for p in checked.parameters)
+    remarks = tuple(f"{remark.text} [{remark.code}]" if remark.code else remark.text for remark in checked.remarks)
+    return Document(title, (Table(columns, rows, "parameters"), Items(remarks)), f"valid; {checked.rules} rules kept")
+
+
+def meaning(parameter: Parameter) -> str:
+    """A parameter by the name that JPO has for it, and why it is held, where it is."""
+    return f"{parameter.name} {plain(parameter.value)}" + (f", {parameter.held}" if parameter.held else "")
+
+
+def as_json(checked: CheckedConfig) -> dict[str, object]:
+    """`{"schema_version", "config", "workload", "parameters": [...], "remarks": [{text, code}], "rules_kept"}`."""
+    return {
+        "schema_version": 1,
+        "config": str(checked.path),
+        "workload": asdict(checked.identity),
+        "parameters": [
+            {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "value": p.value, "held": p.held}
+            for p in checked.parameters
+        ],
+        "remarks": [asdict(remark) for remark in checked.remarks],
+        "rules_kept": checked.rules,
+    }

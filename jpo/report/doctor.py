@@ -1,0 +1,86 @@
+"""What `jpo doctor` found, topic by topic: what each line is about, what was found, and below it what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Literal
+
+from jpo.records import Identity
+from jpo.report.document import Cell, Column, Document, Emphasis, Row, Section, Table
+
+EMPHASIS: Mapping[str, Emphasis] = {"problem": "bad", "warning": "warning", "unknown": "dim", "ok": "good"}
+"""Every status, what matters most first."""
+PLURAL = {"problem": "problems", "warning": "warnings"}
+COLUMNS = (Column(""), Column(""), Column("", "prose"))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that was looked at.
+
+    Attributes:
+        name: what was looked at; a stable word.
+        finding: what was found, without secrets.
+        next_step: what to do; empty when there is nothing.
+        code: stable reason code, or None.
+        exit_code: of a command that meets this problem; 0 for everything else.
+        topic: the part of JPO's surroundings to which it belongs.
+    """
+
+    name: str
+    status: Literal["ok", "warning", "problem", "unknown"]
+    finding: str
+    next_step: str = ""
+    code: str | None = None
+    exit_code: int = 0
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """All lines, topic by topic; the version of jpo that looked, and the workload where config.ini names one."""
+
+    lines: tuple[Line, ...]
+    version: str
+    identity: Identity | None
+
+    @property
+    def exit_code(self) -> int:
+        """0 without a problem, else that of the first."""
+        return next((line.exit_code for line in self.lines if line.status == "problem"), 0)
+
+
+def document(checkup: Checkup) -> Document:
+    """A section per topic, and a line that sums up."""
+    topics = groupby(checkup.lines, key=lambda line: line.topic)
+    sections = (Section(topic, (Table(COLUMNS, tuple(row for line in lines for row in rows(line))),)) for topic, lines in topics)
+    return Document("", tuple(sections), summary(checkup))
+
+
+def rows(line: Line) -> Iterator[Row]:
+    """Status, name and finding; below a finding its next step and code."""
+    yield Cell(line.status, emphasis=EMPHASIS[line.status]), line.name, line.finding
+    step = f"→ {line.next_step}" if line.next_step else ""
+    below = f"{step} [{line.code}]".strip() if line.code else step
+    if below:
+        yield "", "", Cell(below, emphasis="dim" if line.status == "ok" else "strong")
+
+
+def summary(checkup: Checkup) -> str:
+    """`1 problem, 2 warnings, 3 unknown, 14 ok`."""
+    counts = {status: sum(line.status == status for line in checkup.lines) for status in EMPHASIS}
+    return ", ".join(f"{n} {status if n == 1 else PLURAL.get(status, status)}" for status, n in counts.items() if n)
+
+
+def as_json(checkup: Checkup) -> dict[str, object]:
+    """`{"schema_version", "jpo", "workload", "exit_code", "checks": [{topic, name, status, finding, next_step, code}]}`."""
+    names = ("topic", "name", "status", "finding", "next_step", "code")
+    return {
+        "schema_version": 1,
+        "jpo": checkup.version,
+        "workload": asdict(checkup.identity) if checkup.identity else None,
+        "exit_code": checkup.exit_code,
+        "checks": [{name: getattr(line, name) or None for name in names} for line in checkup.lines],
+    }

@@ -1,0 +1,188 @@
+"""Front: the trade-offs that were measured, what is predicted, and how much that would add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from jpo.optimizer.front import Front, Point, difference, gain, maximised, measured_volume
+from jpo.report.document import Cell, Column, Document, Inline, Note, Section, Span, Table
+from jpo.wording import names, numbers
+from jpo.wording.names import SHORT
+
+MOST_DOMINATED = 12
+"""Dominated measured points in the table; JSON has all of them."""
+RISKY = 0.05
+"""A probability of failing that is worth a remark."""
+PUBLISHED = {"%": " %", "duration": "time", "utilisation": "busy"}
+"""What the keys of `left_out` have been called since they were first published; programs may look them up."""
+
+
+def document(front: Front) -> Document:
+    """The tables and what must be known to read them."""
+    axes = ", ".join(f"{name} (more is better)" if maximised(name) else name for name in map(_name, front.quantities))
+    measured, predicted = front.of_kind(measured=True), front.of_kind(measured=False)
+    shown, hidden = without_most_dominated(measured)
+    parameters = differing([*shown, *predicted])
+    more = f"and {hidden} more that are dominated" if hidden else ""
+    forecasts = points_table(predicted, parameters, front) if any(point.values for point in predicted) else ""
+    return Document(
+        ("Workload ", Span(str(front.workload)), f": trade-off of {axes}"),
+        (
+            Section("Measured: medians of the runs that ended well", (points_table(shown, parameters, front), more)),
+            Section("Predicted, not measured: with 90% intervals", (forecasts,)),
+            *of_reference(front),
+            *sentences(front, parameters),
+            *map(Note, front.notes),
+        ),
+        currency=front.currency,
+    )
+
+
+def _name(quantity: str) -> str:
+    return names.quantity(quantity).short
+
+
+def without_most_dominated(points: Sequence[Point]) -> tuple[list[Point], int]:
+    """All that are on the front or marked, and the first few of the others; how many that leaves out."""
+    others = [point for point in points if not (point.on_front or point.marks)]
+    first, hidden = others[:MOST_DOMINATED], others[MOST_DOMINATED:]
+    return [point for point in points if point.on_front or point.marks or point in first], len(hidden)
+
+
+def differing(points: Sequence[Point]) -> list[str]:
+    """Parameters in which the points differ."""
+    parameters = points[0].parameters if points else ()
+    return [name for name in parameters if len({point.parameters[name] for point in points}) > 1]
+
+
+def points_table(points: Sequence[Point], parameters: Sequence[str], front: Front) -> Table:
+    """One row for each point: what is set, what came or is expected of it, whether it is on the front."""
+    measured = any(point.runs for point in points)
+    set_by = [Column(SHORT.get(name, name), "figure", name) for name in parameters]
+    objectives = [Column(_name(quantity), "figure", quantity) for quantity in front.quantities]
+    return Table(
+        (*set_by, *([Column("runs", "figure")] if measured else []), *objectives, Column("front"), Column("", "prose")),
+        tuple(
+            (
+                *(point.parameters[name] for name in parameters),
+                *([point.runs] if measured else []),
+                *(value(point, quantity) for quantity in front.quantities),
+                Cell(place(point, front), emphasis="good" if point.on_expected_front else ""),
+                remarks(point),
+            )
+            for point in points
+        ),
+        "measured" if measured else "predicted",
+    )
+
+
+def value(point: Point, quantity: str) -> Cell:
+    """A measured value, or an expected one with its interval."""
+    interval = point.bounds.get(quantity)
+    if interval is None or quantity not in point.values:
+        return Cell(point.values.get(quantity))
+    return Cell(point.values[quantity], low=interval.low, high=interval.high)
+
+
+def place(point: Point, front: Front) -> str:
+    """Whether a point is on the front, in words; empty where a value is unknown."""
+    if not whole(point, front):
+        return ""
+    if point.runs and point.on_front and not point.on_expected_front:
+        return "yes; a prediction beats it"
+    return "yes" if point.on_expected_front else "no"
+
+
+def whole(point: Point, front: Front) -> bool:
+    """Whether every objective is known of it."""
+    return set(front.quantities) <= set(point.values)
+
+
+def remarks(point: Point) -> Inline:
+    """Marks, and what speaks against it."""
+    against = [f"breaks {', '.join(point.breaks)}"] if point.breaks else []
+    if point.p_fail is not None and point.p_fail >= RISKY:
+        against.append(f"fails with {numbers.percent(point.p_fail)}")
+    plain = [mark for mark in point.marks if not mark.startswith("prefer ")]
+    wanted = [mark.removeprefix("prefer ") for mark in point.marks if mark.startswith("prefer ")]
+    marks = "; ".join(filter(None, (", ".join(plain), f"prefer {', '.join(wanted)}" if wanted else "")))
+    return Span(marks), "; " if marks and against else "", Span("; ".join(against), "warning")
+
+
+def of_reference(front: Front) -> list[str]:
+    """The reference point and the hypervolumes up to it."""
+    volumes = front.volumes
+    if volumes is None:
+        return []
+    point = ", ".join(
+        f"{_name(quantity)} {numbers.written(quantity, limit, front.currency)}" for quantity, limit in volumes.reference.items()
+    )
+    measured = f"Hypervolume of the measured front up to it: {measured_volume(front, volumes)} (more is better)."
+    if volumes.expected <= volumes.measured:
+        return [f"Reference point: {point}.", measured]
+    more, least = gain(volumes.expected, volumes.measured), gain(volumes.unlucky, volumes.measured)
+    warning = "a prediction, and the best of many are rarely as good as they look"
+    predicted = f"Predicted points would add {more}, and at the worse ends of their intervals {least}: {warning}."
+    return [f"Reference point: {point}.", measured, predicted]
+
+
+def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
+    """What is the same everywhere, what would be suggested, and what is not shown."""
+    lines = []
+    same = [f"{SHORT.get(name, name)} {numbers.plain(value)}" for name, value in front.today.items() if name not in parameters]
+    if same and any(point.values for point in front.points):
+        lines.append(f"The same in all: {', '.join(same)}.")
+    if front.suggested is None:
+        lines.append(f"`jpo suggest` would find nothing: {front.because}.")
+    else:
+        lines.append(f"`jpo suggest` would choose: {difference(front.suggested, front.today)}; {front.because}.")
+        chosen = [point for point in front.points if "suggested" in point.marks and whole(point, front)]
+        if any(not point.on_expected_front for point in chosen):
+            lines.append("It lies behind this front: a suggestion also weighs what has no axis here, and how sure a forecast is.")
+    if front.left_out:
+        lines.append("Not shown: " + "; ".join(f"{reason} ({count})" for reason, count in front.left_out.items()) + ".")
+    return lines
+
+
+def as_json(front: Front) -> dict[str, object]:
+    """The published document, see docs/guide.md; amounts in USD, None is what is not known."""
+    return {
+        "schema_version": 1,
+        "workload": asdict(front.workload),
+        "objectives": [
+            {"name": name, "quantity": quantity, "better": "higher" if maximised(quantity) else "lower"}
+            for name, quantity in front.objectives.items()
+        ],
+        "points": [_point(point, front) for point in front.points],
+        "today": dict(front.today),
+        "suggested": None if front.suggested is None else dict(front.suggested),
+        "because": front.because,
+        "preferences": {name: dict(values) for name, values in front.preferences.items()},
+        "hypervolume": None if front.volumes is None else asdict(front.volumes),
+        "left_out": {published(reason): count for reason, count in front.left_out.items()},
+        "notes": list(front.notes),
+        "reason_codes": list(front.codes),
+    }
+
+
+def _point(point: Point, front: Front) -> dict[str, object]:
+    return {
+        "kind": "measured" if point.runs else "predicted",
+        "parameters": dict(point.parameters),
+        "runs": point.runs,
+        "values": {quantity: point.values.get(quantity) for quantity in front.quantities},
+        "intervals": {quantity: asdict(interval) for quantity, interval in point.bounds.items()} or None,
+        "on_front": point.on_front,
+        "on_expected_front": point.on_expected_front,
+        "p_fail": point.p_fail,
+        "breaks_sla": list(point.breaks),
+        "marks": list(point.marks),
+    }
+
+
+def published(reason: str) -> str:
+    """The key of a reason why something was left out."""
+    for word, key in PUBLISHED.items():
+        reason = reason.replace(word, key)
+    return reason

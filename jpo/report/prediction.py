@@ -1,0 +1,147 @@
+"""Prediction: what configurations would take and cost, what they would use, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
+from jpo.report.document import Cell, Column, Document, Emphasis, Note, Span, Table, estimate
+from jpo.wording import names, numbers
+
+OUTCOMES = ("duration_seconds", "cost_usd", "val_loss")
+USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
+VERDICTS: Mapping[str, Emphasis] = {"broken": "bad", "at risk": "warning", "unknown": "", "ok": "good"}
+"""Of SLA targets, the worst first."""
+
+
+def document(prediction: Prediction) -> Document:
+    """The tables, what must be known to read them, and the answer."""
+    count = f"{prediction.runs} finished run{'' if prediction.runs == 1 else 's'}"
+    return Document(
+        ("Workload ", Span(str(prediction.identity)), f": {count}"),
+        (
+            outcomes(prediction.rows),
+            uses([row for row in prediction.rows if not row.spot]),
+            *remarks(prediction.rows),
+            *map(Note, prediction.notes),
+            *([options(prediction.answer, prediction.rows)] if prediction.answer else []),
+        ),
+        prediction.answer.words if prediction.answer else "",
+        prediction.currency,
+    )
+
+
+def outcomes(rows: Sequence[Row]) -> Table:
+    """Time, money and loss; whether it was run, what that rests on, and whether it may be."""
+    several, judged = len({row.expected.kind for row in rows}) > 1, any(verdict(row).value for row in rows)
+    optional = [*([Column("rests on")] if several else []), *([Column("verdict")] if judged else [])]
+    return Table(
+        (Column("what if", "prose"), *map(_figure, OUTCOMES), Column("runs", "figure"), *optional),
+        tuple(
+            (
+                label(row),
+                *(estimate(getattr(row.expected.forecast, name)) for name in OUTCOMES),
+                row.runs,
+                *([row.expected.kind] if several else []),
+                *([verdict(row)] if judged else []),
+            )
+            for row in rows
+        ),
+        "outcomes",
+    )
+
+
+def _figure(quantity: str) -> Column:
+    return Column(names.quantity(quantity).short, "figure", quantity)
+
+
+def uses(rows: Sequence[Row]) -> Table:
+    """What runs are expected to use, as far as that is known of any."""
+    known = [name for name in USE if any(getattr(row.expected.forecast, name) for row in rows)]
+    figures = [tuple(estimate(getattr(row.expected.forecast, name)) for name in known) for row in rows]
+    return Table(
+        (Column("it would use", "prose"), *map(_figure, known)),
+        tuple((configuration(row), *cells) for row, cells in zip(rows, figures, strict=True)) if known else (),
+        "uses",
+    )
+
+
+def verdict(row: Row) -> Cell:
+    """May it be used, and would it keep to the SLA?"""
+    if row.why_not:
+        return Cell("not admissible", emphasis="bad")
+    verdicts = {check.verdict for check in row.sla}
+    worst = next((word for word in VERDICTS if word in verdicts), "")
+    return Cell(f"SLA {worst}", emphasis=VERDICTS[worst]) if worst else Cell("")
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """What the figures rest on, what else there is, and what speaks against a row."""
+    sentences = [f"Rests on {row.expected.words}." for row in rows]
+    for row in rows:
+        sentences += [f"For {configuration(row)}, {also(expected)}." for expected in row.beside]
+        sentences += [f"{configuration(row)} is not admissible: {'; '.join(row.why_not)}"] if row.why_not else []
+        broken = [check.name for check in row.sla if check.verdict == "broken"]
+        sentences += [f"{label(row)} is expected to break {', '.join(broken)}."] if broken else []
+    return list(dict.fromkeys(sentences))
+
+
+def also(expected: Expected) -> str:
+    """A forecast that does not count, in half a sentence."""
+    seconds = numbers.expected("duration_seconds", expected.forecast.duration_seconds, bounds=True)
+    return f"by {expected.words}, it would take {seconds}"
+
+
+def options(answer: Answer, rows: Sequence[Row]) -> Table:
+    """What is faster than the answer, and what it costs more."""
+    heads = ("saves", "duration_seconds"), ("costs more", "cost_usd"), ("per saved hour", "cost_usd")
+    return Table(
+        (
+            Column("faster, but more expensive", "prose"),
+            *map(_figure, ("duration_seconds", "cost_usd")),
+            *(Column(heading, "figure", quantity) for heading, quantity in heads),
+        ),
+        tuple(
+            (
+                label(rows[option.row]),
+                estimate(rows[option.row].expected.forecast.duration_seconds),
+                estimate(rows[option.row].expected.forecast.cost_usd),
+                *(option.seconds_saved, option.usd_more, option.usd_per_saved_hour),
+            )
+            for option in answer.options
+        ),
+        "options",
+    )
+
+
+def as_json(prediction: Prediction) -> dict[str, object]:
+    """The numbers of the tables, in USD, seconds and ratios; None where nothing supports one. The answer counts rows from 0."""
+    return {
+        "schema_version": 1,
+        "config": str(prediction.path),
+        "workload": asdict(prediction.identity),
+        "finished_runs": prediction.runs,
+        "rows": [_row(row) for row in prediction.rows],
+        "answer": asdict(prediction.answer) if prediction.answer else None,
+        "notes": list(prediction.notes),
+        "reason_codes": list(prediction.codes),
+    }
+
+
+def _row(row: Row) -> dict[str, object]:
+    return {
+        "parameters": dict(row.parameters),
+        "differs": dict(row.differs),
+        "spot": row.spot,
+        **_expected(row.expected),
+        "beside": [_expected(expected) for expected in row.beside],
+        "measured_runs": row.runs,
+        "admissible": not row.why_not,
+        "why_not": list(row.why_not),
+        "sla": [asdict(check) for check in row.sla],
+    }
+
+
+def _expected(expected: Expected) -> dict[str, object]:
+    return {"basis": {"kind": expected.kind, "words": expected.words}, "forecast": asdict(expected.forecast)}

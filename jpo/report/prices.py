@@ -1,0 +1,106 @@
+"""Prices: those in force with their origin, an hour of today's configuration, the instances of a catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from jpo.cost.catalogue import Instance
+from jpo.cost.price_list import Catalogue, PriceList
+from jpo.report.document import Block, Column, Document, Note, Section, Span, Table
+from jpo.wording import numbers
+
+PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_gib_hour": "GiB hour", "usd_per_kwh": "kWh"}
+
+
+def document(prices: PriceList) -> Document:
+    """Prices, today's hour, notes, instances."""
+    return Document(
+        "Prices",
+        (
+            named(prices),
+            Section(f"An hour of {prices.workload}", tuple(an_hour(prices))),
+            *(Note(f"{sentence} [{code}]") for code, sentence in prices.notes),
+            *([listed(prices.catalogue)] if prices.catalogue.name else []),
+        ),
+        currency=prices.currency,
+    )
+
+
+def named(prices: PriceList) -> Table:
+    """The prices of jpo.toml, and where they were set."""
+    return Table(
+        (Column("price of a"), Column("", "figure", "cost_usd"), Column("set in", "key")),
+        tuple(
+            (
+                PER.get(price.name) or f"GPU hour, {price.gpu_type}",
+                price.usd,
+                price.origin if price.in_force else f"{price.origin}, not in force",
+            )
+            for price in prices.prices
+        ),
+        "prices",
+    )
+
+
+def an_hour(prices: PriceList) -> Iterator[Block]:
+    """What an hour of today's configuration costs."""
+    if not prices.workload:
+        return
+    yield "with " + (", ".join(f"{name} = {numbers.plain(value)}" for name, value in prices.today.items()) or "nothing priced")
+    ways = {"on demand": prices.on_demand, "spot": prices.spot}
+    yield Table(
+        (Column(""), Column("", "figure", "usd_per_hour"), Column("", "key"), Column("")),
+        tuple(
+            (way, hourly.usd_per_hour, hourly.instance or "", "in force" if way == prices.in_force else "")
+            for way, hourly in ways.items()
+        ),
+        "hour",
+    )
+
+
+def listed(catalogue: Catalogue) -> Section:
+    """The catalogue's instances, and where its prices were read."""
+    table = Table(
+        (
+            *(Column("instance", "key"), Column("GPUs", "figure"), Column("each"), Column("vCPU", "figure")),
+            *(Column("memory", "figure", "memory_gib"), Column("price", "figure", "usd_per_hour")),
+            *(Column("spot", "figure", "usd_per_hour"), Column("region", optional=True), Column("as of", optional=True)),
+        ),
+        tuple(
+            (
+                *(one.instance, one.gpus, f"{one.gpu_type} {numbers.gib(one.gpu_memory_gib)}" if one.gpus else ""),
+                *(one.vcpus, one.memory_gib, one.usd_per_hour, one.usd_per_hour_spot, one.region, str(one.date)),
+            )
+            for one in catalogue.instances
+        ),
+        "instances",
+    )
+    title = f"Catalogue {catalogue.name}{'' if catalogue.in_force else ', which is not in force'}"
+    return Section(title, (*(Span(source, "dim") for source in catalogue.sources), table))
+
+
+def as_json(prices: PriceList) -> dict[str, object]:
+    """The published document; what is unknown is None, amounts are USD."""
+    return {
+        "schema_version": 1,
+        "currency": {"code": prices.currency.code, "per_usd": prices.currency.per_usd},
+        "prices": [asdict(price) for price in prices.prices],
+        "catalogue": prices.catalogue.name,
+        "catalogue_in_force": prices.catalogue.in_force,
+        "sources": prices.catalogue.sources,
+        "today": {
+            "workload": prices.workload,
+            "parameters": dict(prices.today),
+            "in_force": prices.in_force,
+            "on_demand": asdict(prices.on_demand),
+            "spot": asdict(prices.spot),
+        },
+        "instances": [_instance(instance) for instance in prices.catalogue.instances],
+        "notes": [{"code": code, "text": text} for code, text in prices.notes],
+    }
+
+
+def _instance(instance: Instance) -> dict[str, object]:
+    values = {name: value for name, value in asdict(instance).items() if name not in ("family", "source")}
+    return {**values, "date": instance.date.isoformat()}

@@ -1,0 +1,343 @@
+"""A suggestion and what became of it: for people in ten seconds, and the document that pipelines read, with its schema.
+
+People see what changes, what that is expected to do, one confidence and one sentence why; `jpo explain` has the rest. The
+published document and its schema come from the models below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from jpo.records import PARAMETERS, USD, Change, Currency, Forecast, SlaCheck, Suggestion, TrackRecord, same
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Span, Table, Verbatim, estimate
+from jpo.wording import names, numbers
+
+SCHEMA_VERSION = 1
+STEADY = (0.9, 1.1)
+"""Ratios next / now between which a forecast beside the usual ones is not worth a row, unless it was promised."""
+VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A suggestion and what became of it.
+
+    Attributes:
+        path: the config.ini it is about.
+        written: True if config.ini holds the suggested values now.
+        track: how earlier forecasts turned out, quantity by quantity; empty before the first one could be compared.
+        diff: unified diff of config.ini, when it was asked for.
+        currency: in which amounts are shown to people.
+    """
+
+    suggestion: Suggestion
+    path: Path
+    written: bool
+    track: tuple[TrackRecord, ...] = ()
+    diff: str | None = None
+    currency: Currency = USD
+
+
+def document(report: Report) -> Document:
+    """What changes, what it is expected to do and why, and what was done."""
+    track = track_record(report.track)
+    blocks = (*of_suggestion(report.suggestion), *([track] if track else []), *notes(report.suggestion))
+    diff = [Verbatim(report.diff, "diff")] if report.diff else []
+    return Document(headline(report.suggestion), (*blocks, *diff), verdict(report), report.currency)
+
+
+def of_suggestion(suggestion: Suggestion) -> tuple[Block, ...]:
+    """The values, the summary with its reason, and the forecasts."""
+    return (changes(suggestion), *in_short(suggestion), *why(suggestion), forecasts(suggestion))
+
+
+def headline(suggestion: Suggestion) -> Inline:
+    """Which workload, and how much evidence there is."""
+    evidence = suggestion.evidence
+    runs = f"{evidence.runs_used} finished run{'' if evidence.runs_used == 1 else 's'} used"
+    if evidence.runs_skipped:
+        reasons = "; ".join(sorted({skipped.reason for skipped in evidence.runs_skipped}))
+        runs += f", {len(evidence.runs_skipped)} skipped ({reasons})"
+    server = f"; Prometheus {numbers.duration(evidence.seconds)}" if evidence.requests else ""
+    return "Workload ", Span(str(suggestion.identity)), f": {runs}{server}"
+
+
+def changes(suggestion: Suggestion) -> Table:
+    """Every parameter with its value now and next."""
+    changed = {change.parameter: change for change in suggestion.changes}
+    rows: list[Row] = []
+    for name in sorted(suggestion.current, key=PARAMETERS.index):
+        if change := changed.get(name):
+            rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
+        else:
+            now, then = Cell(suggestion.current[name], name), Cell(suggestion.suggested[name], name)
+            rows.append((suggestion.keys[name], now, "", then, why_unchanged(name, suggestion)))
+    columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))
+    return Table(columns, tuple(rows), "changes")
+
+
+def held_back(change: Change) -> str:
+    """What the runs say about a value, and what held it back."""
+    return change.reason + (f"; capped by {change.capped_by}" if change.capped_by else "")
+
+
+def why_unchanged(name: str, suggestion: Suggestion) -> str:
+    """What another value of this parameter alone would have meant, where an alternative says so: "4 costs 38% more ..."."""
+    for other in suggestion.alternatives:
+        differs = [p for p, value in other.parameters.items() if not same({p: value}, suggestion.suggested)]
+        if differs == [name]:
+            return f"{numbers.plain(other.parameters[name])} {other.why_not}"
+    return ""
+
+
+def in_short(suggestion: Suggestion) -> Iterator[Inline]:
+    """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept.
+
+    The confidence is the probability that the change is not worse than today by more than a tenth: of today it says nothing.
+    """
+    if suggestion.status == "kept":
+        return
+    ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
+    expected = "  ".join(f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None)
+    sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}"
+    if expected or sure:
+        yield (Span(expected), "   " if expected and sure else "", sure)
+
+
+def why(suggestion: Suggestion) -> Iterator[Inline]:
+    """The reason that counts most, and how many more there are; all of a rollback's, which say what is undone."""
+    first = suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
+    yield from (f"because {reason}" for reason in first)
+    if more := len(suggestion.reasons[len(first) :]):
+        yield (Span(f"{more} more reason{'' if more == 1 else 's'}: jpo explain, or -o json", "dim"),)
+
+
+def forecasts(suggestion: Suggestion) -> Table:
+    """What is expected today and next, and what was promised."""
+    checks = {check.name: check for check in suggestion.sla}
+    rows: list[Row] = []
+    for quantity in quantities(suggestion):
+        now, then = getattr(suggestion.now, quantity), getattr(suggestion.next, quantity)
+        today = Cell(now and now.mean, quantity)
+        promised = promise(checks.pop(names.target_of(quantity) or "", None))
+        rows.append((names.quantity(quantity).short, today, estimate(then, quantity), *promised))
+    rows += [(check.name, "", "", *promise(check)) for check in checks.values()]
+    heads = ("forecast", "now", "next (90% interval)", "SLA", "")
+    return Table(tuple(map(Column, heads)), tuple(rows), "forecasts")
+
+
+def quantities(suggestion: Suggestion) -> Iterator[str]:
+    """What is worth a row: the objectives, known or not; others where they were promised, or change."""
+    promised = {check.name for check in suggestion.sla}
+    for quantity in (f.name for f in fields(Forecast)):
+        ratio = suggestion.expected_change(quantity)
+        changes = ratio is not None and not STEADY[0] < ratio < STEADY[1]
+        expected = getattr(suggestion.next, quantity) and (names.target_of(quantity) in promised or changes)
+        if quantity in names.OBJECTIVES or expected:
+            yield quantity
+
+
+def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
+    """The limit of an SLA target, and whether the forecast keeps it."""
+    if check is None:
+        return Cell(""), Cell("")
+    return Cell(check.limit, check.name, prefix=f"{names.TARGETS[check.name].sign} "), Cell(
+        check.verdict, emphasis=VERDICTS[check.verdict]
+    )
+
+
+def track_record(track: Sequence[TrackRecord]) -> str:
+    """How the last forecasts turned out, one sentence; empty before the first one could be compared."""
+    compared = [past for past in track if past.quantity in names.OBJECTIVES]
+    parts = [
+        f"{names.quantity(past.quantity).short} off by {numbers.percent(past.median_error)} (median), "
+        f"{past.inside} of {past.forecasts} inside the interval"
+        for past in compared
+    ]
+    many = max((past.forecasts for past in compared), default=0)
+    return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""
+
+
+def notes(suggestion: Suggestion) -> tuple[Note, ...]:
+    """What could not be read, and limits that today's values break."""
+    return tuple(map(Note, (*suggestion.evidence.notes, *suggestion.guard.notices)))
+
+
+def verdict(report: Report) -> str:
+    """What became of it, in one line."""
+    suggestion, count = report.suggestion, len(report.suggestion.changes)
+    if suggestion.status == "kept":
+        done = "kept as it is"
+    else:
+        done = f"{count} value{'' if count == 1 else 's'} {'written' if report.written else 'not written'}"
+    decider = names.DECIDERS[suggestion.decided_by]
+    return f"{report.path}: {done}; decided by {decider}. Suggestion {suggestion.suggestion_id}"
+
+
+# --- for programs: the names of these classes are published, as definitions of the schema
+
+
+class Published(BaseModel):
+    """What every object of the published document keeps to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WorkloadDocument(Published):
+    dataset: str
+    model: str
+    framework: str
+
+
+class ChangeDocument(Published):
+    parameter: str
+    key: str
+    old: float
+    new: float
+    old_text: str
+    new_text: str
+    reason: str
+    confidence: float | None
+    capped_by: str | None
+
+
+class IntervalDocument(Published):
+    """Mean and 90% interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class NowNext(Published):
+    """Null where no evidence supports a number."""
+
+    now: IntervalDocument | None
+    next: IntervalDocument | None
+
+
+NOTHING = NowNext(now=None, next=None)
+
+
+class ForecastDocument(Published):
+    duration_seconds: NowNext
+    cost_usd: NowNext
+    val_loss: NowNext
+    throughput_samples_per_second: NowNext = NOTHING
+    memory_gib: NowNext = NOTHING
+    gpu_utilisation: NowNext = NOTHING
+    cpu_utilisation: NowNext = NOTHING
+
+
+class AlternativeDocument(Published):
+    """A configuration that was not suggested: what is expected of it (by quantity; null = unknown), and why it was not."""
+
+    parameters: dict[str, float]
+    forecast: dict[str, IntervalDocument | None]
+    why_not: str
+
+
+class SlaDocument(Published):
+    name: str
+    limit: float
+    verdict: Literal["ok", "at risk", "broken", "unknown"]
+
+
+class SkippedDocument(Published):
+    run_id: str
+    reason: str
+
+
+class PrometheusDocument(Published):
+    requests: int
+    seconds: float
+
+
+class EvidenceDocument(Published):
+    runs_used: int
+    runs_skipped: list[SkippedDocument]
+    prometheus: PrometheusDocument
+    notes: list[str]
+    run_ids: list[str] = []
+
+
+class GuardDocument(Published):
+    approved: bool
+    violations: list[str]
+    notices: list[str]
+
+
+class TrackDocument(Published):
+    """How earlier forecasts of one quantity turned out; `median_error` is a ratio."""
+
+    quantity: str
+    forecasts: int
+    median_error: float
+    inside: int
+
+
+class SuggestionDocument(Published):
+    """One answer of `jpo suggest -o json`. Times are unix seconds.
+
+    `confidence` is the probability that what is suggested is not worse than today's values by more than a tenth; null = unknown.
+    `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
+    `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
+    """
+
+    schema_version: Literal[1]
+    suggestion_id: str
+    created_at: float
+    config: str
+    workload: WorkloadDocument
+    status: Literal["changed", "kept"]
+    written: bool
+    current: dict[str, float]
+    suggested: dict[str, float]
+    changes: list[ChangeDocument]
+    decided_by: str
+    confidence: float | None
+    reasons: list[str]
+    forecast: ForecastDocument
+    sla: list[SlaDocument]
+    track_record: list[TrackDocument]
+    evidence: EvidenceDocument
+    guard: GuardDocument
+    reason_codes: list[str]
+    preference: dict[str, float]
+    seed: int
+    diff: str | None
+    alternatives: list[AlternativeDocument] = []
+    would_change: list[str] = []
+    seen: dict[str, float] = {}
+    policy: str | None = None
+    undoes: str | None = None
+    pinned_until: float | None = None
+
+
+def as_json(report: Report) -> dict[str, object]:
+    """The published document, validated."""
+    made = asdict(report.suggestion)
+    evidence = made["evidence"]
+    evidence["prometheus"] = {name: evidence.pop(name) for name in ("requests", "seconds")}
+    published = {
+        **made,
+        "schema_version": SCHEMA_VERSION,
+        "config": str(report.path),
+        "workload": made["identity"],
+        "written": report.written,
+        "forecast": {name: {"now": today, "next": made["next"][name]} for name, today in made["now"].items()},
+        "track_record": [asdict(past) for past in report.track],
+        "reason_codes": made["codes"],
+        "diff": report.diff,
+    }
+    return SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields}).model_dump()
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the document."""
+    return SuggestionDocument.model_json_schema()

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+
+from jpo.cli.output import rendered
+from jpo.records import (
+    Alternative,
+    Change,
+    Currency,
+    Evidence,
+    Forecast,
+    Guarded,
+    Identity,
+    Interval,
+    Preference,
+    Skipped,
+    SlaCheck,
+    Suggestion,
+    TrackRecord,
+)
+from jpo.report import suggestion
+from jpo.report.suggestion import Report
+
+SUGGESTION = Suggestion(
+    suggestion_id="20261121-120000-abcdef",
+    identity=Identity("cifar10", "resnet18", "pytorch"),
+    status="changed",
+    keys={"batch_size": "training.batch_size", "gpus": "resources.gpus"},
+    current={"batch_size": 64.0, "gpus": 2.0},
+    suggested={"batch_size": 128.0, "gpus": 2.0},
+    changes=(Change("batch_size", "training.batch_size", 64, 128, "64", "128", "6 runs at 128", 0.95),),
+    now=Forecast(Interval(13920, 13000, 15000)),
+    next=Forecast(Interval(10680, 9660, 12000)),
+    guard=Guarded(True),
+    evidence=Evidence(18, (Skipped("r9", "no end"),), requests=11, seconds=0.1, notes=("the history is old",)),
+    decided_by="belief",
+    confidence=0.95,
+    reasons=("batch_size 128 was run 6 times",),
+    codes=("JPO-I603",),
+    created_at=1_795_000_000.0,
+    preference=Preference(),
+    seed=0,
+    sla=(SlaCheck("time_max", 21600, "ok"), SlaCheck("gpu_util_min", 0.5, "unknown")),
+)
+TRACK = (TrackRecord("duration_seconds", 10, 0.06, 9),)
+REPORT = Report(SUGGESTION, Path("config.ini"), written=True, track=TRACK, diff="--- a\n+++ b")
+
+
+def shown(report: Report = REPORT, form: str = "text", *, colour: bool = False, columns: int = 120) -> str:
+    return rendered(suggestion, report, form, colour=colour, columns=columns)
+
+
+def lines(report: Report = REPORT) -> list[str]:
+    """Without the blanks between columns."""
+    return [" ".join(line.split()) for line in shown(report).split("\n")]
+
+
+def test_a_report_is_read_in_ten_seconds() -> None:
+    change = replace(SUGGESTION.changes[0], capped_by="max_change")
+    now = Forecast(Interval(13920, 13000, 15000), Interval(9.3, 9, 10), Interval(0.401, 0.4, 0.42))
+    then = Forecast(Interval(10680, 9660, 12000), Interval(7.1, 6.4, 8), Interval(0.403, 0.395, 0.414))
+    known = replace(SUGGESTION, changes=(change,), now=now, next=then)
+    assert shown(replace(REPORT, suggestion=known, diff=None)) == (
+        "Workload cifar10/resnet18/pytorch: 18 finished runs used, 1 skipped (no end); Prometheus 0.1s\n"
+        "\n"
+        "key                  now     next  why\n"
+        "training.batch_size  64   →  128   6 runs at 128; capped by max_change\n"
+        "resources.gpus       2       2\n"
+        "\n"
+        "time -23%  cost -24%  loss ±0%   confidence high (95%)\n"
+        "because batch_size 128 was run 6 times\n"
+        "\n"
+        "forecast      now       next (90% interval)        SLA\n"
+        "duration      3h 52m    2h 58m (2h 41m to 3h 20m)  ≤ 6h 00m  ok\n"
+        "cost          9.30 USD  7.10 USD (6.40 to 8.00)\n"
+        "val loss      0.401     0.403 (0.395 to 0.414)\n"
+        "gpu_util_min                                       ≥ 50%     unknown\n"
+        "\n"
+        "Last 10 forecasts: duration off by 6% (median), 9 of 10 inside the interval.\n"
+        "Note: the history is old\n"
+        "\n"
+        "config.ini: 1 value written; decided by the belief rule. Suggestion 20261121-120000-abcdef\n"
+    )
+
+
+def test_what_is_not_known_is_called_unknown_and_no_change_is_made_of_it() -> None:
+    assert "time -23% confidence high (95%)" in lines()
+    assert "cost unknown unknown" in lines()
+    assert shown().endswith("--- a\n+++ b\n\n" + suggestion.verdict(REPORT) + "\n")
+
+
+def test_of_several_reasons_the_first_is_shown_and_of_a_rollback_all() -> None:
+    several = replace(SUGGESTION, reasons=("it is faster", "it was run", "intervals are widened"))
+    assert lines(replace(REPORT, suggestion=several))[7:10] == [
+        "because it is faster",
+        "2 more reasons: jpo explain, or -o json",
+        "",
+    ]
+    undone = replace(several, decided_by="rollback")
+    assert lines(replace(REPORT, suggestion=undone))[7:10] == [f"because {reason}" for reason in several.reasons]
+
+
+def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean() -> None:
+    why = "takes 11% less time, costs 38% more: expected 9% worse under the preference"
+    alone = Alternative({"batch_size": 128.0, "gpus": 4.0}, Forecast(), why)
+    both = Alternative({"batch_size": 64.0, "gpus": 8.0}, Forecast(), "another reason")
+    report = replace(REPORT, suggestion=replace(SUGGESTION, alternatives=(both, alone)))
+    assert f"resources.gpus 2 2 4 {why}" in lines(report)
+    assert "another reason" not in shown(report)
+
+
+def test_a_forecast_next_to_the_usual_ones_is_shown_where_it_was_promised_or_changes() -> None:
+    now = replace(SUGGESTION.now, memory_gib=Interval(10, 9, 11), gpu_utilisation=Interval(0.5, 0.4, 0.6))
+    then = replace(SUGGESTION.next, memory_gib=Interval(12, 9, 15), gpu_utilisation=Interval(0.51, 0.4, 0.6))
+    quiet = replace(SUGGESTION, now=now, next=then, sla=())
+    assert "memory 10 GiB 12 GiB (9 to 15)" in lines(replace(REPORT, suggestion=quiet))
+    assert "GPU utilisation" not in shown(replace(REPORT, suggestion=quiet))
+    promised = replace(REPORT, suggestion=replace(quiet, sla=(SlaCheck("gpu_util_min", 0.5, "at risk"),)))
+    assert "GPU utilisation 50% 51% (40% to 60%) ≥ 50% at risk" in lines(promised)
+    assert "| GPU utilisation | 50% | 51% (40% to 60%) | ≥ 50% | at risk |" in shown(promised, "markdown")
+
+
+def test_amounts_are_shown_in_the_currency_and_stay_usd_in_json() -> None:
+    priced = replace(SUGGESTION, next=Forecast(cost_usd=Interval(2.0, 1.0, 3.0)), sla=(SlaCheck("cost_max", 4.0, "ok"),))
+    report = replace(REPORT, suggestion=priced, currency=Currency("EUR", 0.5))
+    assert "cost unknown 1.00 EUR (0.50 to 1.50) ≤ 2.00 EUR ok" in lines(report)
+    assert "| cost | unknown | 1.00 EUR (0.50 to 1.50) | ≤ 2.00 EUR | ok |" in shown(report, "markdown")
+    assert json.loads(shown(report, "json"))["forecast"]["cost_usd"]["next"]["mean"] == 2.0
+
+
+def test_what_held_a_value_back_is_next_to_its_reason() -> None:
+    change = replace(SUGGESTION.changes[0], capped_by="max_change")
+    report = replace(REPORT, suggestion=replace(SUGGESTION, changes=(change,)))
+    assert "6 runs at 128; capped by max_change" in shown(report)
+    assert "6 runs at 128; capped by max\\_change" in shown(report, "markdown")
+
+
+def test_a_track_record_of_other_quantities_alone_says_nothing() -> None:
+    assert "Last" not in shown(replace(REPORT, track=(TrackRecord("memory_gib", 3, 0.1, 3),)))
+    one = replace(REPORT, track=(TrackRecord("cost_usd", 1, 0.1, 1),))
+    assert "Last forecast: cost off by 10% (median), 1 of 1 inside the interval." in lines(one)
+
+
+def test_the_terminal_colours_only_when_asked() -> None:
+    assert "\x1b[" not in shown()
+    assert "\x1b[" in shown(colour=True)
+
+
+def test_brackets_in_names_are_shown_and_not_taken_for_markup() -> None:
+    keys = {"batch_size": "tr[/b].batch_size", "gpus": ":smile:.gpus"}
+    hostile = replace(SUGGESTION, identity=Identity("[red]x", "m", "f"), reasons=("[bold]y",), keys=keys, changes=())
+    text = shown(replace(REPORT, suggestion=hostile))
+    assert "[red]x/m/f" in text
+    assert "[bold]y" in text
+    assert "tr[/b].batch_size" in text
+    assert ":smile:.gpus" in text
+
+
+def test_a_confidence_is_stated_once_of_a_change_and_of_todays_values_in_json_alone() -> None:
+    assert (shown().count("confidence"), shown(form="markdown").count("confidence")) == (1, 1)
+    kept = replace(
+        REPORT, suggestion=replace(SUGGESTION, status="kept", changes=(), suggested=SUGGESTION.current, confidence=0.97)
+    )
+    assert "config.ini: kept as it is; decided by the belief rule. Suggestion 20261121-120000-abcdef" in lines(kept)
+    assert "confidence" not in shown(kept) + shown(kept, "markdown"), "that today is not worse than today is no claim"
+    assert json.loads(shown(kept, "json"))["confidence"] == 0.97
+    unknown = replace(SUGGESTION, confidence=None, decided_by="no evidence")
+    assert "decided by the lack of evidence. Suggestion" in shown(replace(REPORT, suggestion=unknown))
+    assert "time -23%" in lines(replace(REPORT, suggestion=unknown))
+
+
+def test_a_narrow_terminal_loses_no_value_and_breaks_no_key() -> None:
+    text = shown(columns=50)
+    assert max(map(len, text.split("\n"))) <= 50
+    assert all(value in text for value in ("training.batch_size", "128", "high (95%)", "2h 58m", "2h 41m"))
+
+
+def test_json_is_valid_against_its_schema_and_unknown_is_null() -> None:
+    document = json.loads(shown(form="json"))
+    jsonschema.validate(document, suggestion.schema())
+    assert document["forecast"]["duration_seconds"]["next"] == {"mean": 10680, "low": 9660, "high": 12000}
+    assert document["forecast"]["cost_usd"] == {"now": None, "next": None}
+    assert document["reason_codes"] == ["JPO-I603"]
+
+
+def test_markdown_and_html_cannot_be_broken_out_of() -> None:
+    change = replace(SUGGESTION.changes[0], key="a`|b", new_text="<script>|")
+    hostile = replace(REPORT, suggestion=replace(SUGGESTION, changes=(change,)), diff="```\nx")
+    text = shown(hostile, "markdown")
+    assert "<script>" not in text
+    assert "| `a'\\|b` |" in text
+    assert "````diff" in text
+    page = shown(hostile, "html")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<script>" not in page
+    assert "&lt;script&gt;|" in page
