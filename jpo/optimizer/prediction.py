@@ -16,7 +16,7 @@ Kind = Literal["history", "trials", "similar workloads", "heuristic", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A forecast and what it rests on.
+    """Expectation: a forecast and what it rests on.
 
     Attributes:
         words: the runs, trials or workloads in question; for "unknown", what is missing.
@@ -29,12 +29,12 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One configuration.
+    """Row of a prediction: one configuration.
 
     Attributes:
         parameters: all of them; `differs`: those that are not today's.
         spot: on spot prices (True), on demand (False), or as [prices] says (None).
-        expected: what counts; `beside`: what else there is to rest on, and says something different.
+        expected: what counts; `further`: what else there is to rest on, and says something different.
         runs: how many finished runs with exactly these values ended well.
         why_not: what the limits say against it; empty: it is admissible.
         sla: targets held against the forecast.
@@ -44,7 +44,7 @@ class Row:
     differs: Mapping[str, float]
     spot: bool | None
     expected: Expected
-    beside: tuple[Expected, ...] = ()
+    further: tuple[Expected, ...] = ()
     runs: int = 0
     why_not: tuple[str, ...] = ()
     sla: tuple[SlaCheck, ...] = ()
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Another row that keeps to what was asked: faster than the answer, and more expensive. None: unknown."""
+    """Option: another row that keeps to what was asked, faster than the answer and more expensive. None: unknown."""
 
     row: int
     seconds_saved: float
@@ -67,7 +67,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To "what is the cheapest in time", "the fastest within the budget", or both.
+    """Answer to "what is the cheapest in time", "the fastest within the budget", or both.
 
     Attributes:
         met: whether an allowed row is expected to keep to it.
@@ -88,7 +88,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Everything that `jpo predict` says.
+    """Prediction: everything that `jpo predict` says.
 
     Attributes:
         runs: finished runs of the workload on record.

@@ -44,7 +44,7 @@ Targets = Mapping[str, float]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tradeoff:
-    """Everything known and predicted of a workload on some axes.
+    """Trade-off: everything known and predicted of a workload on some axes.
 
     Attributes:
         axes: objective -> quantity.
@@ -62,7 +62,7 @@ class Tradeoff:
 
 
 def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str, str], str | None]:
-    """Objective -> quantity, and what must be said where it is not what one would expect.
+    """Axes of a trade-off: objective -> quantity, and what must be said where it is not what one would expect.
 
     Args:
         asked: names of OBJECTIVES; None: time and cost, or where no cost is known time and what else is.
@@ -87,7 +87,7 @@ def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str
 
 
 def value_of(run: Run, quantity: str, surrogate: Surrogate) -> float | None:
-    """What a run measured; None where it did not. What it does not report of its parameters had today's value."""
+    """Value that a run measured; None where it did not. What it does not report of its parameters had today's value."""
     today = surrogate.candidates.parameters(surrogate.candidates.current)
     return outcome_of(run.completed(today), quantity, surrogate.prices)
 
@@ -101,7 +101,7 @@ def front_of(
     limits: Mapping[str, float],
     note: str | None = None,
 ) -> Front:
-    """The trade-off front of a workload.
+    """Front of a workload.
 
     Args:
         axes: objective -> quantity; `note`: what must be said of them.
@@ -131,14 +131,14 @@ def front_of(
 
 
 def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets) -> Tradeoff:
-    """Facts and guesses on these axes. `targets`: those of [sla]."""
+    """Trade-off on these axes: facts and guesses. `targets`: those of [sla]."""
     left_out = Counter[str]()
     facts = measured(surrogate, axes, targets, left_out)
     return Tradeoff(surrogate, axes, targets, facts, predicted(surrogate, axes, targets, facts, left_out), left_out)
 
 
 def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, left_out: Counter[str]) -> Points:
-    """The medians of the runs that ended well and measured everything, per configuration."""
+    """Medians of the runs that ended well and measured everything, per configuration."""
     values_by_row: dict[int, list[dict[str, float]]] = {}
     for at in runs_at_candidates(surrogate.candidates, surrogate.runs):
         measures = {quantity: value_of(at.run, quantity, surrogate) for quantity in axes.values()}
@@ -176,7 +176,7 @@ def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, f
 
 
 def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Targets) -> Point:
-    """What is expected of a configuration; without a value where nothing supports one."""
+    """Point that is expected of a configuration; without a value where nothing supports one."""
     expected = surrogate.forecast(row)
     bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
     means = {quantity: interval.mean for quantity, interval in bounds.items()}
@@ -190,7 +190,7 @@ def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:
 
 
 def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Point, ...], int]:
-    """All measured points, the predicted ones on the front, and whatever is marked; and how many on the front that leaves out.
+    """Points to show: all measured, the predicted on the front, and what is marked; and how many on the front that leaves out.
 
     Args:
         marks: row -> what is to be found there.
@@ -235,18 +235,18 @@ def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
 
 
 def beyond(measured_volume: float, volume: float) -> float:
-    """The volume with further points, which is that of the measured ones where they only change its rounding."""
+    """Volume with further points, which is that of the measured ones where they only change its rounding."""
     return measured_volume if math.isclose(measured_volume, volume, rel_tol=1e-9) else volume
 
 
 def coordinates(points: Iterable[Point], axes: Mapping[str, str], *, unlucky: bool = False) -> Floats:
-    """Shape (n, m), smaller is better; `unlucky`: guesses at the worse ends of their intervals."""
+    """Coordinates of points, shape (n, m), smaller is better; `unlucky`: guesses at the worse ends of their intervals."""
     rows = [[sign(quantity) * value_in(point, quantity, unlucky) for quantity in axes.values()] for point in points]
     return np.array(rows, dtype=np.float64).reshape(-1, len(axes))
 
 
 def value_in(point: Point, quantity: str, unlucky: bool) -> float:
-    """The point's value, or the worse end of its interval."""
+    """Value of a point, or the worse end of its interval."""
     interval = point.bounds.get(quantity) if unlucky else None
     if interval is None:
         return point.values[quantity]
@@ -254,5 +254,5 @@ def value_in(point: Point, quantity: str, unlucky: bool) -> float:
 
 
 def sign(quantity: str) -> float:
-    """What makes smaller better."""
+    """Factor that makes smaller better."""
     return -1.0 if maximised(quantity) else 1.0

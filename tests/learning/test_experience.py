@@ -75,8 +75,8 @@ def test_the_fingerprint_tells_other_histories_and_preferences_apart() -> None:
 
 
 def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -> None:
-    promising = replace(REQUEST, targets={"time_max": 40.0})
-    plain, penalised = (next(transitions(RUNS, request, seed=0, first=0)) for request in (REQUEST, promising))
+    targeted = replace(REQUEST, targets={"time_max": 40.0})
+    plain, penalised = (next(transitions(RUNS, request, seed=0, first=0)) for request in (REQUEST, targeted))
     assert plain is not None
     assert penalised is not None
     assert plain.reward[5] == 0
@@ -87,7 +87,7 @@ def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -
     )
 
 
-def test_promises_that_are_kept_change_nothing() -> None:
+def test_targets_that_are_kept_change_nothing() -> None:
     kept = replace(REQUEST, targets={"time_max": 1000.0, "gpu_util_min": 0.5})
     for one, other in zip(transitions(RUNS, REQUEST, seed=0, first=0), transitions(RUNS, kept, seed=0, first=0), strict=True):
         assert one is not None
@@ -95,7 +95,7 @@ def test_promises_that_are_kept_change_nothing() -> None:
         assert one.reward == pytest.approx(other.reward, nan_ok=True)
 
 
-def test_a_failed_run_is_penalised_for_the_promises_that_it_had_broken_by_then() -> None:
+def test_a_failed_run_is_penalised_for_the_targets_that_it_had_broken_by_then() -> None:
     late = a_run(3, 80.0, RunStatus.FAILED, batch_size=256.0)
     *_, failed = transitions([*RUNS[:3], late], replace(REQUEST, targets={"time_max": 40.0}), seed=0, first=0)
     assert failed is not None
