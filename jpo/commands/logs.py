@@ -163,12 +163,7 @@ def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targ
     if not today:
         return [*before, *[nothing] * len(learnt)]
     request = Request(
-        current=today,
-        free=(),
-        admissible=lambda _today, _proposed: True,
-        preference=preference,
-        prices=prices,
-        targets=targets,
+        current=today, free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices, targets=targets
     )
     vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))

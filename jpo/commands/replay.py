@@ -60,11 +60,7 @@ class Advised:
         self._advisor.tell(self._configurations[choice], outcome)
 
 
-ALL_POLICIES: Mapping[str, PolicyFactory] = {
-    "jpo": Advised,
-    "jpo-bold": partial(Advised, explore="on"),
-    **POLICIES,
-}
+ALL_POLICIES: Mapping[str, PolicyFactory] = {"jpo": Advised, "jpo-bold": partial(Advised, explore="on"), **POLICIES}
 """Every policy that `--policies` can name."""
 QUICK_POLICIES = "jpo,default,random,hillclimb,zeus"
 MOST_RUNS = 1000

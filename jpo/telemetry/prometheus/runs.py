@@ -68,13 +68,7 @@ class Collected:
 
 
 def finished_runs(
-    source: PrometheusSource,
-    identity: Identity,
-    *,
-    since: float,
-    until: float,
-    watermark: float | None,
-    names: Names = DEFAULT,
+    source: PrometheusSource, identity: Identity, *, since: float, until: float, watermark: float | None, names: Names = DEFAULT
 ) -> Finished:
     """The runs of a workload that ended in (watermark, until] and started after `since`.
 
