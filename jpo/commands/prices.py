@@ -62,7 +62,7 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
 def limit_of(timeout: str) -> float:
     """Seconds of a duration above 0."""
     try:
-        limit = float(str(seconds(timeout)))
+        limit = seconds(timeout)
     except ValueError as error:
         raise UsageError("--timeout", str(error), code="JPO-E808") from error
     if not 0 < limit <= MOST_SECONDS:

@@ -93,14 +93,8 @@ def replay(
     histories = [own_runs(path, settings, now=now) for path, settings in own]
     traces = (*(read_trace(path, opened=options.opened) for path in files), *(history.trace for history in histories))
     refuse_twins(traces)
-    contest = Contest(
-        traces,
-        {name: ALL_POLICIES[name] for name in options.policies},
-        options.objectives,
-        options.horizons,
-        options.seeds,
-        options.first_seed,
-    )
+    factories = {name: ALL_POLICIES[name] for name in options.policies}
+    contest = Contest(traces, factories, options.objectives, options.horizons, options.seeds, options.first_seed)
     result = hold(contest, jobs=options.jobs or -1, backend=options.backend, track=track)
     notes = tuple(note for history in histories for note in history.notes)
     return Played(contest, result, notes, options.each_workload)

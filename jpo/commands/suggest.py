@@ -62,8 +62,6 @@ def learnt(job: Project, request: Request, known: Known, options: SuggestOptions
     if not options.learn or options.dry_run:
         return known
     lasting = replace(request, targets=job.targets)  # targets for this once would make the agent begin anew
-    seconds = job.learn_budget_seconds
-    codes = continual.keep_up(
-        job.store, job.workload.identity, known.runs, lasting, seconds=seconds, now=job.now, seed=options.seed
-    )
+    store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
+    codes = continual.keep_up(store, identity, known.runs, lasting, seconds=seconds, now=job.now, seed=options.seed)
     return replace(known, codes=(*known.codes, *codes))

@@ -197,6 +197,5 @@ def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
     many = [(instance, 1.0)] if instance else [(instance, _instances_needed(needs, instance)) for instance in prices.instances]
     rates = [number * _rent_at_most(instance, prices) for instance, number in many if number < math.inf]
     rate = min(rates) if rates else sum(weight * parameters.get(name, 0.0) for name, weight in _RELATIVE_WEIGHTS.items())
-    return rate or _IDLE_SHARE * min(
-        (instance.usd_per_hour for instance in prices.instances if instance.usd_per_hour), default=0.0
-    )
+    paid = (instance.usd_per_hour for instance in prices.instances if instance.usd_per_hour)
+    return rate or _IDLE_SHARE * min(paid, default=0.0)

@@ -57,9 +57,8 @@ def predict(
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
         runs = belief.runs if belief.loss_runs is None else belief.loss_runs
-        loss = _interval(
-            belief, _ForecastQuantity(belief.log_loss, belief.val_loss, runs, LOSS), row, loss_interval_factor, coverage
-        )
+        losses = _ForecastQuantity(belief.log_loss, belief.val_loss, runs, LOSS)
+        loss = _interval(belief, losses, row, loss_interval_factor, coverage)
     return Forecast(duration, cost, loss)
 
 
@@ -86,9 +85,8 @@ def _interval(belief: Belief, quantity: _ForecastQuantity, row: int, interval_fa
     runs = measured[row] if measured[row] else counts.sum()
     sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
-    low, middle, high = _weighted_quantiles(
-        points, np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
-    )
+    weights, probabilities = np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
+    low, middle, high = _weighted_quantiles(points, weights, probabilities)
     factor = interval_factor * (_INFLATION + _POOR_FIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)
     mean = min(max(float(belief.weights @ centred), low), high)

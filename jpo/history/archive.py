@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from jpo.errors import StoreError
-from jpo.history.audit import AuditRow, read_row
+from jpo.history.audit import AuditRow, finite, read_row
 from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
 from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_run, read_suggestion
@@ -145,9 +145,8 @@ def _check_header(header: Mapping[str, Any], place: str) -> None:
         raise _bad(place, "is not the header of an export")
     if header.get("version") != VERSION or header.get("schema") != len(MIGRATIONS):
         finding = f"was written by another jpo ({str(header.get('jpo'))[:20]!r}, schema {str(header.get('schema'))[:20]})"
-        raise StoreError(
-            place, finding, f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})", code="JPO-E516"
-        )
+        remedy = f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})"
+        raise StoreError(place, finding, remedy, code="JPO-E516")
 
 
 def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
@@ -174,16 +173,12 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
 
 def _read(line: bytes, place: str) -> Mapping[str, Any]:
     try:
-        document = json.loads(line, parse_constant=_no_number)
+        document = json.loads(line, parse_constant=finite)
     except (ValueError, RecursionError) as error:
         raise _bad(place, f"is not JSON ({type(error).__name__})") from error
     if not isinstance(document, dict):
         raise _bad(place, "is not a JSON object")
     return document
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is not a number")
 
 
 def _bad(place: str, finding: str) -> StoreError:

@@ -36,9 +36,8 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
         TelemetryError: a log that is empty or cannot be read.
     """
     trials = [_trial(path, identity, fraction, now) for path in paths]
-    return tuple(
-        trial for i, trial in enumerate(trials) if trial not in trials[:i]
-    )  # a log that is named twice is no second trial
+    # A log that is named twice is no second trial.
+    return tuple(trial for i, trial in enumerate(trials) if trial not in trials[:i])
 
 
 def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -> Trial:

@@ -25,9 +25,8 @@ try:
     import gymnasium
     from gymnasium import spaces
 except ImportError as error:
-    raise UsageError(
-        "jpo/TrainingJob-v0", "needs gymnasium, which is not installed", 'pip install "jpo[simulate]"', code="JPO-E710"
-    ) from error
+    finding = "needs gymnasium, which is not installed"
+    raise UsageError("jpo/TrainingJob-v0", finding, 'pip install "jpo[simulate]"', code="JPO-E710") from error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,12 +131,8 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
     def _observation(self) -> Observed:
         lengths = np.array([len(ladder) - 1 for ladder in LADDERS.values()])
         weights = (self._weights.time, self._weights.cost, self._weights.efficiency)
-        parts = (
-            (self._rungs - self._today) / lengths,
-            self._outcome / WIDEST,
-            [self._failed, self._runs / self.horizon],
-            weights,
-        )
+        progress = [self._failed, self._runs / self.horizon]
+        parts = ((self._rungs - self._today) / lengths, self._outcome / WIDEST, progress, weights)
         return np.clip(np.concatenate(parts), -1.0, 1.0).astype(np.float32)
 
     def _info(self) -> dict[str, Any]:

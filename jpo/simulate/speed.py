@@ -42,9 +42,8 @@ def step_time(knobs: Knobs, latents: Latents) -> Speed:
         slow, slow_busy = _on_cpus(knobs, half, latents)
         step = np.where(with_gpus, step, slow * latents.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
         busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
-    discrepancy = residuals(
-        (knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers), latents, "step"
-    )
+    coordinates = (knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers)
+    discrepancy = residuals(coordinates, latents, "step")
     log_step = np.log(step * _layers(knobs, latents)) + latents.uniform("step residual", 0, 0.25) * discrepancy
     return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, latents))
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 from jpo.errors import TelemetryError
@@ -176,7 +175,7 @@ class Tail:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -49,11 +49,9 @@ class ReportTimes:
 def new_marks(scope: Scope) -> dict[str, Marks]:
     """Marks by run id of the runs that may have ended since the scope's watermark; running ones are left out. One request."""
     span = queries.window(max(scope.begin, min(scope.mark, scope.until - OVERLAP_SECONDS)), scope.until)
-    loosely = queries.selector(scope.identity, names=scope.names, loose=True)
+    chosen, loosely = scope.chosen(), queries.selector(scope.identity, names=scope.names, loose=True)
     known_seconds = max(0.0, scope.until - scope.mark) + STILL_SECONDS if math.isfinite(scope.mark) else None
-    asked = queries.discovery(
-        scope.names, scope.chosen(), loosely, span, still_seconds=STILL_SECONDS, known_seconds=known_seconds
-    )
+    asked = queries.discovery(scope.names, chosen, loosely, span, still_seconds=STILL_SECONDS, known_seconds=known_seconds)
     by_run: dict[str, dict[str, float]] = defaultdict(dict)
     for mark, row in scope.ask_all(asked):
         by_run[row.labels.get("run_id", "")][mark] = row.value

@@ -96,12 +96,11 @@ def finished_runs(
         collected = _in_chunks(scope)
         series_of = _newest_series(scope, collected)
         runs, skipped = _records(collected, series_of)
+        whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
         session = client.session
         return Finished(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
-            series=tuple(
-                time_series.thinned(series) for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run)
-            ),
+            series=tuple(map(time_series.thinned, whole)),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
             unread=_unread(collected),
             complete=not session.warnings,

@@ -25,10 +25,8 @@ class Signer:
             import botocore.auth  # here, not above: an extra, and 0.1 s
             import botocore.session
         except ImportError as error:
-            remedy = 'pip install "jpo[sigv4]"'
-            raise UsageError(
-                "[prometheus] auth", "sigv4 needs botocore, which is not installed", remedy, code="JPO-E115"
-            ) from error
+            finding, remedy = "sigv4 needs botocore, which is not installed", 'pip install "jpo[sigv4]"'
+            raise UsageError("[prometheus] auth", finding, remedy, code="JPO-E115") from error
         self.secrets: tuple[str, ...] = ()
         """Parts of the credentials that must not be repeated even if the server does; known once something was signed."""
         self._region, self._place = region, place
