@@ -1,7 +1,6 @@
 """`jpo replay`: how JPO and its peers would have done on recorded runs, one's own history included.
 
-The one place that knows every policy by name: the peers are a part of their own, and JPO plays through the same `jpo.Advisor`
-that users call.
+The one place that knows every policy by name: the peers are a part of their own, JPO plays through the users' `jpo.Advisor`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Writers of one folder take turns through an advisory lock on the folder itself, which leaves nothing behind. Programs that do not
 use the lock (an editor) are noticed until just before the rename; what they save within the microseconds between that last check
-and the rename is lost. Mode and, where permitted, owner are kept; hard links are separated, ACLs and extended attributes are not
-copied.
+and the rename is lost. Mode and, where permitted, owner are kept; hard links are separated, ACLs and attributes not copied.
 """
 
 from __future__ import annotations

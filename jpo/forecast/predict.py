@@ -19,8 +19,7 @@ _INFLATION = 1.2
 """Factor on all intervals: on recorded jobs the belief was slightly too sure of itself."""
 _UNSEEN = 1.5
 """Factor on the discrepancy at a candidate that was never run, against those to which the particles were fitted. With 1.2 and
-1.5, 90% intervals held 88 to 90% of the durations of every other LCBench task, after 3 to 20 runs; with 1.1 and 1.0, 79 to
-81%."""
+1.5, 90% intervals held 88 to 90% of durations on every other LCBench task, after 3 to 20 runs; with 1.1 and 1.0, 79 to 81%."""
 _POOR_FIT_INFLATION = 0.2
 """Further widening, at most, when hardly any simulated job explains the runs (effective_share below `_FITS`)."""
 _FITS = 0.01

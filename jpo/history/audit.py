@@ -145,8 +145,7 @@ def verify(store: AuditSource, *, expected_head: str | None = None) -> Verificat
 
     Args:
         store: whose log to verify.
-        expected_head: an anchor: a hash that was the log's head once, and so must still be in it. Without one, records missing
-            at the end cannot be noticed.
+        expected_head: an anchor: a hash that was the log's head once. Without one, records missing at the end are not noticed.
 
     Raises:
         StoreError: the store cannot be read.

@@ -1,7 +1,6 @@
 """Rows of the tables: records -> columns and back; no statement and no connection here.
 
-Reading raises ValueError, LookupError or TypeError when a row does not hold what was once written; the store reports that as
-damage.
+Reading raises ValueError, LookupError or TypeError for a row that does not hold what was written; the store reports damage.
 """
 
 from __future__ import annotations

@@ -31,8 +31,7 @@ def on_record(store: Store, identity: Identity) -> tuple[tuple[Suggestion, ...],
 def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Collection[str] = ()) -> tuple[Suggestion, ...]:
     """Suggestions whose values reached config.ini, and those that changed nothing.
 
-    A rollback that found the old values in place already may have found them in another checkout: it counts unless this file
-    still had the new ones.
+    A rollback that found the old values in place may have done so in another checkout: it counts unless this file had the new.
 
     Args:
         suggestions: as they went on record, without the withdrawn ones.
@@ -128,8 +127,8 @@ def pin_notes(workload: Workload) -> tuple[str, ...]:
 def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[float, str]]:
     """Pins by parameter: the value at which the newest rollback holds it, and a sentence about it.
 
-    A parameter with another value is not held: it was set since, or the rollback never reached this file. A rollback that
-    undoes nothing lifts all pins before it.
+    One with another value is not held: it was set since, or the rollback never reached this file. One that undoes nothing lifts
+    all pins before it.
     """
     active: list[Suggestion] = []
     for rollback in store.rollbacks_of(identity):

@@ -1,7 +1,6 @@
 """Diagnosis of idle GPUs: why GPUs that were allocated did (next to) nothing, as far as the record of a run shows.
 
-What was not measured is never taken for zero: without a measured utilisation there is no diagnosis, and a cause is named only
-if measurements support it.
+What was not measured is never taken for zero: no diagnosis without a utilisation, no cause without measurements that support it.
 """
 
 from __future__ import annotations

@@ -148,7 +148,8 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
 def effective(settings: LoadedSettings) -> Iterator[tuple[str, object, str]]:
     """Every setting that has a value: its dotted key, the value without secrets, and where it comes from."""
     for key, value in _flat(settings.values.model_dump(mode="json")):
-        origin = next((settings.origins[k] for k in _ancestors(key) if k in settings.origins), "built in")
+        table = key.rpartition(".")[0] if key.startswith(("preference.", "preferences.")) else key  # its weights have one origin
+        origin = next((settings.origins[k] for k in (key, table) if k in settings.origins), "built in")
         yield key, without_credentials(str(value)) if key in ("prometheus.url", "store.url") else value, origin
 
 
@@ -159,13 +160,6 @@ def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, ob
             yield from _flat(value, f"{prefix}{name}.")
         elif value is not None and value != {}:
             yield f"{prefix}{name}", value
-
-
-def _ancestors(key: str) -> Iterator[str]:
-    """The key itself; then its table where that is a preference, whose weights have one origin."""
-    yield key
-    if key.startswith(("preference.", "preferences.")):
-        yield key.rpartition(".")[0]
 
 
 def read_toml(path: Path) -> dict[str, Any]:

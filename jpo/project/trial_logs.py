@@ -31,8 +31,7 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
         now: unix seconds.
 
     Raises:
-        UsageError: JPO-E821 a trial of another workload, JPO-E822 rows that tell no speed, JPO-E823 a share or a parameter that
-            cannot be.
+        UsageError: JPO-E821 a trial of another workload, JPO-E822 rows without a speed, JPO-E823 an impossible share or value.
         TelemetryError: a log that is empty or cannot be read.
     """
     trials = [_trial(path, identity, fraction, now) for path in paths]

@@ -69,8 +69,7 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         3             the user's weights of time, cost and efficiency
 
     Reward: minus the regret of the run, cut to -3..0: -min(exp(J(run) - J(best)) - 1, 3), where
-        J = time_weight log_time + cost_weight (log_time + log_rate) - efficiency_weight log_utilisation
-            + 3 max(log_loss - ln 1.02, 0)
+        J = w_time log_time + w_cost (log_time + log_rate) - w_efficiency log_utilisation + 3 max(log_loss - ln 1.02, 0)
     without noise, and `best` is the best configuration of that run, which the simulator knows. A failed run counts as two runs of
     the last configuration that ended well. On average moves at random earn -2.3 a run and staying -1.4.
 

@@ -115,8 +115,7 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
 
 
 def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
-    """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% do not fit even
-    today."""
+    """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% exceed it today."""
     if np.ptp(knobs.memory) == 0:
         return np.zeros((latents.jobs, 1), dtype=np.bool_)
     share, fixed = latents.log_uniform("host memory", 0.1, 1.02), latents.uniform("host memory fixed", 0.3, 1)

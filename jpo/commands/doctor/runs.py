@@ -49,7 +49,7 @@ def credentials(server: PrometheusSource) -> tuple[str, bool]:
 
 
 def prometheus(case: Case) -> Iterator[Line]:
-    """What the server holds, by the probes of telemetry/probes.py."""
+    """What the server holds, by the probes of telemetry/diagnosis/."""
     if case.server is None:
         return
     if case.offline:

@@ -180,8 +180,7 @@ class Tail:
 
 
 def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[LogUpdate]:
-    """Poll a log until its run is over; yields every poll that found something, and the last with the state in which the log
-    ended.
+    """Poll a log until its run is over; yields every poll that found something, and the last with the state of its end.
 
     A run whose end is logged is over once nothing follows for one poll. Silence is timed by the clock here, so that a training
     machine with a slow clock does not look dead; of a file that existed before, from its modification.

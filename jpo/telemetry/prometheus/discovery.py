@@ -113,7 +113,7 @@ def _reports(scope: Scope, unclear: Mapping[str, Marks]) -> dict[str, ReportTime
     still = [run_id for run_id, marks in unclear.items() if "still" in marks and run_id not in pushed]
     scraped = [run_id for run_id in unclear if run_id not in {*pushed, *still}]
     return {
-        **_times_of(scraped, lambda: scope.samples(contract.RUN_INFO, scraped), _times),
+        **_times_of(scraped, lambda: scope.samples(contract.RUN_INFO, scraped), lambda row: [time for time, _ in row.points]),
         **_times_of(still, lambda: scope.samples(contract.SAMPLES, still), _movements),
         **_times_of(pushed, lambda: scope.samples("push_time_seconds", pushed, loose=True), lambda row: _pushes(row, unclear)),
     }
@@ -127,10 +127,6 @@ def _times_of(
         if row.labels.get("run_id") in wanted:
             times[row.labels["run_id"]].append(sorted(moments(row)))
     return {run_id: _report_times([times for times in series if times]) for run_id, series in times.items() if any(series)}
-
-
-def _times(row: AnswerRow) -> list[float]:
-    return [time for time, _ in row.points]
 
 
 def _movements(row: AnswerRow) -> list[float]:

@@ -1,8 +1,7 @@
 """Join of a run and its pods by (namespace, pod): what the run used, and how the cluster saw it end.
 
 Pure functions over what cluster.py read. A pod that served several runs, or existed much longer than its run, says nothing about
-that run; its single samples (time_series.py), taken during the run, still do. Of several pods, totals count only if all are
-known.
+that run; its single samples (time_series.py), taken during the run, still do. Of several pods, totals need all to be known.
 """
 
 from __future__ import annotations

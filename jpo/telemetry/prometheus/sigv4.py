@@ -1,7 +1,6 @@
 """AWS Signature Version 4, which Amazon's managed Prometheus requires; botocore finds the credentials and signs.
 
-Credentials come from where AWS' own tools look: environment, profile, role of the pod or the machine. Needs
-`pip install "jpo[sigv4]"`.
+Credentials are those of AWS' own tools: environment, profile, role of pod or machine. Needs `pip install "jpo[sigv4]"`.
 """
 
 from __future__ import annotations
