@@ -99,7 +99,7 @@ def suggest(
         learn=not no_learn,
         seed=seed,
         chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
-        lasting=lasting,
+        lasting_targets=lasting,
     )
     report = command(config, settings, wanted)
     output.show(suggestion, report)
