@@ -54,13 +54,6 @@ def rollback(
     settings = load_settings(given, toml, {})
     now = time.time()
     wanted = RollbackOptions(
-        suggestion_id=new_id(now),
-        now=now,
-        before=before,
-        pin_days=pin_days,
-        unpin=unpin,
-        force=force,
-        dry_run=dry_run,
-        diff=diff,
+        suggestion_id=new_id(now), now=now, before=before, pin_days=pin_days, unpin=unpin, force=force, dry_run=dry_run, diff=diff
     )
     output.show(suggestion, command(config_of(given, settings), settings, wanted))
