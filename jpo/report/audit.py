@@ -16,7 +16,7 @@ from rich.style import Style
 from jpo.history import AuditRecord
 from jpo.report.document import Column, Document, Note, Table
 from jpo.report.forms import json
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import csv_line
 from jpo.wording import numbers
 from jpo.wording.names import DECIDERS
 from jpo.wording.printable import printable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import USD, Currency, Identity
 from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Section, Span, Table
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:

@@ -150,7 +150,7 @@ Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Section"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report; its title may be empty where the blocks alone are to be copied.
+    """A report.
 
     The currency is a part of it, not of a form: it is the reader's choice in jpo.toml and known where a subject builds its
     document, whose sentences name amounts too. Cells hold USD all the same; forms for people convert, CSV does not.
@@ -158,12 +158,14 @@ class Document:
     Attributes:
         verdict: what came of it, in one line: the last one in a terminal, the first one where people begin at the top.
         currency: in which people read amounts.
+        bare: a terminal shows it without its title: lines to be copied, or sections that speak for themselves.
     """
 
     title: Inline
     blocks: tuple[Block, ...] = ()
     verdict: str = ""
     currency: Currency = USD
+    bare: bool = False
 
 
 def estimate(interval: Interval | None, quantity: str = "", *, emphasis: Emphasis = "") -> Cell:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import PARAMETERS, Identity, Interval, Outcome, Run, Suggestion, TrackRecord
 from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table, estimate
-from jpo.report.spreadsheet import Cell as Raw
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:

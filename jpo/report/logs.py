@@ -20,8 +20,7 @@ from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Sprea
 from jpo.records import PARAMETERS, USD, Currency, Run
 from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
-from jpo.report.spreadsheet import Cell as Raw
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
 
 MOST_LISTED = 20

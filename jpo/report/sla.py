@@ -80,7 +80,8 @@ class SlaProposal:
 def document(result: SlaReport | SlaProposal) -> Document:
     """A table for each checked run and one over all runs; or lines for jpo.toml."""
     if isinstance(result, SlaProposal):
-        return Document("", (Verbatim("\n".join(map(printable, _toml(result))), "toml"),), currency=result.currency)
+        lines = Verbatim("\n".join(map(printable, _toml(result))), "toml")
+        return Document("Thresholds for jpo.toml", (lines,), currency=result.currency, bare=True)
     blocks = (*map(_run, result.checked), *([_compliance(result)] if result.runs else []), *map(Note, result.notes))
     return Document(("Workload ", Span(str(result.identity))), blocks, verdict(result.checked), result.currency)
 
