@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from jpo.records import USD, Currency, Interval
@@ -113,6 +113,16 @@ class Table:
         for row in self.rows:
             yield tuple(value if isinstance(value, Cell) else Cell(value) for value in row)
 
+    def filled(self) -> Table:
+        """The same without columns that are empty on purpose in all rows."""
+        kept = [number for number, cells in enumerate(zip(*self.cells(), strict=True)) if any(map(_filled, cells))]
+        rows = tuple(tuple(row[number] for number in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[number] for number in kept), rows=rows)
+
+
+def _filled(cell: Cell) -> bool:
+    return isinstance(cell.value, float | int) or cell.value is None or bool(plain_text(cell.value))
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -187,11 +197,14 @@ def plain_text(text: Inline) -> str:
 
 
 def shown(blocks: tuple[Block, ...]) -> Iterator[Block]:
-    """The blocks that have something to say."""
+    """The blocks that have something to say; of a table the columns that have."""
     for block in blocks:
         match block:
             case Table(rows=()) | Items(lines=()) | "" | ():
                 continue
             case Section(blocks=inner) if not any(shown(inner)):
                 continue
-        yield block
+            case Table():
+                yield block.filled()
+            case _:
+                yield block
