@@ -23,7 +23,7 @@ from jpo.project.workload import read_workload
 from jpo.records import Identity, Parameters, Run, RunStatus
 from jpo.report.before_after import WorkloadChange, WorkloadChanges
 from jpo.report.plots.before_after import plot
-from jpo.report.plots.fleet import can_plot
+from jpo.report.plots.picture import can_plot
 
 MORE_IS_BETTER = {
     "duration_seconds": False,

@@ -35,7 +35,7 @@ from jpo.replay import (
     trace_of,
 )
 from jpo.replay.extras import need
-from jpo.report.plots.replay import FORMS
+from jpo.report.plots.picture import FORMS
 from jpo.report.replay import Played
 
 
