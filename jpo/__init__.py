@@ -1,7 +1,7 @@
 """JPO, the Job Parameter Optimizer: the next parameters of a recurring training job, from what its earlier runs cost.
 
-It edits config.ini and starts no training job: the pipeline or the scheduler does. The story of `jpo suggest` is on one screen in
-commands/suggest.py: open the project, collect its runs, let the agent learn, ask for advice, format and check it, put it on
+It edits config.ini and starts no training job: the pipeline or the scheduler does. The story of `jpo suggest` is on one screen
+in commands/suggest.py: open the project, collect its runs, let the agent learn, ask for advice, format and check it, put it on
 record, write it. The map, floor by floor; imports go down only:
 
     __main__.py      exit codes, and the one place that catches everything
@@ -10,7 +10,7 @@ record, write it. The map, floor by floor; imports go down only:
 
     commands/        the story of each command, independent of each other; doctor/ is a folder of checks
 
-    project/         one repository, opened once: settings.py declares jpo.toml, load.py merges it, project.py holds what they say;
+    project/         one repository, opened once: settings.py declares jpo.toml, load.py merges it, project.py holds all of it;
                      workload, prices, sources of runs, proposal (asks the guard), record (audit, then write)
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test
     advisor/         JPO as a library: ask and tell

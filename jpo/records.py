@@ -357,7 +357,7 @@ class Decision:
             suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
-        step: how boldly it goes: "keep" today's, go to a "known" one that was run before, "try" the favourite, or "halve" the step:
+        step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
             try a smaller one, because the favourite may cost more than exploring may.
     """
 
