@@ -62,10 +62,15 @@ class Output:
         remedy = "what was done is on record: see `jpo explain`" if on_record else "name another one"
         for file in self.files:
             save(file, rendered(subject, result, FORMS.get(file.suffix, self.form)), remedy=remedy)
-        put(rendered(subject, result, self.form, colour=self.colour, columns=width()), remedy=remedy if on_record else ELSEWHERE)
+        put(
+            rendered(subject, result, self.form, colour=self.colour, columns=width(), encoding=stdout_encoding()),
+            remedy=remedy if on_record else ELSEWHERE,
+        )
 
 
-def rendered(subject: Subject[T], result: T, form: str, *, colour: bool = False, columns: int = 120) -> str:
+def rendered(
+    subject: Subject[T], result: T, form: str, *, colour: bool = False, columns: int = 120, encoding: str = "utf-8"
+) -> str:
     """A result in the form that was asked for."""
     if form == "json":
         from jpo.report.forms import json
@@ -73,10 +78,10 @@ def rendered(subject: Subject[T], result: T, form: str, *, colour: bool = False,
         return json.dumps(subject.as_json(result))
     if form == "csv" and isinstance(subject, Tabular):
         return subject.as_csv(result)
-    return shown(subject.document(result), form, colour=colour, columns=columns)
+    return shown(subject.document(result), form, colour=colour, columns=columns, encoding=encoding)
 
 
-def shown(document: Document, form: str, *, colour: bool = False, columns: int = 120) -> str:
+def shown(document: Document, form: str, *, colour: bool = False, columns: int = 120, encoding: str = "utf-8") -> str:
     """A document in a form that every document has."""
     if form == "markdown":
         from jpo.report.forms import markdown
@@ -92,7 +97,6 @@ def shown(document: Document, form: str, *, colour: bool = False, columns: int =
         return csv.render(document)
     from jpo.report.forms import text
 
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return text.render(document, width=columns, colour=colour, encoding=encoding)
 
 
@@ -168,6 +172,11 @@ def width() -> int:
         return shutil.get_terminal_size((120, 24)).columns
     columns = os.environ.get("COLUMNS", "")
     return int(columns) if columns.isdecimal() and int(columns) > 0 else 120
+
+
+def stdout_encoding() -> str:
+    """How stdout writes characters: a terminal may know no arrows. Files are UTF-8."""
+    return getattr(sys.stdout, "encoding", None) or "utf-8"
 
 
 def for_people() -> bool:

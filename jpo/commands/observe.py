@@ -122,7 +122,7 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
 
 def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool) -> str:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
-    with open_project(config, settings, now=now) as job:
+    with open_project(config, settings, now=now, judges=False) as job:
         known = collect(job, offline=offline, strict=True)
     skipped = "".join(f"skipped {run.run_id}: {run.reason}\n" for run in known.evidence.runs_skipped)
     notes = "".join(f"note: {note}\n" for note in known.evidence.notes)

@@ -101,7 +101,7 @@ def replay(
 
 def own_runs(path: Path, settings: LoadedSettings, *, now: float) -> OwnRuns:
     """The finished runs of a config.ini's workload, on record and in CSV logs, as a trace."""
-    with open_project(path, settings, now=now, read_only=True) as job:
+    with open_project(path, settings, now=now, read_only=True, judges=False) as job:
         workload, prices, runs = job.workload, job.prices, collect(job).runs
     in_usd = all(_usd(run, workload.current, prices) is not None for run in runs if run.outcome.duration_seconds)
     cost_of = partial(_usd if in_usd else _relative, current=workload.current, prices=prices)

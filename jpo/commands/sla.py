@@ -46,7 +46,7 @@ def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: fl
         UsageError: JPO-E811, nothing is promised; E813, a run of another workload was named; E814, it is not on record.
     """
     targets = promised(settings)
-    with open_project(config, settings, now=now, read_only=True) as job:
+    with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, prices, known = job.workload, job.prices, collect(job)
         checked = [run.completed(workload.current) for run in runs_of(job, known, wanted)]
     runs = {run.run_id: run.completed(workload.current) for run in (*known.runs, *checked)}
@@ -107,7 +107,7 @@ def suggest(config: Path, settings: LoadedSettings, *, share: float, now: float)
     """Lines for [sla] that this share of runs like the last ones would keep, each promise by itself."""
     if not 0.5 <= share < 1:  # click lets nan pass
         raise UsageError("--keep", f"{share} is no share of runs", "write e.g. 0.95", code="JPO-E305")
-    with open_project(config, settings, now=now, read_only=True) as job:
+    with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, known = job.workload, collect(job)
     runs, basis = baseline(known.runs, workload)
     proposed = list(thresholds([run.completed(workload.current) for run in runs], job.prices, share=share))

@@ -44,7 +44,7 @@ class SuggestOptions:
 
 def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
     """Read, collect, learn, decide, check, record, write."""
-    with open_project(path, settings, now=options.now, read_only=options.dry_run) as job:
+    with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = request_of(job, known.runs, chosen=chosen)

@@ -13,8 +13,10 @@ from jpo.history import Store, open_store
 from jpo.history.undo import pinned
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
-from jpo.project.workload import limits_of, read_workload, with_pins
-from jpo.records import Currency, Preference, Workload
+from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
+from jpo.records import Currency, Parameters, Preference, Workload
+
+NOTHING: Parameters = {}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -23,7 +25,7 @@ class Project:
 
     Attributes:
         workload: config.ini as it was read, with what rollbacks pin.
-        limits: the guard's, with every pinned value held.
+        judged_by: the guard's limits, with every pinned value held; None for a command that judges no values.
         targets: the SLA targets by their names in [sla].
         preferences: those of JPO and of [preferences.NAME], by name.
         learn_budget_seconds: how long the agent may learn inside `jpo suggest`; 0: not at all.
@@ -32,7 +34,7 @@ class Project:
     """
 
     workload: Workload
-    limits: Limits
+    judged_by: Limits | None
     prices: Prices
     currency: Currency
     preference: Preference
@@ -43,29 +45,45 @@ class Project:
     now: float
     settings: LoadedSettings
 
+    @property
+    def limits(self) -> Limits:
+        """The guard's limits, of a command that judges values."""
+        assert self.judged_by is not None, "opened with judges=False"
+        return self.judged_by
+
 
 @contextmanager
 def open_project(
-    path: Path, settings: LoadedSettings, *, now: float, read_only: bool = False, pins: bool = True
+    path: Path,
+    settings: LoadedSettings,
+    *,
+    now: float,
+    read_only: bool = False,
+    judges: bool = True,
+    pins: bool = True,
+    by_hand: Parameters = NOTHING,
 ) -> Iterator[Project]:
     """Open the repository of a config.ini. The file and jpo.toml are read first: an invalid one leaves no store behind.
 
     Args:
         path: config.ini.
         read_only: work on a copy of the store, of which nothing is kept.
+        judges: whether values will be judged; else limits that are wrong are no reason to fail.
         pins: hold the values that rollbacks have pinned.
+        by_hand: values of --set, which this config.ini must have.
 
     Raises:
         UsageError: config.ini or jpo.toml is invalid, or the URL names no store.
         StoreError: the store cannot be created, opened or read.
     """
-    workload, limits = read_workload(path, settings, now=now), limits_of(settings)
-    prices, values = prices_of(settings), settings.values
+    workload, values = read_workload(path, settings, now=now), settings.values
+    refuse_unknown(by_hand, workload)
+    limits, prices = limits_of(settings) if judges else None, prices_of(settings)
     with open_history(settings, read_only=read_only) as store:
         workload = pinned(workload, store, now=now) if pins else workload
         yield Project(
             workload,
-            with_pins(limits, workload),
+            limits and with_pins(limits, workload),
             prices,
             currency_of(settings),
             values.preference.record(),

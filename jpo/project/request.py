@@ -15,7 +15,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
-from jpo.records import WHOLE, Parameters, Run
+from jpo.records import Parameters, Run
 
 
 def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None) -> Request:
@@ -75,17 +75,9 @@ def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
     """The values of --set, refused before anything is computed with them where the guard would refuse them anyway.
 
     Raises:
-        UsageError: JPO-E305, this config.ini has no such parameter, or the value must be whole.
         NothingAdmissible: JPO-E401, the guard refuses; that is on record.
     """
-    workload = job.workload
-    for name, value in chosen.items():
-        if name not in workload.current:
-            has = ", ".join(workload.current)
-            raise UsageError("--set", f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
-        if name in WHOLE and not value.is_integer():
-            raise UsageError("--set", f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
-    wanted = {**workload.current, **chosen}
+    wanted = {**job.workload.current, **chosen}
     guard = guarded(job, wanted, Facts())
     if not guard.approved:
         refuse(job, wanted, guard, now=job.now, about={"decided_by": "user"})

@@ -14,7 +14,7 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.errors import NothingAdmissible, UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
-from jpo.records import Workload
+from jpo.records import WHOLE, Parameters, Workload
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -37,6 +37,20 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Worklo
         | {name: NOT_FREED for name in MODEL if name not in tables},
         today=datetime.fromtimestamp(now, UTC).date(),
     )
+
+
+def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:
+    """Values of --set must be of parameters that this config.ini has, and whole where those are.
+
+    Raises:
+        UsageError: JPO-E305, one is not.
+    """
+    for name, value in by_hand.items():
+        if name not in workload.current:
+            has = ", ".join(workload.current)
+            raise UsageError("--set", f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
+        if name in WHOLE and not value.is_integer():
+            raise UsageError("--set", f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
 
 
 def limits_of(settings: LoadedSettings) -> Limits:

@@ -75,8 +75,8 @@ def document(result: LogFigures) -> Document:
 
 def _section(figures: Figures, currency: Currency) -> Section:
     endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in figures.by_status.items())
-    title = ("Workload ", Span(str(figures.identity)), f", {numbers.counted(figures.runs, 'run')}: {endings}")
-    return Section(title, (_quantities(figures, currency), _best(figures)))
+    ran = f"{numbers.counted(figures.runs, 'run')}: {endings}"
+    return Section(("Workload ", Span(str(figures.identity))), (ran, _quantities(figures, currency), _best(figures)))
 
 
 def _quantities(figures: Figures, currency: Currency) -> Table:

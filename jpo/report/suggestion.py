@@ -43,6 +43,10 @@ class Report:
     currency: Currency = USD
 
 
+WIDENED = "widened by a factor of"
+"""In the reasons that say so: every report tells it, since the forecasts are read with it."""
+
+
 def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
@@ -114,7 +118,7 @@ def why(suggestion: Suggestion) -> Iterator[Inline]:
     """The reason that counts most, and how many more there are; all of a rollback's, which say what is undone."""
     first = suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
     yield from (f"because {reason}" for reason in first)
-    if more := len(suggestion.reasons[len(first) :]):
+    if more := sum(WIDENED not in reason for reason in suggestion.reasons[len(first) :]):
         yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
 
 
@@ -164,8 +168,9 @@ def track_record(track: Sequence[TrackRecord]) -> str:
 
 
 def notes(suggestion: Suggestion) -> tuple[Note, ...]:
-    """What could not be read, and limits that today's values break."""
-    return tuple(map(Note, (*suggestion.evidence.notes, *suggestion.guard.notices)))
+    """What could not be read, intervals that are widened, and limits that today's values break."""
+    widened = (reason for reason in suggestion.reasons[1:] if WIDENED in reason)
+    return tuple(map(Note, (*widened, *suggestion.evidence.notes, *suggestion.guard.notices)))
 
 
 def verdict(report: Report) -> str:

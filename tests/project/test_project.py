@@ -35,3 +35,11 @@ def test_the_store_records_who_asked(repository):
     _, settings = repository()
     with open_history(settings) as store:
         assert store.recorded_runs() == ()
+
+
+def test_limits_that_are_wrong_stop_only_commands_that_judge_values(repository):
+    path, settings = repository("[quota]\nusd_per_hour = 20.0\n")  # without prices
+    with pytest.raises(UsageError, match="usd_per_hour"), open_project(path, settings, now=0.0):
+        pass
+    with open_project(path, settings, now=0.0, judges=False) as job:
+        assert job.workload.current["batch_size"] == 32.0

@@ -23,10 +23,11 @@ def test_following_a_parameter_that_is_not_there_is_a_mistake_in_settings(reposi
 
 
 @pytest.mark.parametrize(("chosen", "finding"), [({"epochs": 3.0}, "has no parameter"), ({"gpus": 1.5}, "not a whole number")])
-def test_a_value_by_hand_must_be_one_that_the_file_can_have(repository, chosen, finding):
+def test_a_value_by_hand_must_be_one_that_the_file_can_have_or_no_store_is_made(repository, tmp_path, chosen, finding):
     path, settings = repository()
-    with open_project(path, settings, now=0.0) as job, pytest.raises(UsageError, match=finding):
-        approved_by_hand(job, chosen)
+    with pytest.raises(UsageError, match=finding), open_project(path, settings, now=0.0, by_hand=chosen):
+        pass
+    assert not (tmp_path / ".jpo").exists()
 
 
 def test_a_value_by_hand_that_the_guard_refuses_is_refused_on_record(repository):

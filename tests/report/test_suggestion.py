@@ -198,3 +198,10 @@ def test_markdown_and_html_cannot_be_broken_out_of() -> None:
     assert page.startswith("<!DOCTYPE html>")
     assert "<script>" not in page
     assert "&lt;script&gt;|" in page
+
+
+def test_widened_intervals_are_noted_and_not_counted_as_a_further_reason() -> None:
+    widened = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 1.8"
+    text = shown(replace(REPORT, suggestion=replace(SUGGESTION, reasons=("first", widened, "third"))))
+    assert "Note: too few of the last runs" in text
+    assert "1 more reason" in text
