@@ -294,3 +294,23 @@ def test_export_stops_at_a_damaged_record_and_says_so(project: Project) -> None:
         answer = project.jpo("audit", "export")
         assert answer.code == 5
         assert "record 3 is damaged" in answer.err
+
+
+def test_audit_tells_intention_before_deed_and_verifies(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    assert kinds == ["observed"] * 7 + ["suggested", "written"]
+    assert "9 records, chain intact" in project.jpo("audit", "verify").out
+
+
+def test_audit_verify_does_not_approve_a_log_that_is_gone(empty: Project) -> None:
+    answer = empty.jpo("audit", "verify")
+    assert answer.code == 5
+    assert "holds no audit log" in answer.err
+
+
+def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:
+    project.jpo("observe")
+    answer = project.jpo("audit", "verify", "--head", "ab" * 32)
+    assert answer.code == 5
+    assert "records are missing at its end, or it was rewritten" in answer.err

@@ -55,3 +55,18 @@ def test_a_quota_on_the_price_counts_by_a_catalogue_too(empty: Project, command:
     toml.write_text(toml.read_text().replace("usd_per_cpu_hour = 0.04", 'catalogue = "aws"') + "[quota]\nusd_per_hour = 0.01\n")
     answer = empty.jpo(*command)
     assert (answer.code, "USD per hour; the quota is 0.01" in answer.out + answer.err) == (3, True)
+
+
+def test_check_tells_what_it_understood(project: Project) -> None:
+    out = project.jpo("check", "config.ini").out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "config.ini: workload digits/cnn/pytorch"
+    assert "7 training.batch_size 16 batch_size 16" in lines
+    assert "9 training.epochs 40 epochs 40, frozen in jpo.toml" in lines
+
+
+def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:
+    project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", "learning_rate = 0.5"))
+    answer = project.jpo("check", "config.ini")
+    assert answer.code == 3
+    assert "learning_rate = 0.5 is above 0.1" in answer.err

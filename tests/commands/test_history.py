@@ -1,9 +1,11 @@
-"""`jpo history` and `jpo explain` of what a store may hold: odd names, odd times, very many runs, a password in its URL."""
+"""`jpo history` (and `jpo explain`) of what a store may hold: odd names, odd times, very many runs, a password in its URL."""
 
 from __future__ import annotations
 
+import csv
 import json
 import time
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -121,3 +123,19 @@ def test_explain_cannot_steer_the_terminal(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     out = project.jpo("explain").out
     assert ("\x1b" in out, "skipped" in out) == (False, True)
+
+
+def test_history_as_table_json_and_csv_agree(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    runs = json.loads(project.jpo("history", "--format", "json").out)["runs"]
+    rows = list(csv.DictReader(StringIO(project.jpo("history", "--format", "csv").out)))
+    assert [row["run_id"] for row in rows] == [run["run_id"] for run in runs] == [f"run-{n}" for n in range(7)]
+    table = project.jpo("history").out
+    assert all(f"run-{n} " in table for n in range(7))
+    assert "batch 16 → 64" in table
+
+
+def test_history_limit_keeps_the_newest(project: Project) -> None:
+    project.jpo("observe")
+    runs = json.loads(project.jpo("history", "--format", "json", "--limit", "2").out)["runs"]
+    assert [run["run_id"] for run in runs] == ["run-5", "run-6"]

@@ -1,8 +1,9 @@
-"""`jpo observe --follow`: one line per epoch, the run on record when it is over, nothing before."""
+"""`jpo observe`: runs from logs and by hand; with --follow a line per epoch, and the run on record when it is over."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +20,9 @@ from jpo.cli.arguments import load_settings
 from jpo.commands.observe import follow
 from jpo.errors import TelemetryError
 from jpo.report.progress import Lines
+
+if TYPE_CHECKING:
+    from conftest import Project
 
 ROOT = Path(__file__).parents[2]
 
@@ -149,3 +154,37 @@ def test_names_from_a_log_cannot_steer_the_terminal():
     stream = io.StringIO()
     Lines(stream).note("a\x1b[2Jb")
     assert stream.getvalue() == "a [2Jb\n"
+
+
+def test_observe_a_log_twice_records_it_once(empty: Project) -> None:
+    log = str(empty.log(1, 16, 100.0))
+    assert "recorded run-1: digits/cnn/pytorch, succeeded" in empty.jpo("observe", "--csv", log).out
+    assert "nothing new" in empty.jpo("observe", "--csv", log).out
+
+
+def test_observe_without_arguments_reads_the_configured_logs(project: Project) -> None:
+    assert project.jpo("observe").out.count("recorded run-") == 7
+
+
+def test_observe_by_hand_takes_the_values_of_config_ini(empty: Project) -> None:
+    assert empty.jpo("observe", "r1", "--metric", "duration_seconds=60", "--metric", "val_loss=0.3").code == 0
+    (run,) = json.loads(empty.jpo("history", "--format", "json").out)["runs"]
+    assert run["parameters"]["batch_size"] == 16
+    assert (run["outcome"]["duration_seconds"], run["outcome"]["val_loss"], run["outcome"]["cost_usd"]) == (60, 0.3, None)
+
+
+def test_observe_refuses_what_is_no_metric_or_no_number(empty: Project) -> None:
+    for metric, message in (
+        ("speed=3", "speed is not a metric"),
+        ("val_loss=x", "is not a number"),
+        ("duration_seconds=-1", "negative"),
+    ):
+        answer = empty.jpo("observe", "r1", "--metric", metric)
+        assert answer.code == 2
+        assert message in answer.err
+
+
+def test_observe_names_a_log_that_cannot_be_read(empty: Project) -> None:
+    answer = empty.jpo("observe", "--csv", "gone.csv")
+    assert answer.code == 4
+    assert "gone.csv" in answer.err

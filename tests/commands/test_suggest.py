@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 
+from jpo.agent.policy import load_policy, save_policy
 from jpo.history import open_store
 
 if TYPE_CHECKING:
@@ -356,3 +357,16 @@ def test_a_full_stdout_is_told_and_what_was_done_is_on_record(project: Project) 
     assert done.returncode == 2
     assert "what `jpo suggest` did is on record" in done.stderr
     assert "written" in project.jpo("explain").out
+
+
+def test_a_policy_that_passed_its_release_test_decides(project: Project) -> None:
+    with open_store("sqlite:///.jpo/jpo.db") as store:
+        own = save_policy(load_policy().weights, released=("on",), card={"updates": 0})
+        store.save_agent("policy digits/cnn/pytorch", own, expected_version=0)
+    deciders = {
+        explore: json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json", "--explore", explore).out)[
+            "decided_by"
+        ]
+        for explore in ("on", "off")
+    }
+    assert deciders == {"on": "sac", "off": "belief"}
