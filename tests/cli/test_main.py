@@ -15,7 +15,7 @@ def test_the_help_groups_the_commands_as_people_meet_them():
     assert headings == ["Every day", "Look ahead", "Operate", "Lab"]
 
 
-def test_every_command_stands_in_one_group():
+def test_every_command_is_in_one_group():
     names = [command.name for _, command in ALL]
     assert sorted(names) == sorted(cli.commands)
     assert len(names) == len(set(names))

@@ -19,7 +19,7 @@ def checked(project: Project, resources: str, prices: str = "usd_per_gpu_hour = 
     return answer.code, answer.out + answer.err
 
 
-def test_the_batch_of_each_gpu_is_told(empty: Project) -> None:
+def test_the_batch_of_each_gpu_is_shown(empty: Project) -> None:
     code, told = checked(empty, "cpus = 8\ngpus = 4")
     assert (code, "batch_size counts over all GPUs: 4 samples on each of 4\n" in told) == (0, True)
     assert "[JPO-" not in told
@@ -39,7 +39,7 @@ def test_a_batch_that_cannot_be_shared_evenly_ends_with_3(empty: Project, gpus: 
         ("cpus = 8\ngpus = 0", "usd_per_gpu_hour = 2\n", "JPO-I862"),
     ],
 )
-def test_what_goes_badly_together_is_told_and_not_forbidden(empty: Project, resources: str, prices: str, code: str) -> None:
+def test_what_goes_badly_together_is_reported_and_not_forbidden(empty: Project, resources: str, prices: str, code: str) -> None:
     ended, told = checked(empty, resources, prices)
     assert (ended, told.count("[JPO-"), f"[{code}]" in told) == (0, 1, True)
 
@@ -57,7 +57,7 @@ def test_a_quota_on_the_price_counts_by_a_catalogue_too(empty: Project, command:
     assert (answer.code, "USD per hour; the quota is 0.01" in answer.out + answer.err) == (3, True)
 
 
-def test_check_tells_what_it_understood(project: Project) -> None:
+def test_check_says_what_it_understood(project: Project) -> None:
     out = project.jpo("check", "config.ini").out
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert lines[0] == "config.ini: workload digits/cnn/pytorch"

@@ -104,7 +104,7 @@ def test_what_was_not_written_says_why(empty: Project) -> None:
     assert "superseded" not in out
 
 
-def test_explain_retells_the_newest_suggestion_and_what_came_of_it(project: Project) -> None:
+def test_explain_repeats_the_newest_suggestion_and_what_came_of_it(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     out = project.jpo("explain").out

@@ -66,7 +66,7 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
 
 
-def test_the_ledger_is_the_same_whatever_the_limit(project: Project) -> None:
+def test_the_ledger_is_the_same_for_every_limit(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     for seconds in (41.0, 500.0):
         project.jpo("observe", "--csv", str(project.log(0, 64, seconds, start=time.time() + seconds, name=f"{seconds:g}")))
@@ -79,7 +79,7 @@ def test_the_ledger_is_the_same_whatever_the_limit(project: Project) -> None:
     assert [one["inside"]["duration_seconds"] for one in documents[1]["suggestions"][0]["outcome"]] == [True, False]
 
 
-def test_a_run_that_followed_a_suggestion_stands_beside_its_forecast(project: Project) -> None:
+def test_a_run_that_followed_a_suggestion_is_next_to_its_forecast(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     for name, seconds, status in (("good", 500.0, "succeeded"), ("bad", 41.0, "failed")):
         project.log(0, 64, seconds, start=time.time(), name=name, status=status)
@@ -101,7 +101,7 @@ def test_a_narrow_terminal_breaks_no_time_in_two_and_what_never_differs_has_no_c
     assert "epochs" not in shown.partition("run-0")[0]
 
 
-def test_a_widened_interval_is_told(empty: Project) -> None:
+def test_a_widened_interval_is_explained(empty: Project) -> None:
     told = "too few of the last runs ended within their forecasts: intervals and risks are widened by a factor of 1.4"
     suggestion = a_suggestion(next=Forecast(Interval(50.0, 40.0, 60.0)), codes=("JPO-W616",), reasons=(told,))
     with open_store(f"sqlite:///{empty.folder}/.jpo/jpo.db") as store:

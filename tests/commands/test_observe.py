@@ -95,7 +95,7 @@ def test_interrupted_nothing_is_recorded_and_it_can_be_repeated(empty, growing, 
     assert history(empty).count("run-now") == 1
 
 
-def test_what_happens_to_the_file_is_told(empty, growing):
+def test_what_happens_to_the_file_is_reported(empty, growing):
     log, _ = growing
     other = log.read_text().replace("run-now", "run-next") + "# end=1e10\n# status=failed\n"
     stream = io.StringIO()
@@ -135,14 +135,14 @@ def test_follow_goes_with_one_log_and_nothing_else(empty, arguments):
     assert not (empty.folder / ".jpo").exists()
 
 
-def test_a_store_that_cannot_be_used_is_told_before_the_wait(empty, growing):
+def test_a_store_that_cannot_be_used_is_reported_before_the_wait(empty, growing):
     (empty.folder / ".jpo").write_text("in the way")
     began = time.monotonic()
     answer = empty.jpo("observe", "--csv", str(growing[0]), "--follow")
     assert (answer.code, time.monotonic() - began < 60) == (5, True)
 
 
-def test_a_line_is_told_for_each_whole_epoch():
+def test_each_whole_epoch_has_a_line():
     stream = io.StringIO()
     lines = Lines(stream)
     for done in (0.5, 0.9, 1.0, 1.5, None):

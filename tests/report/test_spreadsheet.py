@@ -1,4 +1,4 @@
-"""CSV for spreadsheets: whatever stands in a name, it is shown and not run."""
+"""CSV for spreadsheets: a name is shown and never run as a formula."""
 
 from __future__ import annotations
 

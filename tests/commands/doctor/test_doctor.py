@@ -38,7 +38,7 @@ def test_a_server_that_is_down_ends_with_4_after_all_other_checks(project: Proje
     assert found["logs"]["status"] == found["audit log"]["status"] == "ok"
 
 
-def test_a_broken_jpo_toml_ends_with_2_and_is_told_once(project: Project) -> None:
+def test_a_broken_jpo_toml_ends_with_2_and_is_reported_once(project: Project) -> None:
     configure(project, "[parameters]\nbatch_sice = { min = 8 }\n")
     code, found = diagnosis(project)
     assert (code, found["settings"]["code"], found["settings"]["status"]) == (2, "JPO-E302", "problem")
@@ -47,7 +47,7 @@ def test_a_broken_jpo_toml_ends_with_2_and_is_told_once(project: Project) -> Non
     assert found["csv logs"]["status"] == "unknown"
 
 
-def test_a_config_ini_that_is_not_there_ends_with_2_and_the_store_is_still_looked_at(project: Project) -> None:
+def test_a_missing_config_ini_ends_with_2_and_the_store_is_still_checked(project: Project) -> None:
     project.jpo("observe")
     project.config.unlink()
     code, found = diagnosis(project)

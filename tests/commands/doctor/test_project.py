@@ -47,7 +47,7 @@ def test_a_key_in_the_file_of_its_certificate_is_a_secret_too(empty: Project) ->
     assert diagnosis(empty)[1]["key_file"]["code"] == "JPO-W147"
 
 
-def test_a_file_name_that_can_be_none_is_a_file_that_is_not_there(empty: Project) -> None:
+def test_an_impossible_file_name_is_a_file_that_is_not_there(empty: Project) -> None:
     configure(empty, '[prometheus]\nauth = { type = "bearer", token_file = "a\\u0000b" }\n')
     code, found = diagnosis(empty)
     assert (code, found["token_file"]["code"]) == (2, "JPO-E303")

@@ -32,7 +32,7 @@ def server(start_prometheus: Callable[..., str], tmp_path_factory: pytest.TempPa
 
 
 def keeps_queries_out(handler: Handler) -> None:
-    """Tells of itself to everybody, and answers queries to nobody."""
+    """Describes itself without credentials, and refuses every query."""
     refused = refuses(401, "unauthorized", f"no {handler.headers}")
     (tells({"version": "2.42.0"}) if "/status/" in handler.path else refused)(handler)
 
@@ -44,7 +44,7 @@ def test_the_label_that_differs_is_named(empty: Project, server: str) -> None:
     assert found["workload"]["finding"] == "dataset and model match, framework 'torch' does not: known is 'pytorch'"
 
 
-def test_what_prometheus_holds_is_told_thing_by_thing(empty: Project, server: str) -> None:
+def test_what_prometheus_holds_is_listed_item_by_item(empty: Project, server: str) -> None:
     configure(empty, f'[prometheus]\nurl = "{server}"\n[prometheus.metrics]\ncontainer_memory_bytes = "container_mem_ws"\n')
     code, found = diagnosis(empty)
     assert (code, found["server"]["finding"].split(";")[0]) == (0, f"{server} answers")
@@ -54,7 +54,7 @@ def test_what_prometheus_holds_is_told_thing_by_thing(empty: Project, server: st
     assert diagnosis(empty, "--since", "73000d")[1]["retention"]["code"] == "JPO-W143"
 
 
-def test_victoria_metrics_is_told_by_the_same_probes(
+def test_victoria_metrics_is_examined_by_the_same_probes(
     empty: Project, start_victoria: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     url, then = start_victoria(tmp_path_factory.mktemp("doctor")), int((time.time() - 600) * 1000)
@@ -86,13 +86,13 @@ def test_offline_asks_no_server(empty: Project) -> None:
     assert (code, found["server"]["status"], found["server"]["finding"]) == (0, "unknown", "not asked: --offline")
 
 
-def test_names_that_cannot_be_are_told_offline_too(empty: Project) -> None:
+def test_impossible_names_are_reported_offline_too(empty: Project) -> None:
     configure(empty, '[prometheus]\nurl = "http://p"\n[prometheus.metrics]\ngpu_temperature = "x"\n')
     code, found = diagnosis(empty, "--offline")
     assert (code, found["access"]["code"]) == (2, "JPO-E302")
 
 
-def test_a_wrong_password_is_a_problem_and_told_nowhere(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_password_is_a_problem_and_shown_nowhere(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(keeps_queries_out) as gate:
         monkeypatch.setenv("JPO_PROMETHEUS__AUTH__PASSWORD", SECRET)
         monkeypatch.setenv("JPO_PROMETHEUS__HEADERS__X_SCOPE", SECRET)

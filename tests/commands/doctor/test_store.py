@@ -27,7 +27,7 @@ def test_an_empty_store_stays_empty(empty: Project) -> None:
     assert everything_in(empty.folder) == before
 
 
-def test_a_store_that_is_none_ends_with_5(empty: Project) -> None:
+def test_a_file_that_is_no_store_ends_with_5(empty: Project) -> None:
     (empty.folder / ".jpo").mkdir()
     (empty.folder / ".jpo" / "jpo.db").write_text("not a database, but long enough to be looked at as one" * 100)
     code, found = diagnosis(empty)
@@ -42,7 +42,7 @@ def test_a_store_that_cannot_be_made_ends_with_5(empty: Project) -> None:
     assert empty.jpo("suggest").code == 5
 
 
-def test_a_store_on_postgresql_is_looked_at_and_its_password_told_nowhere(
+def test_a_store_on_postgresql_is_checked_and_its_password_shown_nowhere(
     project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JPO_STORE__URL", postgres.new_database().replace("jpo@", f"jpo:{SECRET}@"))
