@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from jpo.advisor.candidates import candidates_among
-from jpo.advisor.space import choices_of
+from jpo.advisor.space import numbered_space
 from jpo.forecast import predict
 from jpo.optimizer.prior import believe, prior_of
 from jpo.records import Belief, Candidates, Identity, Outcome, Run, RunStatus
@@ -76,7 +76,7 @@ def forecast_simulated(seed: int, hits: Hits) -> None:
 
 def forecast_recorded(trace: Trace, seed: int, hits: Hits) -> None:
     """One recorded job, those configurations that never reach the target left out."""
-    choices = choices_of(list(trace.configurations))
+    choices = numbered_space(list(trace.configurations))
     candidates = candidates_among(choices, choices.numbers(trace.configurations[trace.default]), ())
     rng = np.random.default_rng((seed, 10))
 

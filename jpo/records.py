@@ -1,7 +1,7 @@
-"""The words of the story: what the parts of JPO hand to each other.
+"""Vocabulary of JPO: the records that its parts hand to each other.
 
 All records are frozen and checked when they are built, so that later code need not ask again. A value that was not measured is
-None (never zero). Times are unix seconds, ratios lie in 0..1, units stand in the names. The array records at the end carry the
+None (never zero). Times are unix seconds, ratios lie in 0..1, units are in the names. The array records at the end carry the
 belief from the simulator through the forecast to the agent; numpy is imported by those who build them, not here.
 """
 
@@ -44,7 +44,7 @@ def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which recurring job this is: runs of one identity are compared with each other, others are not."""
+    """Identity of a recurring job: runs of one identity are compared with each other, others are not."""
 
     dataset: str
     model: str
@@ -61,7 +61,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One value of config.ini which JPO may change.
+    """Parameter: one value of config.ini which JPO may change.
 
     Attributes:
         name: one of PARAMETERS.
@@ -88,7 +88,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A training job as its config.ini describes it at the moment of reading."""
+    """Workload: a training job as its config.ini describes it at the moment of reading."""
 
     identity: Identity
     parameters: tuple[Parameter, ...]
@@ -113,7 +113,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One value to replace in config.ini: what must stand there before, and what will."""
+    """Edit of one value in config.ini: its text before and after."""
 
     key: str
     line: int
@@ -122,7 +122,7 @@ class Edit:
 
 
 class RunStatus(StrEnum):
-    """How a finished run ended. Runs that still go on are never recorded."""
+    """Status of a finished run: how it ended. Runs that still go on are never recorded."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -133,7 +133,7 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run. None means not measured.
+    """Outcome of a run: what was measured of it. None means not measured.
 
     `converged` says whether the job reached its own target; jobs without a target leave it None. `stopped`: it was ended from
     outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
@@ -187,12 +187,12 @@ def _as_bool(name: str, value: object) -> bool:
 
 
 MEASURED = tuple(f.name for f in fields(Outcome) if f.name != "stopped")
-"""What a source can report of a run beside its status, in the order of the store's columns."""
+"""What a source can report of a run next to its status, in the order of the store's columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One finished execution of a workload: an action (parameters) and what came of it.
+    """Run: one finished execution of a workload, an action (parameters) and what came of it.
 
     `parameters` holds only what is known; a parameter that the source did not report is absent.
     """
@@ -230,22 +230,22 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A run that a source reported but which cannot be used, and why; or several of one kind."""
+    """Run that a source reported but which cannot be used, and why; or several of one kind."""
 
     run_id: str
     reason: str
 
 
-COURSES = ("cpu_cores", "memory_gib", "gpu_utilisation")
+SERIES_QUANTITIES = ("cpu_cores", "memory_gib", "gpu_utilisation")
 """What is kept of a run as it went: busy cores, memory of the trainer, mean utilisation (0..1) of its GPUs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """How one quantity went during one run, as it was sampled: for phases and percentiles.
+    """Time series of one quantity during one run, as it was sampled: for phases and percentiles.
 
     Attributes:
-        quantity: with its unit, one of COURSES.
+        quantity: with its unit, one of SERIES_QUANTITIES.
         times: unix seconds, rising.
         values: one for each time, finite.
     """
@@ -256,8 +256,8 @@ class Series:
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if self.quantity not in COURSES:
-            raise ValueError(f"{self.quantity!r} is not a quantity; known are {', '.join(COURSES)}")
+        if self.quantity not in SERIES_QUANTITIES:
+            raise ValueError(f"{self.quantity!r} is not a quantity; known are {', '.join(SERIES_QUANTITIES)}")
         if len(self.times) != len(self.values):
             raise ValueError(f"{len(self.times)} times and {len(self.values)} values of {self.quantity}")
         if not all(map(math.isfinite, (*self.times, *self.values))):
@@ -268,7 +268,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The answer of one source of runs.
+    """Answer of one source of runs.
 
     Attributes:
         runs: finished runs, oldest first.
@@ -278,7 +278,7 @@ class Finished:
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
         warnings: what the source said besides its answer.
-        requests, seconds: what the look took.
+        requests, seconds: what the answer took.
     """
 
     runs: tuple[Run, ...] = ()
@@ -294,7 +294,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """How much time, cost, efficiency and validation loss matter to this user; weights in 0..1 that sum to 1.
+    """Preference of the user: how much time, cost, efficiency and validation loss matter; weights in 0..1 that sum to 1.
 
     A worse loss is penalised under every preference; a weight of `loss` says that a better one is worth something too.
     """
@@ -323,7 +323,7 @@ NAMED_PREFERENCES: Mapping[str, Preference] = {
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A forecast number: its mean, and bounds that should hold the outcome in 90 of 100 cases."""
+    """Interval of a forecast: its mean, and bounds that should hold the outcome in 90 of 100 cases."""
 
     mean: float
     low: float
@@ -332,7 +332,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is expected of one run of a configuration; None where no evidence supports a number.
+    """Forecast of one run of a configuration; None where no evidence supports a number.
 
     Each quantity is the one of `Outcome` with this name.
     """
@@ -348,7 +348,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The agent's answer: one candidate, which may be the configuration of today ("keep").
+    """Decision of the agent: one candidate, which may be the configuration of today ("keep").
 
     Attributes:
         choice: row of the candidate set.
@@ -371,7 +371,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line of a suggestion: a parameter, its value today and the next one."""
+    """Change of one parameter, a line of a suggestion: its value today and the next one."""
 
     parameter: str
     key: str
@@ -382,12 +382,12 @@ class Change:
     reason: str
     confidence: float | None
     capped_by: str | None = None
-    """The limit of the guard at which the value stands: without it the agent would have gone further. None: no limit held it."""
+    """The limit of the guard at which the value is: without it the agent would have gone further. None: no limit held it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What the independent constraints module said about the proposal."""
+    """Verdict of the independent constraints module on the proposal, for the record."""
 
     approved: bool
     violations: tuple[str, ...] = ()
@@ -397,7 +397,7 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a suggestion rests on."""
+    """Evidence that a suggestion rests on."""
 
     runs_used: int
     runs_skipped: tuple[Skipped, ...] = ()
@@ -415,7 +415,7 @@ NO_EVIDENCE = Evidence(0)
 
 @dataclass(frozen=True, slots=True)
 class SlaCheck:
-    """One promise of [sla] held against a forecast or an outcome; "at risk": only the far end of an interval breaks it."""
+    """Check of one SLA target against a forecast or an outcome; "at risk": only the far end of an interval breaks it."""
 
     name: str
     limit: float
@@ -424,7 +424,7 @@ class SlaCheck:
 
 @dataclass(frozen=True, slots=True)
 class TrackRecord:
-    """How earlier forecasts of one quantity turned out.
+    """Track record of the earlier forecasts of one quantity.
 
     Attributes:
         quantity: a field of Forecast.
@@ -441,7 +441,7 @@ class TrackRecord:
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """What amounts are shown in; they are computed, stored and written to JSON in USD.
+    """Currency in which amounts are shown; they are computed, stored and written to JSON in USD.
 
     Attributes:
         code: ISO 4217, e.g. "EUR".
@@ -461,7 +461,7 @@ USD = Currency()
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A configuration that was not suggested, with what is expected of it and why it was not."""
+    """Alternative to the suggestion: a configuration with what is expected of it and why it was not."""
 
     parameters: Mapping[str, float]
     forecast: Forecast
@@ -470,7 +470,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One answer of JPO with everything needed to explain it later."""
+    """Suggestion: one answer of JPO with everything needed to explain it later."""
 
     suggestion_id: str
     identity: Identity
@@ -515,7 +515,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """What it means to go back to the values before a suggestion.
+    """Undoing of a suggestion and of all after it: what it means to go back.
 
     Attributes:
         suggestion_id: that one.
@@ -528,12 +528,12 @@ class Undo:
     @property
     def first(self) -> dict[str, Change]:
         """By parameter the first change, whose old value comes back."""
-        return {change.parameter: change for one in reversed(self.undone) for change in one.changes}
+        return {change.parameter: change for suggestion in reversed(self.undone) for change in suggestion.changes}
 
     @property
     def last(self) -> dict[str, Change]:
-        """By parameter the last change, whose new value must stand in the file."""
-        return {change.parameter: change for one in self.undone for change in one.changes}
+        """By parameter the last change, whose new value must be in the file."""
+        return {change.parameter: change for suggestion in self.undone for change in suggestion.changes}
 
     @property
     def values(self) -> dict[str, float]:
@@ -542,13 +542,13 @@ class Undo:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The same as they stood in the file."""
+        """The same as they were in the file."""
         return {name: change.old_text for name, change in self.first.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a workload after all sources were asked.
+    """Knowledge of a workload after all sources were asked.
 
     Attributes:
         runs: all on record, oldest first.
@@ -580,7 +580,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidates:
-    """The configurations between which the agent chooses, together with those that have been run.
+    """Candidate set: the configurations between which the agent chooses, together with those that have been run.
 
     Attributes:
         names: parameter names, the columns of `values`.
@@ -610,7 +610,7 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Draws:
-    """Jobs drawn from the simulator on the candidates: everything a prior says before the first run.
+    """Draws of simulated jobs on the candidates: everything a prior says before the first run.
 
     All shape (J, K), natural logs relative to the current candidate (so that its column is 0), noise-free:
         log_time: duration of a run that ends well.
@@ -629,7 +629,7 @@ class Draws:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Belief:
-    """What is believed of every candidate after the runs so far: weighted particles, already moved towards own measurements.
+    """Belief about every candidate after the runs so far: weighted particles, already moved towards own measurements.
 
     Attributes:
         weights: shape (J,), sum 1.

@@ -21,7 +21,7 @@ import numpy as np
 
 from jpo.advisor.arguments import identity_of, preference_of, seed_of, status_of
 from jpo.advisor.candidates import candidates_among
-from jpo.advisor.space import Configuration, Space, choices_of
+from jpo.advisor.space import Configuration, Space, numbered_space
 from jpo.agent.budget import BUDGET_RUNS
 from jpo.agent.policy import Policy, shipped_policy
 from jpo.agent.problem import Problem
@@ -37,8 +37,8 @@ Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
-    """What to run next.
+class NextConfiguration:
+    """Configuration to run next, with its forecast and the reasons.
 
     Attributes:
         parameters: in the caller's own values.
@@ -58,12 +58,12 @@ class Suggestion:
 
 
 class Advisor:
-    """Suggests the next configuration of one recurring job.
+    """Optimizer of one recurring job: it is asked for the next configuration and told what came of it.
 
     Args:
         space: parameter -> choices or `Range`, or a list of all feasible configurations. Any name may be a parameter; those of
             `jpo.records.PARAMETERS` have a meaning to JPO (batch_size is global, memory in GiB).
-        current: today's configuration, the reference of everything. It may lie outside the space: then it is suggested only until
+        current: today's configuration, the reference of everything. It may be outside the space: then it is suggested only until
             it has ended well once, and with explore = "off" until a configuration of the space has.
         preference: "time", "cost", "efficiency", "balanced", or weights of time, cost, efficiency and loss that sum to 1.
         workload: a name ("dataset/model/framework" where it has three parts) or an Identity, by which runs of this job are told
@@ -93,14 +93,14 @@ class Advisor:
         policy: Policy | Literal["shipped"] | None = "shipped",
         prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
     ) -> None:
-        self._choices = choices_of(space).knowing(current)
-        self._current = self._choices.numbers(current)
-        missing = [name for name in self._choices.names if name not in self._current]
+        self._space = numbered_space(space).knowing(current)
+        self._current = self._space.numbers(current)
+        missing = [name for name in self._space.names if name not in self._current]
         if missing:
             raise UsageError("current", f"does not say {missing[0]}", "give today's value of every parameter", code="JPO-E720")
         if explore not in ("off", "safe", "on"):
             raise UsageError("explore", f"{explore!r} is unknown", "write off, safe or on", code="JPO-E720")
-        self._today = {name: current[name] for name in self._choices.names}
+        self._today = {name: current[name] for name in self._space.names}
         self._preference = preference_of(preference)
         self._identity = identity_of(workload)
         self._seed = seed_of(seed)
@@ -115,7 +115,7 @@ class Advisor:
         for entry in history:
             self._take_in(entry)
 
-    def ask(self) -> Suggestion:
+    def ask(self) -> NextConfiguration:
         """The next configuration. Changes nothing: asked again, it answers the same.
 
         It answers `current` while no run with a duration has ended well. What did not end well in its last two runs is not asked
@@ -140,7 +140,7 @@ class Advisor:
                 predict(belief, other, usd_per_hour=None),
             )
         parameters = self._meaning(decision.choice, candidates)
-        return Suggestion(parameters, forecast, decision.reasons, decision.confidence, decision.decided_by, decision.codes)
+        return NextConfiguration(parameters, forecast, decision.reasons, decision.confidence, decision.decided_by, decision.codes)
 
     def tell(self, parameters: Configuration, outcome: Outcome) -> None:
         """Take in what came of a run, the newest one. A configuration outside the space is evidence too, and is never suggested.
@@ -152,8 +152,8 @@ class Advisor:
         """
         if not isinstance(outcome, Outcome):
             raise UsageError("tell", f"was given {outcome!r:.80}", "give an Outcome", code="JPO-E720")
-        self._choices = self._choices.knowing(parameters)
-        self._add(self._choices.numbers(parameters), outcome, status_of(outcome))
+        self._space = self._space.knowing(parameters)
+        self._add(self._space.numbers(parameters), outcome, status_of(outcome))
 
     @property
     def incumbent(self) -> dict[str, object]:
@@ -163,7 +163,7 @@ class Advisor:
 
     def _look(self) -> tuple[Candidates, Belief]:
         """What there is to choose from, and what is believed of it. The prior is kept while the candidates stay the same."""
-        candidates = candidates_among(self._choices, self._current, self._runs)
+        candidates = candidates_among(self._space, self._current, self._runs)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
             self._believed = key, self._prior(candidates, self._seed, self._others)
@@ -185,7 +185,7 @@ class Advisor:
         return not any(run.ended_well for run in last)
 
     def _meaning(self, row: int, candidates: Candidates) -> dict[str, object]:
-        return dict(self._today) if row == candidates.current else self._choices.meaning(candidates.parameters(row))
+        return dict(self._today) if row == candidates.current else self._space.meaning(candidates.parameters(row))
 
     def _in_words(self, row: int, candidates: Candidates) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self._meaning(row, candidates).items())
@@ -193,9 +193,9 @@ class Advisor:
     def _take_in(self, entry: object) -> None:
         """One entry of the history, see `Told`."""
         if isinstance(entry, Run):
-            known = {name: value for name, value in entry.parameters.items() if name in self._choices.names}
+            values = {name: value for name, value in entry.parameters.items() if name in self._space.names}
             if entry.identity == self._identity:
-                self._add(known, entry.outcome, entry.status)
+                self._add(values, entry.outcome, entry.status)
             else:
                 self._others.append(entry)
             return
@@ -207,9 +207,9 @@ class Advisor:
         if identity == self._identity:
             self.tell(parameters, outcome)
             return
-        self._choices = self._choices.knowing(parameters)
-        ours = {name: value for name, value in parameters.items() if name in self._choices.names}
-        numbers, number = self._choices.numbers(ours), len(self._others)
+        self._space = self._space.knowing(parameters)
+        ours = {name: value for name, value in parameters.items() if name in self._space.names}
+        numbers, number = self._space.numbers(ours), len(self._others)
         self._others.append(Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told"))
 
     def _add(self, values: Mapping[str, float], outcome: Outcome, status: RunStatus) -> None:

@@ -1,4 +1,4 @@
-"""What callers of the library may give for a preference, a workload, a seed and an outcome -> JPO's own records."""
+"""Arguments of the library's callers, read into JPO's own records: preference, workload, seed and outcome."""
 
 from __future__ import annotations
 
@@ -11,25 +11,33 @@ from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunSta
 
 
 def preference_of(given: object) -> Preference:
-    """Raises UsageError for an unknown name or what is no weights, ValueError for weights that do not sum to 1."""
+    """Preference by its name or from weights.
+
+    Raises:
+        UsageError: JPO-E720, an unknown name, or what is no weights.
+        ValueError: weights that do not sum to 1.
+    """
     if isinstance(given, Preference):
         return given
     if isinstance(given, str) and given in NAMED_PREFERENCES:
         return NAMED_PREFERENCES[given]
-    known = ", ".join(NAMED_PREFERENCES)
+    names = ", ".join(NAMED_PREFERENCES)
     if not isinstance(given, Mapping):
-        raise UsageError("preference", f"{given!r:.80} is unknown", f"write {known}, or give weights", code="JPO-E720")
+        raise UsageError("preference", f"{given!r:.80} is unknown", f"write {names}, or give weights", code="JPO-E720")
     unknown = set(given) - {"time", "cost", "efficiency", "loss"}
     if unknown:
-        names = ", ".join(sorted(map(str, unknown)))
-        raise UsageError("preference", f"weighs {names}", "weigh time, cost, efficiency and loss", code="JPO-E720")
+        others = ", ".join(sorted(map(str, unknown)))
+        raise UsageError("preference", f"weighs {others}", "weigh time, cost, efficiency and loss", code="JPO-E720")
     if any(isinstance(weight, str) or not isinstance(weight, SupportsFloat) for weight in given.values()):
         raise UsageError("preference", f"weighs with {dict(given)!r:.80}", "give numbers in 0..1", code="JPO-E720")
     return Preference(**{"time": 0.0, "cost": 0.0, **given})
 
 
 def identity_of(workload: object) -> Identity:
-    """A name of three parts is dataset/model/framework; any other stands for all three. None: this one, which needs no name."""
+    """Identity of a workload: a name of three parts is dataset/model/framework; any other stands for all three.
+
+    None: this workload, which needs no name.
+    """
     if isinstance(workload, Identity):
         return workload
     name = "this workload" if workload is None else workload
@@ -40,7 +48,7 @@ def identity_of(workload: object) -> Identity:
 
 
 def seed_of(given: object) -> int:
-    """A whole number of at least 0; anything else would not give the same answer twice."""
+    """Seed of the simulated jobs, a whole number of at least 0; anything else would not give the same answer twice."""
     try:
         seed = index(given)  # type: ignore[arg-type]
     except TypeError:
@@ -51,7 +59,7 @@ def seed_of(given: object) -> int:
 
 
 def status_of(outcome: Outcome) -> RunStatus:
-    """How a told run ended: only what the outcome says."""
+    """Status of a run, as far as its outcome says how it ended."""
     if outcome.stopped:
         return RunStatus.STOPPED
     return RunStatus.FAILED if outcome.converged is False else RunStatus.SUCCEEDED

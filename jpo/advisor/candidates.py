@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from jpo.advisor.space import Choices
-from jpo.agent.action import propose_candidates
+from jpo.advisor.space import NumberedSpace
+from jpo.agent.action import CandidateRules, propose_candidates
 from jpo.cost import Prices, log_rate
 from jpo.records import Candidates, Run
 
@@ -20,19 +20,18 @@ MOST_OUTSIDE, FASTEST = 200, 50
 the newest, and in a large space also the fastest."""
 
 
-def candidates_among(choices: Choices, current: Mapping[str, float], runs: Sequence[Run]) -> Candidates:
+def candidates_among(choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run]) -> Candidates:
     """The candidate set of a space: all of it while it is small, else as `propose_candidates` says."""
     listed = choices.listed if choices.listed is not None else _product(choices)
     if listed is None:
         return propose_candidates(
             current,
             _newest_and_fastest(runs),
-            free=choices.names,
+            CandidateRules(choices.names, choices.ladders),
             admissible=lambda values: all(values[name] in choices.ladders[name] for name in choices.names),
             log_rate=lambda values: log_rate(values, Prices()),
-            choices=choices.ladders,
         )
-    rows = {tuple(one.values()): True for one in listed}
+    rows = {tuple(configuration.values()): True for configuration in listed}
     now = tuple(current.values())
     rows.setdefault(now, False)
     outside = dict.fromkeys(row for row in (tuple(run.parameters.values()) for run in reversed(runs)) if row not in rows)
@@ -54,7 +53,7 @@ def _newest_and_fastest(runs: Sequence[Run]) -> Sequence[Run]:
     return [run for run in runs if run.run_id in kept]
 
 
-def _product(choices: Choices) -> list[dict[str, float]] | None:
+def _product(choices: NumberedSpace) -> list[dict[str, float]] | None:
     """Every combination of the ladders; None if they are more than LARGEST."""
     if math.prod(len(ladder) for ladder in choices.ladders.values()) > LARGEST:
         return None

@@ -1,4 +1,4 @@
-"""What may be chosen, in the caller's words: choices and ranges per parameter, or a list of configurations -> numbers and back.
+"""Search space in the caller's words (choices and ranges per parameter, or a list of configurations), in numbers and back.
 
 JPO computes with numbers; a parameter with a choice that is none (a GPU type, an optimizer) has them numbered in the order given.
 """
@@ -21,7 +21,7 @@ STEPS_PER_DECADE, MOST_STEPS = 4, 13
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from `low` to `high`, both included.
+    """Range of a parameter: numbers from `low` to `high`, both included.
 
     Attributes:
         log: steps are ratios, not differences; needs low > 0.
@@ -48,7 +48,7 @@ class Range:
         if self.integer and self.multiple_of is not None and self.multiple_of != int(self.multiple_of):
             raise ValueError(f"whole numbers are asked for, and multiples of {self.multiple_of}")
         if not self.steps():
-            raise ValueError(f"no multiple of {self._unit:g} lies in {self.low}..{self.high}")
+            raise ValueError(f"no multiple of {self._unit:g} is in {self.low}..{self.high}")
 
     def steps(self) -> tuple[float, ...]:
         """The values that are offered, ascending."""
@@ -81,8 +81,8 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """A space in numbers: the values of each parameter, or all configurations, and what the numbers mean to the caller.
+class NumberedSpace:
+    """Search space in numbers: the values of each parameter, or all configurations, and what the numbers mean to the caller.
 
     Attributes:
         names: parameters, JPO's own first.
@@ -98,61 +98,61 @@ class Choices:
     words: Mapping[str, Mapping[float, object]] = field(default_factory=dict)
     worded: frozenset[str] = frozenset()
 
-    def knowing(self, configuration: object) -> Choices:
-        """These, with a number for each word of a configuration that is no choice: outside of the space is a place as well."""
-        words = {name: dict(known) for name, known in self.words.items()}
+    def knowing(self, configuration: object) -> NumberedSpace:
+        """The space with a number for each word of a configuration that is no choice: outside is a place as well."""
+        words = {name: dict(words) for name, words in self.words.items()}
         for name, value in _mapping("configuration", configuration).items():
             if name in self.worded and value not in words[name].values():
                 words[name][float(len(words[name]))] = _hashable(name, value)
         return replace(self, words=words) if words != self.words else self
 
     def numbers(self, configuration: Configuration) -> dict[str, float]:
-        """Raises UsageError for a parameter that the space does not know, or a value that is no number and no known word."""
+        """A configuration in numbers. Raises UsageError for an unknown parameter, or what is neither number nor known word."""
         unknown = [name for name in _mapping("configuration", configuration) if name not in self.names]
         if unknown:
             raise _wrong(f"has no parameter {unknown[0]}", f"it has {', '.join(self.names)}")
         return {name: self._number(name, configuration[name]) for name in self.names if name in configuration}
 
     def meaning(self, numbers: Mapping[str, float]) -> dict[str, object]:
-        """The caller's own values; what was told and is no choice stays a number."""
+        """The caller's own values; what ran and is no choice stays a number."""
         return {name: self.words[name].get(value, value) for name, value in numbers.items()}
 
     def _number(self, name: str, value: object) -> float:
-        known = self.words[name]
+        words = self.words[name]
         if name in self.worded:
-            found = next((number for number, word in known.items() if word == value), None)
+            number = next((place for place, word in words.items() if word == value), None)
         else:
-            found = _as_number(value)
-        if found is None or not math.isfinite(found):
+            number = _as_number(value)
+        if number is None or not math.isfinite(number):
             raise UsageError(f"space {name}", f"has no {value!r}", "give a number or one of its choices", code="JPO-E720")
-        if found in known:
-            return found
-        return next((number for number in known if math.isclose(number, found, rel_tol=SAME)), found)
+        if number in words:
+            return number
+        return next((choice for choice in words if math.isclose(choice, number, rel_tol=SAME)), number)
 
 
-def choices_of(space: object) -> Choices:
+def numbered_space(space: object) -> NumberedSpace:
     """Read a space. Raises UsageError (JPO-E720) where it is empty, or its configurations name different parameters."""
     if isinstance(space, Mapping):
-        found = {name: _values(name, given) for name, given in space.items()}
-        names = _ordered(found)
-        words = {name: dict(found[name]) for name in names}
-        return Choices(names, {name: tuple(sorted(words[name])) for name in names}, None, words, _worded(words))
+        values = {name: _values(name, given) for name, given in space.items()}
+        names = _ordered(values)
+        words = {name: dict(values[name]) for name in names}
+        return NumberedSpace(names, {name: tuple(sorted(words[name])) for name in names}, None, words, _worded(words))
     if isinstance(space, str | Set) or not isinstance(space, Sequence):
         raise _wrong(f"is {space!r:.80}", "give {'batch_size': [32, 64, 128]} or a list of configurations")
     return _listed(space)
 
 
-def _listed(configurations: Sequence[object]) -> Choices:
+def _listed(configurations: Sequence[object]) -> NumberedSpace:
     if not configurations:
         raise _wrong("lists no configuration", "list those that can run")
-    rows = [_mapping("space", one) for one in configurations]
+    rows = [_mapping("space", configuration) for configuration in configurations]
     names = _ordered(rows[0])
-    for one in rows:
-        if set(one) != set(names):
-            raise _wrong(f"lists configurations of different parameters: {dict(one)}", "give every one the same parameters")
-    words = {name: dict(_values(name, [one[name] for one in rows])) for name in names}
-    choices = Choices(names, words=words, worded=_worded(words))
-    listed = dict.fromkeys(tuple(choices.numbers(one).values()) for one in rows)
+    for row in rows:
+        if set(row) != set(names):
+            raise _wrong(f"lists configurations of different parameters: {dict(row)}", "give every one the same parameters")
+    words = {name: dict(_values(name, [row[name] for row in rows])) for name in names}
+    choices = NumberedSpace(names, words=words, worded=_worded(words))
+    listed = dict.fromkeys(tuple(choices.numbers(row).values()) for row in rows)
     return replace(choices, listed=tuple(dict(zip(names, row, strict=True)) for row in listed))
 
 
@@ -172,7 +172,7 @@ def _values(name: str, given: object) -> list[tuple[float, object]]:
 
 
 def _worded(words: Mapping[str, Mapping[float, object]]) -> frozenset[str]:
-    return frozenset(name for name, known in words.items() if any(_as_number(value) is None for value in known.values()))
+    return frozenset(name for name, values in words.items() if any(_as_number(value) is None for value in values.values()))
 
 
 def _as_number(value: object) -> float | None:

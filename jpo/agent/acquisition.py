@@ -22,7 +22,7 @@ HORIZON_RUNS = 6
 """Further runs which a better configuration would serve. 5 to 20 gave equal results within 2%, 3 stopped trying too early."""
 
 WORTH = 0.1
-"""A trial must promise so many runs of the incumbent over the horizon, or it is not worth the trouble. Against 0: equal cost up
+"""A trial must be expected to save so many runs of the incumbent over the horizon, or is not worth it. Against 0: equal cost up
 to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% more cost after 40, and
 LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model at any price gives up too early."""
 
@@ -38,7 +38,7 @@ CLIP = 3.0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AcquisitionValues:
-    """What is expected of every candidate; all arrays have shape (K,).
+    """Acquisition values of every candidate: what is expected of it; all arrays have shape (K,).
 
     Attributes:
         incumbent: best measured row that may be used, see `_incumbent` (the current row while nothing has ended well).
@@ -68,7 +68,7 @@ class AcquisitionValues:
 def acquisition_values(
     belief: Belief, candidates: Candidates, preference: Preference, *, interval_factor: float = 1.0, reference: int | None = None
 ) -> AcquisitionValues:
-    """Weigh every candidate under the belief.
+    """Acquisition values of every candidate under the belief.
 
     Args:
         interval_factor: the calibration watch's factor, at least 1, by which risks are judged more carefully.
@@ -141,7 +141,7 @@ def _knowledge(ratio: Floats, promising: Floats, belief: Belief, candidates: Can
 
 
 def log_objective(belief: Belief, preference: Preference, reference: int | None = None) -> Floats:
-    """The log objective of every particle, shape (J, K); what no run has measured has no say, whatever the simulator thinks.
+    """Log objective of every particle, shape (J, K); what no run has measured has no say, whatever the simulator thinks.
 
     Args:
         reference: row against which the validation loss is measured, see `acquisition_values`; None = today's.

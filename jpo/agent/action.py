@@ -1,4 +1,4 @@
-"""The actions: configurations that can be executed, as rows of one candidate set.
+"""Actions: configurations that can be executed, as rows of one candidate set.
 
 Every free parameter has a ladder of values around today's, or the user's own choices. All combinations are taken while they are
 few; else moves of one and two parameters from today's configuration and from the best one run, the nearest first. Deterministic.
@@ -9,15 +9,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import PARAMETERS, WHOLE, Candidates, Run, same
+from jpo.records import PARAMETERS, WHOLE, Candidates, Parameters, Run, same
 
 if TYPE_CHECKING:
-    Values = Mapping[str, float]
-    Rate = Callable[[Values], float]
+    Rate = Callable[[Parameters], float]
     Row = tuple[float, ...]
 
 FACTORS: Mapping[str, tuple[float, ...]] = {
@@ -34,51 +34,70 @@ SCALES = {"log": FACTORS["learning_rate"], "linear": (0.5, 0.75, 1.25, 1.5)}
 DOUBLINGS = {"batch_size": 3, "gpus": 2}
 """Ladders of powers of two: so many to each side of today's value."""
 
-NEAR = 16
+MOST_STEPS = 16
 """Ladder steps of each parameter in a move of several: two long lists of choices have millions of pairs."""
 
 POWERS = {"linear": 1.0, "sqrt": 0.5}
 """How a parameter may follow another one."""
 
 
+@dataclass(frozen=True, slots=True)
+class CandidateRules:
+    """Rules by which configurations are proposed.
+
+    Attributes:
+        free: parameters that may change.
+        choices: the user's own values per parameter, instead of a ladder.
+        scales: `{"learning_rate": "linear"}` or "log": another ladder than the parameter's own.
+        follow: `{"learning_rate": "batch_size:sqrt"}` (or `:linear`): not free, but follows the other parameter.
+    """
+
+    free: Collection[str]
+    choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    scales: Mapping[str, str] = field(default_factory=dict)
+    follow: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def followers(self) -> dict[str, str]:
+        """Rule of each free parameter that follows another one."""
+        return {name: rule for name, rule in self.follow.items() if name in self.free}
+
+    def ladders(self, current: Parameters) -> dict[str, tuple[float, ...]]:
+        """The values of each parameter that changes by itself, in the order of PARAMETERS, then of `current`."""
+        own = [name for name in _names(current) if name in self.free and name not in self.follow]
+        return {name: _ladder(name, current[name], self.choices.get(name), self.scales.get(name)) for name in own}
+
+
 def propose_candidates(
-    current: Values,
+    current: Parameters,
     runs: Sequence[Run],
+    rules: CandidateRules,
     *,
-    free: Collection[str],
-    admissible: Callable[[Values], bool],
+    admissible: Callable[[Parameters], bool],
     log_rate: Rate,
-    choices: Mapping[str, Sequence[float]] | None = None,
-    follow: Mapping[str, str] | None = None,
-    scales: Mapping[str, str] | None = None,
     limit: int = 200,
 ) -> Candidates:
-    """Collect the configurations between which the agent chooses.
+    """Candidate set: the configurations between which the agent chooses.
 
     Args:
         current: today's value of every parameter, held ones included; the columns of the result.
         runs: finished runs, oldest first. What a run did not report had today's value.
-        free: parameters that may change.
         admissible: whether a configuration may be proposed (limits, guard).
         log_rate: natural log of a configuration's price per hour, in any unit.
-        choices: the user's own values per parameter, instead of a ladder.
-        follow: `{"learning_rate": "batch_size:sqrt"}` (or `:linear`): not free, but follows the other parameter.
-        scales: `{"learning_rate": "linear"}` or "log": another ladder than the parameter's own.
         limit: most rows, not counting those that were run.
 
     Returns:
         Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
     """
-    follow = {name: rule for name, rule in (follow or {}).items() if name in free}
-    names = (*(name for name in PARAMETERS if name in current), *(name for name in current if name not in PARAMETERS))
-    steered = [name for name in names if name in free and name not in follow]
-    ladders = {name: _ladder(name, current[name], (choices or {}).get(name), (scales or {}).get(name)) for name in steered}
+    names, ladders, follow = _names(current), rules.ladders(current), rules.followers
     measured = [(_row({**current, **run.parameters}, names), run) for run in runs]
     best = _best(measured, names, log_rate)
     bases = [current, *([{**current, **{name: best[name] for name in ladders}}] if best else [])]
-    known = (_row(current, names), *(row for row, _ in measured))
-    stays = {row: _stays(row, current, names, free) and _follows(row, current, names, follow) for row in known}
-    rows = {row: stays[row] and admissible(_values(row, names)) for row in known}
+    rows: dict[Row, bool] = {}
+    for row in (_row(current, names), *(row for row, _ in measured)):
+        if row not in rows:
+            stays = _stays(row, current, names, rules.free) and _follows(row, current, names, follow)
+            rows[row] = stays and admissible(_values(row, names))
     room = len(rows) + limit - 1
     for move in _moves(bases, ladders, limit):
         proposed = followed(move, current, follow)
@@ -95,19 +114,24 @@ def propose_candidates(
     )
 
 
-def _stays(row: Row, current: Values, names: tuple[str, ...], free: Collection[str]) -> bool:
+def _names(current: Parameters) -> tuple[str, ...]:
+    """Parameters in the order of PARAMETERS, then those that JPO gives no meaning."""
+    return (*(name for name in PARAMETERS if name in current), *(name for name in current if name not in PARAMETERS))
+
+
+def _stays(row: Row, current: Parameters, names: tuple[str, ...], free: Collection[str]) -> bool:
     """Whether every held parameter has today's value."""
     return all(value == current[name] for name, value in zip(names, row, strict=True) if name not in free)
 
 
-def _follows(row: Row, current: Values, names: tuple[str, ...], follow: Mapping[str, str]) -> bool:
+def _follows(row: Row, current: Parameters, names: tuple[str, ...], follow: Mapping[str, str]) -> bool:
     """Whether a measured row keeps to the rules by which parameters follow others."""
     values = _values(row, names)
     return same(values, followed(values, current, follow))
 
 
 def _ladder(name: str, now: float, choices: Sequence[float] | None, scale: str | None) -> tuple[float, ...]:
-    """Values to choose from, ascending, today's among them."""
+    """Parameters to choose from, ascending, today's among them."""
     if choices is not None:
         return tuple(sorted({float(now), *map(float, choices)}))
     if now <= 0:  # no GPUs: nothing to multiply
@@ -131,7 +155,7 @@ def _rounded(name: str, value: float) -> float:
     return float(f"{value:.2g}")
 
 
-def _moves(bases: list[Values], ladders: Mapping[str, tuple[float, ...]], limit: int) -> Iterator[Values]:
+def _moves(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], limit: int) -> Iterator[Parameters]:
     """Everything if it is little; else from each base what differs in few parameters by few steps, the nearest first."""
     if math.prod(len(ladder) for ladder in ladders.values()) <= limit:
         for values in itertools.product(*ladders.values()):
@@ -142,21 +166,21 @@ def _moves(bases: list[Values], ladders: Mapping[str, tuple[float, ...]], limit:
     yield from _by_distance(bases, ladders, 2)
 
 
-def _by_distance(bases: list[Values], ladders: Mapping[str, tuple[float, ...]], changed: int) -> Iterable[Values]:
+def _by_distance(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], changed: int) -> Iterable[Parameters]:
     """Moves of exactly `changed` parameters, those of fewest ladder steps first."""
-    found: list[tuple[int, Values]] = []
+    moves: list[tuple[int, Parameters]] = []
     for base in bases:
         away = {name: _steps(ladder, base[name]) for name, ladder in ladders.items()}
-        near = {name: [value for value, steps in away[name].items() if changed == 1 or steps <= NEAR] for name in ladders}
+        close = {name: [value for value, n in away[name].items() if changed == 1 or n <= MOST_STEPS] for name in ladders}
         for names in itertools.combinations(ladders, changed):
-            for values in itertools.product(*(near[name] for name in names)):
+            for values in itertools.product(*(close[name] for name in names)):
                 steps = [away[name][value] for name, value in zip(names, values, strict=True)]
                 if all(steps):
-                    found.append((sum(steps), {**base, **dict(zip(names, values, strict=True))}))
-    return [move for _, move in sorted(found, key=lambda pair: pair[0])]
+                    moves.append((sum(steps), {**base, **dict(zip(names, values, strict=True))}))
+    return [move for _, move in sorted(moves, key=lambda pair: pair[0])]
 
 
-def _coordinated(bases: list[Values], ladders: Mapping[str, tuple[float, ...]]) -> Iterator[Values]:
+def _coordinated(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]]) -> Iterator[Parameters]:
     """GPUs, batch size and learning rate grow or shrink together: the rate with the batch, or with its square root.
 
     Source: Goyal et al., "Accurate, Large Minibatch SGD", 2017 (linear); Krizhevsky, "One weird trick", 2014 (square root).
@@ -178,7 +202,7 @@ def _nearest(ladder: tuple[float, ...], value: float) -> float:
     return min(ladder, key=lambda rung: abs(math.log(max(rung, 1e-9) / max(value, 1e-9))))
 
 
-def followed(move: Values, current: Values, follow: Mapping[str, str]) -> Values:
+def followed(move: Parameters, current: Parameters, follow: Mapping[str, str]) -> Parameters:
     """Set the parameters which follow others: by the leader's ratio to today, or its square root; today's value if that is 1."""
     values = dict(move)
     for name, rule in follow.items():
@@ -190,20 +214,20 @@ def followed(move: Values, current: Values, follow: Mapping[str, str]) -> Values
     return values
 
 
-def _best(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rate) -> Values | None:
+def _best(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rate) -> Parameters | None:
     """The configuration of the run that ended well with the least time and cost, weighed equally."""
-    found = [
+    measurements = [
         (math.log(seconds) + log_rate(values) / 2, values)
         for row, run in measured
         for values in [_values(row, names)]
         if run.ended_well and (seconds := run.outcome.duration_seconds)
     ]
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+    return min(measurements, key=lambda pair: pair[0])[1] if measurements else None
 
 
-def _row(values: Values, names: tuple[str, ...]) -> Row:
+def _row(values: Parameters, names: tuple[str, ...]) -> Row:
     return tuple(float(values[name]) for name in names)
 
 
-def _values(row: Row, names: tuple[str, ...]) -> Values:
+def _values(row: Row, names: tuple[str, ...]) -> Parameters:
     return dict(zip(names, row, strict=True))

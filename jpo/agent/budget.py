@@ -17,7 +17,7 @@ BUDGET = 1.0
 
 
 def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Parameters) -> Parameters:
-    """What would stand in config.ini, had the agent never changed it: the present values, unless they are its own work.
+    """Values of config.ini, had the agent never changed it: the present values, unless they are its own work.
 
     So going back to what was left counts as no saving, and values which somebody else has set since are the reference.
 
@@ -62,8 +62,8 @@ def relative_costs(
 
 def _geometric_mean(logs: Sequence[float]) -> float:
     """NaN where nothing was measured; beyond e^50 more is not worse."""
-    known = [log for log in logs if not math.isnan(log)]
-    return math.exp(min(sum(known) / len(known), 50.0)) if known else math.nan
+    finite = [log for log in logs if not math.isnan(log)]
+    return math.exp(min(sum(finite) / len(finite), 50.0)) if finite else math.nan
 
 
 def budget_left(relative: Sequence[float]) -> float:

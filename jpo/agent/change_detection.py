@@ -1,4 +1,4 @@
-"""Has the world changed? Forecasts that miss again and again to the same side say so; a single miss does not.
+"""Change detection: forecasts that miss again and again to the same side say that the world has changed; a single miss does not.
 
 The belief forgets old runs slowly, and an agent that learnt from a world that is no more knows less than one that begins anew. So
 learning is reset on this evidence: never on a timer, never by chance.
@@ -26,7 +26,7 @@ LEAST_SD = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Two-sided cumulative sum of standardised forecast errors.
+    """Control chart: the two-sided cumulative sum of standardised forecast errors.
 
     Source: Page, "Continuous Inspection Schemes", Biometrika 1954.
     """

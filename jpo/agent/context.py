@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Context:
-    """The circumstances of the next run.
+    """Context of the next run: the circumstances that neither belief nor preference hold.
 
     Attributes:
         runs_left: how many runs follow the next one, by the user's word; None = not said.

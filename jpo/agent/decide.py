@@ -1,4 +1,4 @@
-"""The answer: one candidate, or keep. Never without a reference run, never beyond what `explore` allows, never in silence.
+"""Decision: one candidate, or keep. Never without a reference run, never beyond what `explore` allows; always with reasons.
 
     off     only what was measured and is better than today by more than the noise, or confirmed by a second run
     safe    also what, with the stated confidence, costs no more than what is left of the budget: exploring may cost one run of
@@ -35,7 +35,7 @@ _NONE = 1e-9
 
 
 def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decision:
-    """Choose the next configuration.
+    """Decision on the next configuration.
 
     Args:
         policy: decides if it was released for this `explore` and the context; None = the belief rule.

@@ -1,4 +1,4 @@
-"""What a trial would teach: how much cheaper the best next choice is expected to become once its outcome is known.
+"""Knowledge gradient of a trial: how much cheaper the best next choice is expected to become once its outcome is known.
 
 Expected improvement counts only the case that the candidate itself turns out better. On jobs whose configurations resemble each
 other a run says something about all of them, and a trial can pay off although its own candidate loses.

@@ -1,4 +1,4 @@
-"""Actor and critics in numpy: all that a suggestion needs. Imports no torch; gives what the networks of networks.py give.
+"""Policy in numpy, actor and critics: all that a suggestion needs. Imports no torch; gives what the networks of networks.py give.
 
 A policy says of itself whether it passed the release test; one that did not may be read and compared, but does not decide.
 """
@@ -74,11 +74,11 @@ class Policy:
 
     def logits(self, features: Features) -> Floats:
         """The actor's preference for each candidate, the mean over the members: (K, WIDTH) -> (K,)."""
-        return np.asarray(np.mean([_forward(one, "actor", features)[:, 0] for one in self.members], axis=0))
+        return np.asarray(np.mean([_forward(member, "actor", features)[:, 0] for member in self.members], axis=0))
 
     def values(self, features: Features) -> Floats:
         """The smaller of the two critics' soft returns, the mean over the members: (K, WIDTH) -> (K,)."""
-        both = [_forward(one, "critics", features[None])[..., 0] for one in self.members]  # each (2, K)
+        both = [_forward(member, "critics", features[None])[..., 0] for member in self.members]  # each (2, K)
         return np.asarray(np.mean([pair.min(axis=0) for pair in both], axis=0))
 
     def preferred(self, features: Features, allowed: Bools) -> Floats:
@@ -90,7 +90,7 @@ class Policy:
         Source: pessimism over an ensemble, An et al., "Uncertainty-Based Offline Reinforcement Learning with Diversified
         Q-Ensemble", NeurIPS 2021.
         """
-        each = np.stack([_forward(one, "actor", features)[:, 0] for one in self.members])  # (members, K)
+        each = np.stack([_forward(member, "actor", features)[:, 0] for member in self.members])  # (members, K)
         rule = int(np.argmin(np.where(allowed, features[:, SCORE], np.inf)))
         preferred = (each - each[:, [rule]]).min(axis=0)
         if self.others:

@@ -1,5 +1,5 @@
-"""Several objectives become one number, the only place where a preference acts. What is compared are natural logs of ratios, so
-that 10% of time weighs as much as 10% of money, whatever the job's size."""
+"""Preference over several objectives, which become one number here and nowhere else. What is compared are natural logs of ratios,
+so that 10% of time weighs as much as 10% of money, whatever the job's size."""
 
 from __future__ import annotations
 

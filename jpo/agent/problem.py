@@ -1,4 +1,4 @@
-"""Decision problem: all that belief rule, SAC, guard and explanation look at, in one record.
+"""Decision problem: all that belief rule, SAC, guard and explanation read, in one record.
 
 Acquisition values and the set of what may be tried follow from it, and are computed once. It chooses nothing; `decide` does.
 """
@@ -23,7 +23,7 @@ Explore = Literal["off", "safe", "on"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is known at the moment of a decision.
+    """Decision problem: what is known, wanted and allowed at the moment of a decision.
 
     Attributes:
         candidates: the configurations between which is chosen; what may not be proposed is not admissible.
@@ -35,7 +35,7 @@ class Problem:
         explore: see `decide`.
         confidence: probability, in 0..1, with which a tried candidate must not cost more than what is left of the budget.
         budget_left: how many runs of today's configuration exploring may still cost; negative when it is overspent.
-        context: what is known of the next run besides.
+        context: what else is known of the next run.
     """
 
     candidates: Candidates

@@ -23,7 +23,7 @@ NEARLY_NOTHING = 0.005
 
 
 def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Why nothing can be said before the first run that ended well."""
+    """Reason why nothing can be said before the first run that ended well."""
     if not runs_finished:
         sentence = "no finished run of this workload is known yet; one run with today's values is needed as reference"
         return (sentence,), ("JPO-I601",)
@@ -31,7 +31,7 @@ def without_evidence(runs_finished: int) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Why something is tried although exploring may cost nothing more: today's values only ever failed."""
+    """Reason why something is tried although exploring may cost nothing more: today's values only ever failed."""
     candidates, belief = problem.candidates, problem.belief
     failures = int(belief.failures[candidates.current])
     finding = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
@@ -118,7 +118,7 @@ def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentence
 
 
 def of_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the calibration watch found of durations, if anything."""
+    """Reason and code where the calibration watch widened the intervals of durations."""
     if interval_factor <= 1:
         return (), ()
     factor = f"widened by a factor of {interval_factor:.2g}"
@@ -127,7 +127,7 @@ def of_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def of_loss_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What it found of validation losses."""
+    """Reason and code where it widened the intervals of validation losses."""
     if interval_factor <= 1:
         return (), ()
     factor = f"widened by a factor of {interval_factor:.2g}"
@@ -142,7 +142,7 @@ def _name(row: int, candidates: Candidates) -> str:
 
 
 def measured(problem: Problem, row: int) -> str:
-    """How a configuration that was run went, and what is expected of it against today's."""
+    """Account of a configuration that was run: how it went, and what is expected of it against today's."""
     belief = problem.belief
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
     badly = " and ".join(f"{how} {_times(n)}" for how, n in (("failed", failures), ("was stopped", stopped)) if n)

@@ -1,8 +1,8 @@
-"""What a run was worth, as a vector of log ratios to the workload's reference run; a scalar only when sampled, with a preference.
+"""Reward of a run, as a vector of log ratios to the workload's reference run; a scalar only when sampled, with a preference.
 
     column   0 time   1 cost   2 utilisation   3 validation loss   4 failed (1.0) or not (0.0)
              5 what breaks an SLA, in multiples of the reference run (no log; 0.0 = nothing): what was spent beyond the budget,
-               and for each promise that a run broke the natural log of what it had over what was promised, at most 1
+               and for each SLA target that a run missed the natural log of what it had over the target, at most 1
 
 Columns that were not measured are NaN. A failed run counts as twice the incumbent's time and cost at half its utilisation, so
 that under every preference it costs FAILURE_CHARGE runs of the incumbent.
@@ -24,18 +24,18 @@ WORST = 3.0
 """Regret is cut at three optimal runs: beyond, worse is equally to be avoided, and outliers would drown the critics."""
 
 OVERSPENT = 3.0
-"""What breaks an SLA counts so much once more: a tenth above the promised time is as bad as a third of the reference run more,
-and e times the promised time could not be worse."""
+"""What breaks an SLA counts so much once more: a tenth above the target time is as bad as a third of the reference run more,
+and e times the target time could not be worse."""
 
 
 def failed_like(incumbent: Floats) -> Floats:
-    """The reward vector of a failed run, (6,) -> (6,), given that of the incumbent at that time."""
+    """Reward vector of a failed run, (6,) -> (6,), given that of the incumbent at that time."""
     charge = math.log(FAILURE_CHARGE)
     return incumbent * (1, 1, 1, 1, 0, 0) + (charge, charge, -charge, 0, 1, 0)
 
 
 def reward_vector(run: Run, reference: Run, log_rate: float) -> Floats:
-    """Compare a run that ended well with the reference run.
+    """Reward vector of a run that ended well, compared with the reference run.
 
     Args:
         log_rate: natural log of the run's price per hour relative to the reference's; used where a cost is not measured. Where an
@@ -54,13 +54,13 @@ def reward_vector(run: Run, reference: Run, log_rate: float) -> Floats:
 
 
 def objective(vectors: Floats, preference: Preference) -> Floats:
-    """The log objective of reward vectors, (..., 6) -> (...), smaller is better; 0 = as the reference run."""
+    """Log objective of reward vectors, (..., 6) -> (...), smaller is better; 0 = as the reference run."""
     time, cost, utilisation, loss, *_ = np.moveaxis(vectors, -1, 0)
     return scalarise(time, cost, utilisation, loss, preference)
 
 
 def regret_reward(vectors: Floats, preference: Preference, best: Floats | float) -> Floats:
-    """The scalar reward: minus the regret against the best known configuration and what breaks an SLA, in runs of it.
+    """Scalar reward: minus the regret against the best known configuration and what breaks an SLA, in runs of it.
 
     Args:
         vectors: shape (..., 6).

@@ -1,4 +1,4 @@
-"""Which row of a candidate set a configuration or a run is."""
+"""Rows of a candidate set: which one a configuration or a run is."""
 
 from __future__ import annotations
 

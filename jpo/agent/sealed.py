@@ -42,8 +42,8 @@ def unseal(data: bytes, place: str = PLACE, remedy: str = REMEDY) -> tuple[Tenso
         StoreError: JPO-E601 if this is no sealed file, or not every byte is as it was written.
     """
     start = data.find(SEAL) + len(SEAL)
-    found = data[start : start + 64]
-    if start < len(SEAL) or hashlib.sha256(data[:start] + BLANK + data[start + 64 :]).hexdigest().encode() != found:
+    digest = data[start : start + 64]
+    if start < len(SEAL) or hashlib.sha256(data[:start] + BLANK + data[start + 64 :]).hexdigest().encode() != digest:
         raise StoreError(place, "is damaged, cut short or no file of JPO's agent", remedy, code="JPO-E601")
     try:
         size = int.from_bytes(data[:8], "little")

@@ -90,7 +90,7 @@ SHORTLIST = 48
 
 
 def features(problem: Problem, allowed: Bools) -> Features:
-    """Encode what is believed of each candidate. Shape (K, WIDTH), finite, within -5..5."""
+    """Features of each candidate: what is believed of it, encoded. Shape (K, WIDTH), finite, within -5..5."""
     regret = _regret(problem)
     own = _own(problem, regret)
     shared = (*_of_belief(problem), *_of_context(problem, regret, allowed))
@@ -202,7 +202,7 @@ def _log2_batch(candidates: Candidates, incumbent: int) -> Floats:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Observation:
-    """What the networks are shown before a run.
+    """Observation of the networks before a run.
 
     Attributes:
         rows: shape (n,), n at most SHORTLIST, ascending rows of the candidate set.
@@ -215,7 +215,7 @@ class Observation:
     allowed: Bools
 
     def index(self, row: int) -> int:
-        """Where a row of the candidate set stands in this observation."""
+        """Where a row of the candidate set is in this observation."""
         return int(np.flatnonzero(self.rows == row)[0])
 
 

@@ -84,11 +84,9 @@ def suggest(
     now = time.time()
     flags = {"prometheus": network.flags, "agent": {"explore": explore}, "preference": prefer}
     settings = load_settings(given, toml, flags)
-    once = None
-    if deadline is not None or max_cost is not None:
-        once = load_settings(
-            given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)}
-        ).values.sla.targets
+    lasting = settings.values.sla.targets
+    if deadline is not None or max_cost is not None:  # guard and agent alike go by them
+        settings = load_settings(given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
     config = config_of(given, settings)
     writable(output.files, config, settings)
     wanted = SuggestOptions(
@@ -101,7 +99,7 @@ def suggest(
         learn=not no_learn,
         seed=seed,
         chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
-        targets=once,
+        lasting=lasting,
     )
     report = command(config, settings, wanted)
     output.show(suggestion, report)

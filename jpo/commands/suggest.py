@@ -37,8 +37,8 @@ class SuggestOptions:
     learn: bool = True
     seed: int = 0
     chosen: Parameters = field(default_factory=dict)
-    targets: Mapping[str, float] | None = None
-    """SLA targets that --deadline and --max-cost make, for this once; None: the project's."""
+    lasting: Mapping[str, float] | None = None
+    """SLA targets that last, where --deadline and --max-cost set others for this once; None: those of the settings."""
 
 
 def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
@@ -46,7 +46,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
     with open_project(path, settings, now=options.now, read_only=options.dry_run) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
-        request = request_of(job, known.runs, chosen=chosen, targets=options.targets)
+        request = request_of(job, known.runs, chosen=chosen)
         known = learnt(job, request, known, options)
         policy = continual.policy_for(job.store, job.workload.identity, request.explore)
         with refusals_on_record(job, request, known, seed=options.seed):
@@ -61,7 +61,7 @@ def learnt(job: Project, request: Request, known: Known, options: SuggestOptions
     """Let the agent learn what is new, towards the targets that last; its trouble goes into the report."""
     if not options.learn or options.dry_run:
         return known
-    lasting = replace(request, targets=job.targets)  # targets for this once would make the agent begin anew
+    lasting = request if options.lasting is None else replace(request, targets=options.lasting)  # else it would begin anew
     seconds = job.learn_budget_seconds
     codes = continual.keep_up(
         job.store, job.workload.identity, known.runs, lasting, seconds=seconds, now=job.now, seed=options.seed

@@ -32,7 +32,7 @@ from jpo.history.rows import (
 )
 from jpo.history.runs import Forgotten, RecordedRun, follows, fuller, latest_start
 from jpo.history.series import pack
-from jpo.records import COURSES, Finished, Identity, Run, Series, Suggestion
+from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series, Suggestion
 
 _OF_IDENTITY = "dataset = :dataset AND model = :model AND framework = :framework"
 _THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
@@ -145,7 +145,7 @@ class SqlStore:
         statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
         with readable(self._database.place):
             stored = map(read_series, self._database.rows(statement, _run_key(run)))
-            return tuple(sorted(stored, key=lambda series: COURSES.index(series.quantity)))
+            return tuple(sorted(stored, key=lambda series: SERIES_QUANTITIES.index(series.quantity)))
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
         old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"

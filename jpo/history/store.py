@@ -61,7 +61,7 @@ class Store(Protocol):
         """Unix seconds up to which the source has been read for this workload; None before the first complete reading."""
 
     def series_of(self, run: Run) -> tuple[Series, ...]:
-        """Time series of the run's quantities, in the order of COURSES; those not recorded, or deleted by gc, are missing."""
+        """Time series of the run, in the order of SERIES_QUANTITIES; those not recorded, or deleted by gc, are missing."""
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
         """Delete the time series of runs that ended before a time (unix seconds); the runs themselves stay.

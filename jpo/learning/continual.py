@@ -32,7 +32,7 @@ CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What one round of learning did: runs taken in now, runs taken in altogether, gradient steps since the agent began, runs
+    """Result of one round of learning: runs taken in now, runs taken in altogether, gradient steps since the agent began, runs
     left, and how often it began anew because the world had changed."""
 
     runs: int
@@ -43,7 +43,7 @@ class Learnt:
 
 
 def policy_for(store: Store, identity: Identity, explore: Explore) -> Policy | None:
-    """The policy that may decide for this workload: its own where released, else the shipped one; None if there is none."""
+    """Policy that may decide for this workload: its own where released, else the shipped one; None if there is none."""
     own = own_policy(store, identity)
     if own and explore in own.released:
         return own
@@ -51,7 +51,7 @@ def policy_for(store: Store, identity: Identity, explore: Explore) -> Policy | N
 
 
 def own_policy(store: Store, identity: Identity) -> Policy | None:
-    """What `jpo learn` tested last; None if there is nothing, or nothing readable: it is a cache, and learnt anew."""
+    """Policy that `jpo learn` tested last; None if there is nothing, or nothing readable: it is a cache, and learnt anew."""
     saved = store.load_agent(f"policy {identity}")
     try:
         return load_policy(saved[0]) if saved else None
@@ -68,7 +68,7 @@ def need_torch() -> None:
 def keep_up(
     store: Store, identity: Identity, runs: Sequence[Run], request: Request, *, seconds: float, now: float, seed: int
 ) -> tuple[str, ...]:
-    """Inside `jpo suggest`: learn what is new, if anything is, torch is there and the user left time for it.
+    """Learning inside `jpo suggest`: of what is new, if anything is, torch is there and the user left time for it.
 
     Returns:
         JPO-W605 for the report if the agent could not be read or saved; else nothing.
@@ -84,7 +84,7 @@ def keep_up(
 
 
 def waiting(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
-    """How many runs the agent of this workload has not taken in yet; imports no torch."""
+    """Number of runs that the agent of this workload has not taken in yet; imports no torch."""
     saved = store.load_agent(f"agent {identity}")
     header = header_of(saved[0]) if saved else {}
     learnt = int(str(header.get("runs_learnt", 0)))
@@ -159,5 +159,5 @@ def untested(store: Store, identity: Identity) -> bool:
 
 
 def progress_of(header: Mapping[str, Any]) -> list[int]:
-    """What tells one state of an agent from another: it counts up, whether or not the agent began anew."""
+    """Progress of an agent, by which its states are distinguished: it counts up, whether or not the agent began anew."""
     return [int(header[name]) for name in ("runs_learnt", "resets", "updates")]

@@ -37,7 +37,7 @@ LEARNT_FROM = "the problem that was decided"
 
 
 def learnable(runs: Sequence[Run]) -> Sequence[Run]:
-    """The first run that ended well, which is the reference, and all that came after it."""
+    """Runs to learn from: the first one that ended well, which is the reference, and all that came after it."""
     first = next((i for i, run in enumerate(runs) if run.ended_well and run.outcome.duration_seconds), len(runs))
     return runs[first:]
 
@@ -54,7 +54,7 @@ def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
 def transitions(
     runs: Sequence[Run], request: Request, *, seed: int, first: int, followers: Sequence[Follower] = ()
 ) -> Iterator[Transition | None]:
-    """Every run after the reference, from number `first` on; None for one that says nothing under the preference.
+    """Transitions of every run after the reference, from number `first` on; None for one that says nothing under the preference.
 
     Args:
         followers: those of the runs that followed a suggestion.
@@ -67,13 +67,13 @@ def transitions(
 
 
 def known_after(runs: Sequence[Run], followers: Sequence[Follower]) -> Known:
-    """What was known of the workload after these runs."""
+    """Knowledge of the workload after these runs."""
     ids = {run.run_id for run in runs}
     return Known(tuple(runs), followed_up=changed([follower for follower in followers if follower[0].run_id in ids]))
 
 
 def transition(earlier: Known, known: Known, reference: Run, request: Request, seed: int) -> Transition | None:
-    """The last run that is known, with the decision problems before and after it.
+    """Transition of the last run that is known, with the decision problems before and after it.
 
     What a run did not report had the value before it.
     """
@@ -94,7 +94,7 @@ def transition(earlier: Known, known: Known, reference: Run, request: Request, s
 
 
 def problem_after(known: Known, prior: Prior, candidates: Candidates, request: Request) -> Problem:
-    """The problem as it was decided when this was known, with interval factor, reference, budget, context and SLA of that time.
+    """Decision problem as it was when this was known, with interval factor, reference, budget, context and SLA of that time.
 
     Runs of other workloads are left out: which of them were on record then is not known.
     """
@@ -104,7 +104,7 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:
-    """What each run was worth against the reference; one that failed counts like the best before it, charged.
+    """Reward vector of each run against the reference; one that failed counts like the best before it, charged.
 
     A run that broke SLA targets carries by how much, whatever it was worth otherwise.
     """

@@ -1,4 +1,4 @@
-"""One simulated job from its reference run on: what there is to choose from, what is true, what has happened, and what it cost.
+"""Simulated job from its reference run on: what there is to choose from, what is true, what has happened, and what it cost.
 
 The agent never sees the truth: practice.py shows it what telemetry would bring.
 """
@@ -34,7 +34,7 @@ DOMAINS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """One simulated job from its reference run on: what there is to choose from, what is true, and what has happened.
+    """Simulated job from its reference run on: what there is to choose from, what is true, and what has happened.
 
     Attributes:
         costs: in multiples of the optimum's under the conditions of that run, what broke the budget counted OVERSPENT times more.
@@ -112,19 +112,19 @@ def _hopeless(candidates: Candidates, truth: Draws) -> bool:
 def execute(job: Job, row: int, incumbent: int) -> Floats:
     """Run a candidate once, note the run and its cost, and return its reward vector, shape (6,)."""
     run, budget = job.next_run, job.script.budget
-    preference, known = job.script.preferences[run], job.vectors(run)
+    preference, vectors = job.script.preferences[run], job.vectors(run)
     outcome = simulate_run(job.truth, 0, row, job.rng.spawn(1)[0], noise=job.noise)  # the same luck whatever was chosen
     outcome = replace(outcome, log_time=outcome.log_time + float(job.script.drift[run, row]))
-    vector = failed_like(known[incumbent])
+    vector = failed_like(vectors[incumbent])
     if not outcome.failed:
         cost = outcome.log_time + float(job.script.log_rate[run, row])
         vector = np.array((outcome.log_time, cost, outcome.log_utilisation, outcome.log_loss, 0.0, 0.0))
-    worth = min(float(objective(vector, preference)), float(objective(known[incumbent], preference)) + CLIP)
+    worth = min(float(objective(vector, preference)), float(objective(vectors[incumbent], preference)) + CLIP)
     best = job.best(run)
     spent = math.exp(worth)
     if job.runs:  # the reference run was there before JPO
         vector[5] = 0.0 if budget is None else min(spent, max(0.0, sum(job.spent[1:]) + spent - budget))
-        job.against_keeping.append(math.exp(worth - float(objective(known[job.candidates.current], preference))))
+        job.against_keeping.append(math.exp(worth - float(objective(vectors[job.candidates.current], preference))))
     job.costs.append(math.exp(worth - best) + OVERSPENT * float(vector[5]) * math.exp(-best))
     job.runs.append(_run(outcome, job, row))
     job.rows.append(row)

@@ -36,13 +36,13 @@ ANYTHING = 0.1
 
 
 def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
-    """No progress shown."""
+    """Track of a loop that shows no progress."""
     return numbers
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DecisionPoint:
-    """What is known before a run, and the same as the networks see it."""
+    """Decision point of a simulated job: what is known before a run, and the same as the networks see it."""
 
     problem: Problem
     observation: Observation
@@ -75,7 +75,7 @@ def play(job: Job, choose: Choose) -> list[Transition]:
 
 
 def decision_point(job: Job) -> DecisionPoint:
-    """What is known before the next run, when config.ini holds what ran last."""
+    """Decision point before the next run, when config.ini holds what ran last."""
     run, row = job.next_run, job.rows[-1]
     candidates = replace(job.candidates, current=row, log_rate=job.script.log_rate[run])
     problem = Problem(
@@ -118,7 +118,9 @@ def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]
         priced = replace(candidates, log_rate=script.log_rate[script.later])
         moment = replace(problem, candidates=priced, belief=replace(belief, log_cost=moved), preference=preference)
         return moment.weighed, share
-    other = next((one for one in script.preferences if one != script.preferences[run]), script.preferences[run])
+    other = next(
+        (preference for preference in script.preferences if preference != script.preferences[run]), script.preferences[run]
+    )
     return replace(problem, preference=other).weighed, 0.5
 
 

@@ -1,4 +1,4 @@
-"""How the shipped policy is made: three agents practise on simulated jobs and decide together, if they pass the release test.
+"""Pretraining of the shipped policy: three agents practise on simulated jobs and decide together, if they pass the release test.
 
 A training that was interrupted goes on from its last stage, and ends in the same file as one that was not.
 """

@@ -22,7 +22,7 @@ from jpo.records import Identity
 THRESHOLD = 1.01
 """Not worse than the belief rule by more than one percent; set before any policy was trained, never tuned to let one pass."""
 CERTAINTY = 1.96
-"""Standard errors: the whole 95% interval must lie below the threshold (a non-inferiority test), so that luck releases none."""
+"""Standard errors: the whole 95% interval must be below the threshold (a non-inferiority test), so that luck releases none."""
 TESTED = ("safe", "on", *DOMAINS)
 """The jobs of a release test go round these: what most users have is tested twice as often."""
 RELEASE_JOBS = 630
@@ -65,7 +65,7 @@ def compare(policy_costs: Sequence[float], rule_costs: Sequence[float]) -> Relea
 
 def release_test(policy: Policy, seeds: Iterable[int]) -> dict[str, Release]:
     """Play the same fresh jobs, one per seed, with the policy and with the belief rule; one result for each of
-    SITUATIONS that had two jobs or more."""
+    DOMAINS that had two jobs or more."""
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in DOMAINS}
     for seed in seeds:
         name = TESTED[seed % len(TESTED)]
@@ -105,6 +105,6 @@ def release_if_passed(store: Store, identity: Identity, track: Track, *, now: fl
 
 
 def tested(identity: Identity, digest: str, results: Mapping[str, Release], released: Sequence[str], now: float) -> AuditEvent:
-    """The result of a release test for the audit log: where the policy decides from now on, and by which figures."""
+    """Result of a release test for the audit log: where the policy decides from now on, and by which figures."""
     figures: dict[str, Json] = {name: {**asdict(result), "passed": result.passed} for name, result in results.items()}
     return AuditEvent("tested", now, identity, {"policy": digest, "released": list(released), "results": figures})

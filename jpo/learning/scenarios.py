@@ -30,7 +30,7 @@ FURTHEST = float(np.log(2.5))
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Script:
-    """What holds in each of R runs of one job with K candidates.
+    """Script of a scenario: what holds in each of R runs of one job with K candidates.
 
     Attributes:
         drift: shape (R, K), natural log of each candidate's duration relative to run 0. Hidden.
@@ -64,7 +64,7 @@ def stationary(candidates: Candidates, _truth: Draws, preference: Preference, _r
 def drift(candidates: Candidates, truth: Draws, preference: Preference, rng: np.random.Generator) -> Script:
     """Data grow and hardware changes as in jpo/simulate/drift.py; in 70% of the jobs the optimum jumps as well.
 
-    Jump: from a run in the middle three fifths on, ln duration lies LU(0.3, 1) of the way towards that of another job drawn on
+    Jump: from a run in the middle three fifths on, ln duration is LU(0.3, 1) of the way towards that of another job drawn on
     the same candidates, as when code, data or hardware were exchanged, but no candidate becomes more than FURTHEST faster or
     slower.
     """

@@ -24,14 +24,14 @@ from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import promised, within_sla
+from jpo.optimizer.sla import target_forecasts, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Undo
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The decision, what it means in parameters, and what is expected today and then."""
+    """Advice: the decision, what it means in parameters, and what is expected today and then."""
 
     decision: Decision
     current: Parameters
@@ -51,7 +51,7 @@ class Advice:
 
 
 def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, interval_factor: float | None = None) -> Advice:
-    """Choose the next configuration.
+    """Advice on the next configuration.
 
     Args:
         known: the workload's runs, those of other workloads, what followed suggestions, and what is untried or may be undone.
@@ -89,7 +89,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
 def advise_among(
     candidates: Candidates, belief: Belief, request: Request, known: Known, policy: Policy | None, *, interval_factor: float = 1.0
 ) -> Advice:
-    """The advice where candidates, belief and the calibration watch's factor are given."""
+    """Advice where candidates, belief and the calibration watch's factor are given."""
     problem = problem_of(candidates, belief, request, known, interval_factor=interval_factor)
     decision = choose(problem, request, policy, len(known.runs))
     now, then = (_forecast(problem, row, request) for row in (candidates.current, decision.choice))
@@ -98,7 +98,7 @@ def advise_among(
 
 
 def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
-    """The decision problem among the candidates that are not expected to break the SLA.
+    """Decision problem among the candidates that are not expected to break the SLA.
 
     Raises:
         NothingAdmissible: JPO-E402, nothing is left.
@@ -108,7 +108,7 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
-    """The same; among all candidates where each is expected to break the SLA, for what was done all the same."""
+    """Decision problem within the SLA; among all rows where each is expected to break it, for what was done all the same."""
     try:
         return problem_within_sla(surrogate, request, known)
     except NothingAdmissible:
@@ -116,23 +116,21 @@ def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) ->
 
 
 def choose(problem: Problem, request: Request, policy: Policy | None, runs_finished: int) -> Decision:
-    """The agent's decision among the admissible candidates; a row that is not admissible only while nothing is known.
+    """Decision of the agent among the admissible candidates; a row that is not admissible only while nothing is known.
 
     Raises:
         NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
     """
     decision = decide(problem, policy, runs_finished)
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
-        finding = (
-            "no configuration that was measured is expected to keep what is promised, and only measured ones may be used now"
-        )
-        remedy = "relax a promise, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
+        finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
+        remedy = "relax a target, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
         raise NothingAdmissible(f"[sla] {', '.join(request.targets)}", finding, remedy, code="JPO-E402")
     return decision
 
 
 def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Undo) -> Decision | None:
-    """Undo the last change if it did harm, and the values before it may stand there and are expected to keep the SLA."""
+    """Decision to undo the last change, if it did harm and the values before it may be used and are expected to keep the SLA."""
     candidates, now = surrogate.candidates, surrogate.candidates.current
     today = candidates.parameters(now)
     before = {**today, **last.values}
@@ -141,7 +139,7 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     if not (rows.size and movable and request.admissible(today, before)):
         return None
     row = int(rows[0])
-    targets = list(promised(surrogate, request))
+    targets = list(target_forecasts(surrogate, request))
     if not all(target.kept[row] for target in targets):
         return None
     missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]

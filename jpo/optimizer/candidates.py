@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jpo.agent.action import followed, propose_candidates
+from jpo.agent.action import CandidateRules, followed, propose_candidates
 from jpo.agent.rows import rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
@@ -19,12 +19,9 @@ def collect(request: Request, runs: Sequence[Run]) -> Candidates:
     candidates = propose_candidates(
         request.current,
         runs,
-        free=request.free,
+        CandidateRules(request.free, request.choices, request.scales, request.follow),
         admissible=lambda proposed: request.admissible(request.current, proposed),
         log_rate=lambda values: log_rate(values, request.prices),
-        choices=request.choices,
-        scales=request.scales,
-        follow=request.follow,
     )
     return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
 

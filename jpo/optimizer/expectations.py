@@ -34,13 +34,13 @@ NOTHING = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Basis:
-    """What expectations can rest on.
+    """Basis of expectations: what they can rest on.
 
     Attributes:
         surrogate: from this workload's finished runs where there are any.
         others: runs of other workloads.
         gpu_type: which GPUs they are, where the user has said so.
-        beside: surrogates with one more configuration each, by its values, for those that are no candidates.
+        extended: surrogates with one more configuration each, by its values, for those that are no candidates.
     """
 
     identity: Identity
@@ -49,15 +49,15 @@ class Basis:
     others: Sequence[Run]
     gpu_type: str | None
     seed: int
-    beside: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
+    extended: Mapping[tuple[float, ...], Surrogate] = field(default_factory=dict)
 
     def surrogate_of(self, values: Parameters) -> Surrogate:
-        """The one in which a configuration is a candidate."""
-        return self.beside.get(tuple(values.values()), self.surrogate)
+        """Surrogate in which a configuration is a candidate."""
+        return self.extended.get(tuple(values.values()), self.surrogate)
 
 
 def expectations(asked: Sequence[Parameters], basis: Basis) -> list[list[Expected]]:
-    """For each configuration what is expected of it, what counts first; at least one, which may be "unknown"."""
+    """Expectations of each configuration, the one that counts first; at least one, which may be "unknown"."""
     candidates = basis.surrogate.candidates
     rows = [candidates.parameters(candidates.current), *asked]
     history = [_history(values, basis) for values in rows]
@@ -91,16 +91,16 @@ def _history_counts(past: Expected | None, small: Expected | None, basis: Basis)
 def _ordered(past: Expected | None, small: Expected | None, *, history_counts: bool) -> list[Expected]:
     """History and trials, what counts first; where trials count, what they do not tell is the history's word."""
     if past is None or small is None:
-        return [one for one in (past, small) if one]
+        return [expected for expected in (past, small) if expected]
     if history_counts:
         return [past, small]
     words = f"{small.words}; what a trial does not tell, on {past.words}"
     return [replace(small, words=words, forecast=replace(past.forecast, **_known(small.forecast))), past]
 
 
-def disagree(found: Sequence[Expected]) -> bool:
+def disagree(expected: Sequence[Expected]) -> bool:
     """Whether two expectations of one configuration exclude each other."""
-    spans = [one.forecast.duration_seconds for one in found if one.forecast.duration_seconds]
+    spans = [each.forecast.duration_seconds for each in expected if each.forecast.duration_seconds]
     return len(spans) > 1 and (spans[0].high < spans[1].low or spans[1].high < spans[0].low)
 
 
@@ -108,9 +108,9 @@ def _known(forecast: Forecast) -> dict[str, Interval]:
     return {name: value for name in Forecast.__dataclass_fields__ if (value := getattr(forecast, name)) is not None}
 
 
-def _width(one: Expected) -> float:
+def _width(expected: Expected) -> float:
     """Of the interval of the duration, in natural logs."""
-    seconds = one.forecast.duration_seconds
+    seconds = expected.forecast.duration_seconds
     return math.log(seconds.high / seconds.low) if seconds and seconds.low > 0 else math.inf
 
 
@@ -118,13 +118,13 @@ def _by_trials(asked: Sequence[Parameters], basis: Basis) -> list[Expected | Non
     """By the trials' speeds, carried over to each configuration and to all epochs on all the data."""
     trials, candidates = basis.trials, basis.surrogate.candidates
     today = candidates.parameters(candidates.current)
-    ran = [{**today, **one.parameters} for one in trials]
-    names = ", ".join(one.run_id for one in trials[:4]) + (f" and {len(trials) - 4} more" if len(trials) > 4 else "")
-    shares = ", ".join(dict.fromkeys(f"{100 * one.fraction:g}%" for one in trials))
+    ran = [{**today, **trial.parameters} for trial in trials]
+    names = ", ".join(trial.run_id for trial in trials[:4]) + (f" and {len(trials) - 4} more" if len(trials) > 4 else "")
+    shares = ", ".join(dict.fromkeys(f"{100 * trial.fraction:g}%" for trial in trials))
     words = f"{len(trials)} trial{'' if len(trials) == 1 else 's'} on {shares} of the data: {names}"
     return [
         Expected("trials", words, _full_run(values, seconds, ran, basis))
-        for values, seconds in ((one, seconds_by_trials(trials, ran, [one], basis.seed)[0]) for one in asked)
+        for values, seconds in ((values, seconds_by_trials(trials, ran, [values], basis.seed)[0]) for values in asked)
     ]
 
 
@@ -146,22 +146,22 @@ def _step_times(rows: Sequence[Parameters], seed: int) -> np.ndarray[tuple[int, 
 def _full_run(values: Parameters, seconds: Interval, ran: Sequence[Parameters], basis: Basis) -> Forecast:
     """What a trial of this very configuration tells next to its speed: loss and memory, if it saw all the data."""
     trials = basis.trials
-    samples = next((one.samples / one.fraction for one in trials if one.samples), None)
+    samples = next((trial.samples / trial.fraction for trial in trials if trial.samples), None)
     work = None if samples is None else samples * values["epochs"]
-    alike = [one for one, its in zip(trials, ran, strict=True) if one.fraction == 1 and _same_but_epochs(its, values)]
-    memory = max((one.memory_gib for one in alike if one.memory_gib is not None), default=None)
-    losses = [found for one in alike if (found := loss_after(one.losses, values["epochs"]))]
+    alike = [trial for trial, its in zip(trials, ran, strict=True) if trial.fraction == 1 and _same_but_epochs(its, values)]
+    memory = max((trial.memory_gib for trial in alike if trial.memory_gib is not None), default=None)
+    losses = [loss for trial in alike if (loss := loss_after(trial.losses, values["epochs"]))]
     return Forecast(
         duration_seconds=seconds,
         cost_usd=cost(seconds, values, basis.surrogate_of(values)),
-        val_loss=min(losses, key=lambda one: one.high / one.low) if losses else None,
+        val_loss=min(losses, key=lambda loss: loss.high / loss.low) if losses else None,
         throughput_samples_per_second=Interval(work / seconds.mean, work / seconds.high, work / seconds.low) if work else None,
         memory_gib=Interval(memory, memory / (1 + MEMORY_ERROR), memory * (1 + MEMORY_ERROR)) if memory else None,
     )
 
 
 def _same_but_epochs(some: Parameters, other: Parameters) -> bool:
-    return same(*({name: value for name, value in one.items() if name != "epochs"} for one in (some, other)))
+    return same(*({name: value for name, value in values.items() if name != "epochs"} for values in (some, other)))
 
 
 def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, prices: Prices | None = None) -> Interval | None:
@@ -169,7 +169,7 @@ def cost(seconds: Interval | None, values: Parameters, surrogate: Surrogate, pri
     rate = surrogate.usd_per_hour(surrogate.row(values), prices)
     if rate is None or seconds is None:
         return None
-    return Interval(*(one * rate / 3600 for one in (seconds.mean, seconds.low, seconds.high)))
+    return Interval(*(bound * rate / 3600 for bound in (seconds.mean, seconds.low, seconds.high)))
 
 
 def _guessed(values: Parameters, basis: Basis) -> Expected:

@@ -16,7 +16,7 @@ from jpo.wording.names import SHORT
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One configuration.
+    """Point of a front: one configuration.
 
     Attributes:
         runs: finished runs whose medians the values are; 0 = predicted.
@@ -26,7 +26,7 @@ class Point:
         on_expected_front: no point is, predicted ones included.
         marks: "today", "suggested", "prefer cost" ...
         p_fail: probability that a run fails; None for a measured one.
-        breaks: promises of [sla] which it breaks, or is expected to.
+        breaks: targets of [sla] which it breaks, or is expected to.
     """
 
     parameters: Mapping[str, float]
@@ -58,7 +58,7 @@ class Volumes:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What `jpo pareto` shows.
+    """Front as `jpo pareto` shows it.
 
     Attributes:
         objectives: name on the command line -> quantity, a field of Forecast; utilisations are maximised, all others minimised.
@@ -90,7 +90,7 @@ class Front:
         return tuple(self.objectives.values())
 
     def of_kind(self, *, measured: bool) -> tuple[Point, ...]:
-        """The measured or the predicted points."""
+        """Points that were measured, or predicted."""
         return tuple(point for point in self.points if bool(point.runs) is measured)
 
 

@@ -16,7 +16,7 @@ Kind = Literal["history", "trials", "similar workloads", "heuristic", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A forecast and what it rests on.
+    """Expectation: a forecast and what it rests on.
 
     Attributes:
         words: the runs, trials or workloads in question; for "unknown", what is missing.
@@ -29,35 +29,35 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One configuration.
+    """Row of a prediction: one configuration.
 
     Attributes:
         parameters: all of them; `differs`: those that are not today's.
         spot: on spot prices (True), on demand (False), or as [prices] says (None).
-        expected: what counts; `beside`: what else there is to rest on, and says something different.
+        expected: what counts; `further`: what else there is to rest on, and says something different.
         runs: how many finished runs with exactly these values ended well.
         why_not: what the limits say against it; empty: it is admissible.
-        sla: promises held against the forecast.
+        sla: targets held against the forecast.
     """
 
     parameters: Mapping[str, float]
     differs: Mapping[str, float]
     spot: bool | None
     expected: Expected
-    beside: tuple[Expected, ...] = ()
+    further: tuple[Expected, ...] = ()
     runs: int = 0
     why_not: tuple[str, ...] = ()
     sla: tuple[SlaCheck, ...] = ()
 
     @property
     def allowed(self) -> bool:
-        """Admissible, and not expected to break a promise."""
+        """Admissible, and not expected to break an SLA target."""
         return not self.why_not and all(check.verdict != "broken" for check in self.sla)
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Another row that keeps to what was asked: faster than the answer, and more expensive. None: unknown."""
+    """Option: another row that keeps to what was asked, faster than the answer and more expensive. None: unknown."""
 
     row: int
     seconds_saved: float
@@ -67,7 +67,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To "what is the cheapest in time", "the fastest within the budget", or both.
+    """Answer to "what is the cheapest in time", "the fastest within the budget", or both.
 
     Attributes:
         met: whether an allowed row is expected to keep to it.
@@ -88,7 +88,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Everything that `jpo predict` says.
+    """Prediction: everything that `jpo predict` says.
 
     Attributes:
         runs: finished runs of the workload on record.

@@ -51,7 +51,7 @@ def further_rows(rows: Sequence[Row], basis: RowBasis, *, spot: bool) -> list[Ro
 def warnings(rows: Sequence[Row], basis: RowBasis) -> dict[str, str]:
     """What must be known to read the figures: sentence -> reason code."""
     trials, sentences = basis.evidence.trials, {}
-    if any(disagree([row.expected, *row.beside]) for row in rows):
+    if any(disagree([row.expected, *row.further]) for row in rows):
         sentences[DISAGREE] = "JPO-W821"
     shares = {trial.fraction for trial in trials}
     if shares and len(shares) == 1 and shares != {1.0} and all(trial.evaluation is None for trial in trials):
@@ -78,7 +78,7 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
     request, today = basis.request, basis.request.current
     prices = request.prices if spot is None else replace(request.prices, spot=spot)
     if spot is not None:
-        expected = [_priced(one, values, basis.evidence.surrogate_of(values), prices) for one in expected]
+        expected = [_priced(each, values, basis.evidence.surrogate_of(values), prices) for each in expected]
     facts = Facts(
         gpu_memory_gib_now=gpu_memory_gib_now(today, basis.runs),
         usd_per_hour_next=usd_per_hour(values, prices),
@@ -88,7 +88,7 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
         differs={name: value for name, value in values.items() if value != today[name]},
         spot=spot,
         expected=expected[0],
-        beside=tuple(expected[1:]),
+        further=tuple(expected[1:]),
         runs=sum(run.ended_well and same(run.parameters, values) for run in basis.runs if run.parameters),
         why_not=tuple(violation.message for violation in constraints.check(today, values, basis.limits, facts).violations),
         sla=check_sla(request.targets, expected[0].forecast),

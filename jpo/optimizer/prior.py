@@ -1,4 +1,4 @@
-"""What is believed before a workload's first run, and after its runs: simulated jobs, and surfaces like those of other jobs."""
+"""Prior of a workload and the belief after its runs: simulated jobs, and surfaces like those of other jobs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MOST_OTHERS = 20
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Prior:
-    """Simulated jobs on a set of candidates, and surfaces recalled from other workloads where there are any."""
+    """Prior: simulated jobs on a set of candidates, and surfaces recalled from other workloads where there are any."""
 
     draws: Draws
     recalled: TransferredSurfaces | None
 
 
 def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, shipped: bool = True) -> Prior:
-    """The prior on these candidates.
+    """Prior on these candidates.
 
     Args:
         others: runs of other workloads.
@@ -53,8 +53,8 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
         for name, column in zip(candidates.names, candidates.values.T, strict=True)
         if name in PARAMETERS and np.ptp(column) > 0
     ]
-    known = [*fit_surfaces(others, varying), *([shipped_surfaces()] if shipped else [])]
-    return Prior(draws, transfer_surfaces(known, candidates, seed))
+    surfaces = [*fit_surfaces(others, varying), *([shipped_surfaces()] if shipped else [])]
+    return Prior(draws, transfer_surfaces(surfaces, candidates, seed))
 
 
 def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:
@@ -70,7 +70,7 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
 
 
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
-    """What is believed of the candidates after the runs."""
+    """Belief about the candidates after the runs."""
     return posterior(prior.draws, candidates, runs, prior.recalled)
 
 

@@ -20,7 +20,7 @@ WATCHED = 100
 def problem_of(
     candidates: Candidates, belief: Belief, request: Request, known: Known, *, interval_factor: float = 1.0
 ) -> Problem:
-    """The decision problem after these runs."""
+    """Decision problem after these runs."""
     rates = candidates.log_rate
     costs = relative_costs(
         known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
@@ -39,13 +39,13 @@ def problem_of(
 
 
 def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Parameters]]) -> int | None:
-    """The row of the values before the agent's first change; None where they are no candidate, and cannot be compared with."""
+    """Row of the values before the agent's first change; None where they are no candidate, and cannot be compared with."""
     today = candidates.parameters(candidates.current)
     rows = rows_of(candidates, {**today, **reference_values(followed_up, today)})
     return int(rows[0]) if rows.size else None
 
 
 def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Context:
-    """What the last runs say of change, for a policy that reads it."""
+    """Context of the next run: what the last runs say of change, for a policy that reads it."""
     placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
     return watched(UNKNOWN, belief, [row for row, _ in placed], [run for _, run in placed])

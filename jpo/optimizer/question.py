@@ -1,4 +1,4 @@
-"""What `jpo predict` is asked: configurations that a job could have; whether the limits allow them is said of each row."""
+"""Question to `jpo predict`: configurations that a job could have; whether the limits allow them is said of each row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the command line asked for; see `jpo predict --help`.
+    """Question of the command line; see `jpo predict --help`.
 
     Raises:
         UsageError: JPO-E823, a share of the data that cannot be, or of no trial.
@@ -44,7 +44,7 @@ class Question:
 
 
 def asked_for(question: Question, workload: Workload, request: Request) -> list[Parameters]:
-    """Today's configuration, then one for each combination of --set and --vary, with what follows from them."""
+    """Configurations asked for: today's, then one for each combination of --set and --vary, with what follows from them."""
     today = workload.current
     chosen = {name: possible("--set", name, value, workload) for name, value in question.chosen.items()}
     varied = {name: several(name, text, workload) for name, text in question.varied.items()}
@@ -55,14 +55,14 @@ def asked_for(question: Question, workload: Workload, request: Request) -> list[
         finding = f"makes {math.prod(map(len, varied.values()))} rows, more than {MOST_ROWS}"
         raise UsageError("--vary", finding, "vary fewer values at once", code="JPO-E823")
     combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
-    rows = [today, *(with_followers(request, {**chosen, **one}) for one in combinations if chosen or one)]
+    rows = [today, *(with_followers(request, {**chosen, **values}) for values in combinations if chosen or values)]
     return list({tuple(sorted(row.items())): row for row in rows}.values())
 
 
 def several(name: str, text: str, workload: Workload) -> list[float]:
-    """The values of --vary, each once."""
+    """Values of --vary, each once."""
     try:
-        values = [float(one) for one in text.split(",")]
+        values = [float(number) for number in text.split(",")]
     except ValueError as error:
         finding = f"{name} = {text!r:.80} is not a list of numbers"
         raise UsageError("--vary", finding, f"write e.g. --vary {name}=1,2,4", code="JPO-E823") from error
@@ -70,7 +70,7 @@ def several(name: str, text: str, workload: Workload) -> list[float]:
 
 
 def possible(option: str, name: str, value: float, workload: Workload) -> float:
-    """A value that a training job could have; whether the limits allow it is another question."""
+    """Value that a training job could have; whether the limits allow it is another question."""
     if name not in workload.current:
         finding = f"{workload.path} has no parameter {name}"
         raise UsageError(option, finding, f"it has {', '.join(workload.current)}", code="JPO-E823")
@@ -83,7 +83,7 @@ def possible(option: str, name: str, value: float, workload: Workload) -> float:
 def can_be_scaled(workload: Workload) -> None:
     """Trials are carried over to today's values, which must be those of a training job."""
     if "epochs" not in workload.current:
-        finding = "has no epochs, so how long a full run is beside a trial is unknown"
+        finding = "has no epochs, so how long a full run is compared with a trial is unknown"
         raise UsageError(str(workload.path), finding, "name their key in [parameters] epochs", code="JPO-E822")
     for name, value in workload.current.items():
         possible(str(workload.path), name, value, workload)

@@ -15,13 +15,13 @@ from jpo.records import USD, Currency, Parameters, Preference
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user wants and allows.
+    """Request of the user: what is wanted and allowed.
 
     Attributes:
         current: today's values by parameter name.
         free: parameters that may change.
         admissible: the guard's word on (today's, proposed) values.
-        choices, scales, follow: see `propose_candidates`.
+        choices, scales, follow: see `CandidateRules`.
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.

@@ -1,6 +1,6 @@
-"""What [sla] promises, held against everything that could be suggested: which candidates keep it, and why none does.
+"""SLA targets held against everything that could be suggested: which candidates keep them, and why none does.
 
-What is not known breaks no promise. It chooses nothing: of the candidates that are left, `advise` does.
+What is not known breaks no target. It chooses nothing: of the candidates that are left, `advise` does.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ AT_BEST = {
     "cpu_util_min": "has a CPU utilisation of at most",
     "val_loss_max": "ends with a validation loss of at least",
 }
-"""What is expected of configurations that keep another promise."""
+"""What is expected of configurations that keep another target."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Promised:
-    """A promise about which something is known: what is expected at every candidate and whether it is kept there, (K,) each."""
+class TargetForecast:
+    """Forecast of an SLA target at every candidate: what is expected and whether the target is kept, shape (K,) each."""
 
     name: str
     limit: float
@@ -54,54 +54,54 @@ class Promised:
         return numbers.written(self.name, value, self.currency)
 
 
-def promised(surrogate: Surrogate, request: Request) -> Iterator[Promised]:
-    """The promises about which something is known; where nothing is known of a candidate (NaN), it keeps them."""
+def target_forecasts(surrogate: Surrogate, request: Request) -> Iterator[TargetForecast]:
+    """Forecasts of the SLA targets about which something is known; where nothing is known of a candidate (NaN), it keeps them."""
     for name, limit in request.targets.items():
-        promise = SLA_TARGETS[name]
-        expected = surrogate.expected(promise.quantity)
+        target = SLA_TARGETS[name]
+        expected = surrogate.expected(target.quantity)
         if expected is not None:
-            edge = promise.edge(limit)
-            kept = ~(expected > edge if promise.at_most else expected < edge)
-            yield Promised(name, limit, expected, kept, request.currency)
+            edge = target.edge(limit)
+            kept = ~(expected > edge if target.at_most else expected < edge)
+            yield TargetForecast(name, limit, expected, kept, request.currency)
 
 
 def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
-    """The candidates without those that are expected to break the SLA.
+    """Candidates without those that are expected to break the SLA.
 
     Raises:
-        NothingAdmissible: JPO-E402, nothing is left; names the promise and what comes nearest, or the promises that exclude each
+        NothingAdmissible: JPO-E402, nothing is left; names the target and what comes nearest, or the targets that exclude each
             other.
     """
     allowed = surrogate.candidates.admissible
-    targets = tuple(promised(surrogate, request))
-    for one in targets:
-        if not (allowed & one.kept).any():
+    targets = tuple(target_forecasts(surrogate, request))
+    for target in targets:
+        if not (allowed & target.kept).any():
             remedy = "relax it, or widen the limits in [parameters]"
-            raise NothingAdmissible(f"[sla] {one.name}", _out_of_reach(one, allowed), remedy, code="JPO-E402")
-    keeps = np.logical_and.reduce([allowed, *(one.kept for one in targets)])
+            raise NothingAdmissible(f"[sla] {target.name}", _out_of_reach(target, allowed), remedy, code="JPO-E402")
+    keeps = np.logical_and.reduce([allowed, *(target.kept for target in targets)])
     if not keeps.any():
         remedy = "relax one of them, or widen the limits in [parameters]"
         raise NothingAdmissible("[sla]", _contradiction(targets, allowed), remedy, code="JPO-E402")
     return replace(surrogate.candidates, admissible=keeps)
 
 
-def _out_of_reach(one: Promised, allowed: Bools) -> str:
-    """That nothing keeps a promise, and what comes nearest."""
-    limit, nearest = one.written(one.limit), one.written(one.best(allowed))
+def _out_of_reach(target: TargetForecast, allowed: Bools) -> str:
+    """That nothing keeps a target, and what comes nearest."""
+    limit, nearest = target.written(target.limit), target.written(target.best(allowed))
     if nearest == limit:
-        nearest = f"a little {'more' if SLA_TARGETS[one.name].at_most else 'less'}"
+        nearest = f"a little {'more' if SLA_TARGETS[target.name].at_most else 'less'}"
     return f"no admissible configuration is expected to keep {limit}; the nearest expects {nearest}"
 
 
-def _contradiction(targets: Sequence[Promised], allowed: Bools) -> str:
-    """Why promises that can be kept one by one cannot be kept together."""
-    pairs = [(one, other) for one, other in combinations(targets, 2) if not (allowed & one.kept & other.kept).any()]
+def _contradiction(targets: Sequence[TargetForecast], allowed: Bools) -> str:
+    """Why targets that can be kept one by one cannot be kept together."""
+    pairs = [(target, other) for target, other in combinations(targets, 2) if not (allowed & target.kept & other.kept).any()]
     if not pairs:
-        return f"{', '.join(one.name for one in targets)} cannot be kept together, though any two of them can"
-    one, other = pairs[0]
+        return f"{', '.join(target.name for target in targets)} cannot be kept together, though any two of them can"
+    target, other = pairs[0]
     texts = [
         f"what keeps {kept.name} {AT_BEST[broken.name]} {broken.written(broken.best(allowed & kept.kept))}"
-        for kept, broken in ((one, other), (other, one))
+        for kept, broken in ((target, other), (other, target))
     ]
-    names = " and ".join(f"{each.name} ({each.written(each.limit)})" for each in (one, other))
+    names = " and ".join(f"{each.name} ({each.written(each.limit)})" for each in (target, other))
     return f"{names} contradict each other: {'; '.join(texts)}"

@@ -1,4 +1,4 @@
-"""The suggestion: everything about one answer in one record, from advice, proposal and what was known.
+"""Suggestion: everything about one answer in one record, from advice, proposal and what was known.
 
 No store, no file, no clock: the proposal has been formatted and checked already, and nothing is written here.
 """
@@ -24,7 +24,7 @@ TELLING = 3
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What would be in config.ini.
+    """Proposal for config.ini: what would be written into it.
 
     Attributes:
         workload: the file as it is.
@@ -53,7 +53,7 @@ def suggestion_of(
     suggestion_id: str,
     now: float,
 ) -> Suggestion:
-    """The suggestion that goes on record.
+    """Suggestion that goes on record.
 
     Args:
         policy: the agent that was asked; None where the belief rule was.
@@ -93,21 +93,21 @@ def suggestion_of(
 
 
 def decider(policy: Policy | None, decided_by: str) -> str | None:
-    """What decided, for the record: the digest of the policy's weights, or "belief rule"; None where neither was asked."""
+    """Decider, for the record: the digest of the policy's weights, or "belief rule"; None where neither was asked."""
     if decided_by == "sac" and policy is not None:
         return policy.digest
     return "belief rule" if decided_by == "belief" else None
 
 
 def gpu_memory_gib_now(current: Parameters, runs: Sequence[Run]) -> float | None:
-    """The most GPU memory that a run with today's batch size, GPUs and layers was seen to need; what else differs costs none."""
+    """Highest GPU memory that a run with today's batch size, GPUs and layers was seen to need; what else differs costs none."""
     today = {name: value for name, value in current.items() if name in ("batch_size", "gpus", "num_layers")}
     like_today = [run for run in runs if run.parameters and same(run.parameters, today)]
     return max((run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None), default=None)
 
 
 def number_in(parameter: Parameter, text: str) -> float:
-    """The number that a new text means, read as the guard reads it."""
+    """Number that a new text means, read as the guard reads it."""
     value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
     assert value is not None, "the old text was a number in the same unit"
     return value
@@ -121,14 +121,14 @@ def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str,
 
 
 def change(parameter: Parameter, edit: Edit, advice: Advice, runs: Sequence[Run]) -> Change:
-    """One line of the suggestion."""
+    """Change of one parameter: a line of the suggestion."""
     name, new = parameter.name, number_in(parameter, edit.new_text)
     reason = "set by hand" if name in advice.by_hand else why(name, new, advice.current, runs)
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
 
 
 def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> str:
-    """What the runs say about one value: how many there were, how many did not end well, and what it changes alone."""
+    """Reason for one value, from the runs: how many there were, how many did not end well, and what it changes alone."""
     there = [run for run in runs if name in run.parameters and same({name: run.parameters[name]}, {name: value})]
     if not there:
         return f"not run yet at {value:g}"

@@ -40,7 +40,7 @@ FEW = 250
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """What is known and believed of a workload's candidates.
+    """Surrogate: what is known and believed of a workload's candidates.
 
     Attributes:
         runs: the workload's finished runs, oldest first.
@@ -59,23 +59,23 @@ class Surrogate:
     loss_interval_factor: float = 1.0
 
     def forecast(self, row: int) -> Forecast:
-        """What is expected of one run of a candidate, with 90% intervals."""
+        """Forecast of one run of a candidate, with 90% intervals."""
         demands = {name: _at(band, row) for name, band in self.demands.items()}
         rate = self.usd_per_hour(row)
-        known = predict(
+        forecast = predict(
             self.belief,
             row,
             usd_per_hour=rate,
             interval_factor=self.interval_factor,
             loss_interval_factor=self.loss_interval_factor,
         )
-        time = known.duration_seconds
+        time = forecast.duration_seconds
         if self.samples and time:  # one forecast of speed, not two that contradict each other
             demands[THROUGHPUT] = Interval(self.samples / time.mean, self.samples / time.high, self.samples / time.low)
-        return replace(known, **demands)
+        return replace(forecast, **demands)
 
     def expected(self, quantity: str) -> Floats | None:
-        """The mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
+        """Mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
 
         A cost is NaN where a row has no price, and None where none has; a demand is NaN as in `Band`.
         """
@@ -93,7 +93,7 @@ class Surrogate:
 
     @cached_property
     def samples(self) -> float | None:
-        """What a run's time and throughput multiply to, where it is the same in all runs: only time then says how fast one is."""
+        """Samples of a run (time multiplied by throughput), where all runs have the same: only time then says how fast it is."""
         done = [
             run.outcome.duration_seconds * run.outcome.throughput_samples_per_second
             for run in self.runs
@@ -104,8 +104,8 @@ class Surrogate:
         return median(done) if done and not varied and max(done) <= ALIKE * min(done) else None
 
     def _cost(self, seconds: Floats) -> Floats | None:
-        known = [self.usd_per_hour(row) for row in range(len(self.candidates.values))]
-        rates = np.array(known, dtype=np.float64)  # NaN: no price
+        rows = range(len(self.candidates.values))
+        rates = np.array([self.usd_per_hour(row) for row in rows], dtype=np.float64)  # NaN: no price
         return None if np.isnan(rates).all() else seconds / 3600 * rates
 
     def usd_per_hour(self, row: int, prices: Prices | None = None) -> float | None:
@@ -173,10 +173,10 @@ def with_configuration(surrogate: Surrogate, values: Parameters, *, seed: int, o
 
 
 def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tuple[float, float]:
-    """By how much forecasts of duration and of loss must be widened, as the last runs say, each forecast from those before it.
+    """Calibration factors of duration and of loss, by which forecasts must be widened, each forecast from the runs before it.
 
     1.0 = not at all.
     """
     few = thinned(prior, FEW)  # one belief per run that is looked back upon
-    past = one_step_forecasts(lambda known: believe(few, candidates, known), candidates, runs)
+    past = one_step_forecasts(lambda earlier: believe(few, candidates, earlier), candidates, runs)
     return interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"])

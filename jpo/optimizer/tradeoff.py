@@ -39,12 +39,12 @@ MOST_PREDICTED = 12
 
 Points = Mapping[int, Point]
 """Row of the candidates -> its point."""
-Promises = Mapping[str, float]
+Targets = Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tradeoff:
-    """Everything known and predicted of a workload on some axes.
+    """Trade-off: everything known and predicted of a workload on some axes.
 
     Attributes:
         axes: objective -> quantity.
@@ -55,14 +55,14 @@ class Tradeoff:
 
     surrogate: Surrogate
     axes: Mapping[str, str]
-    targets: Promises
+    targets: Targets
     facts: Points
     guesses: Points
     left_out: Mapping[str, int]
 
 
 def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str, str], str | None]:
-    """Objective -> quantity, and what must be said where it is not what one would expect.
+    """Axes of a trade-off: objective -> quantity, and what must be said where it is not what one would expect.
 
     Args:
         asked: names of OBJECTIVES; None: time and cost, or where no cost is known time and what else is.
@@ -73,19 +73,21 @@ def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str
     well = [run for run in surrogate.runs if run.ended_well]
     of_gpus = any(run.outcome.gpu_utilisation is not None for run in well)
     quantities = {**OBJECTIVES, "efficiency": "gpu_utilisation" if of_gpus else "cpu_utilisation"}
-    known = {name for name, quantity in quantities.items() if any(value_of(run, quantity, surrogate) is not None for run in well)}
-    if not well or "cost" in known or (asked and "cost" not in asked):
+    measurable = {
+        name for name, quantity in quantities.items() if any(value_of(run, quantity, surrogate) is not None for run in well)
+    }
+    if not well or "cost" in measurable or (asked and "cost" not in asked):
         return {name: quantities[name] for name in asked or ("time", "cost")}, None
     if asked:
         remedy = "name prices in [prices], or leave cost out, e.g. --objectives time,loss"
         raise UsageError("--objectives", "what the runs cost is not known", remedy, code="JPO-E833")
-    instead = ("time", "efficiency" if "efficiency" in known else "loss")
+    instead = ("time", "efficiency" if "efficiency" in measurable else "loss")
     note = f"the cost is unknown, so this is a front of {' and '.join(instead)}; one of time and cost needs [prices]"
     return {name: quantities[name] for name in instead}, note
 
 
 def value_of(run: Run, quantity: str, surrogate: Surrogate) -> float | None:
-    """What a run measured; None where it did not. What it does not report of its parameters had today's value."""
+    """Value that a run measured; None where it did not. What it does not report of its parameters had today's value."""
     today = surrogate.candidates.parameters(surrogate.candidates.current)
     return outcome_of(run.completed(today), quantity, surrogate.prices)
 
@@ -99,7 +101,7 @@ def front_of(
     limits: Mapping[str, float],
     note: str | None = None,
 ) -> Front:
-    """The trade-off front of a workload.
+    """Front of a workload.
 
     Args:
         axes: objective -> quantity; `note`: what must be said of them.
@@ -128,34 +130,34 @@ def front_of(
     )
 
 
-def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises) -> Tradeoff:
-    """Facts and guesses on these axes. `targets`: those of [sla]."""
+def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets) -> Tradeoff:
+    """Trade-off on these axes: facts and guesses. `targets`: those of [sla]."""
     left_out = Counter[str]()
     facts = measured(surrogate, axes, targets, left_out)
     return Tradeoff(surrogate, axes, targets, facts, predicted(surrogate, axes, targets, facts, left_out), left_out)
 
 
-def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, left_out: Counter[str]) -> Points:
-    """The medians of the runs that ended well and measured everything, per configuration."""
-    found: dict[int, list[dict[str, float]]] = {}
-    for one in runs_at_candidates(surrogate.candidates, surrogate.runs):
-        measures = {quantity: value_of(one.run, quantity, surrogate) for quantity in axes.values()}
+def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, left_out: Counter[str]) -> Points:
+    """Medians of the runs that ended well and measured everything, per configuration."""
+    values_by_row: dict[int, list[dict[str, float]]] = {}
+    for at in runs_at_candidates(surrogate.candidates, surrogate.runs):
+        measures = {quantity: value_of(at.run, quantity, surrogate) for quantity in axes.values()}
         values = {quantity: value for quantity, value in measures.items() if value is not None}
-        if not one.run.ended_well:
+        if not at.run.ended_well:
             left_out["runs that did not end well"] += 1
         elif len(values) < len(axes):
             left_out[f"runs without {' and '.join(quantity_of(name).short for name in measures if name not in values)}"] += 1
         else:
-            found.setdefault(one.row, []).append(values)
+            values_by_row.setdefault(at.row, []).append(values)
     points = {}
-    for row, runs in found.items():
+    for row, runs in values_by_row.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
         certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
         points[row] = Point(surrogate.candidates.parameters(row), len(runs), medians, breaks=broken(certain, targets))
     return points
 
 
-def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, facts: Points, left_out: Counter[str]) -> Points:
+def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, facts: Points, left_out: Counter[str]) -> Points:
     """Forecasts of what could be run and was not measured."""
     points: dict[int, Point] = {}
     if surrogate.belief.duration_seconds is None:
@@ -173,8 +175,8 @@ def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Promises, 
     return points
 
 
-def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Promises) -> Point:
-    """What is expected of a configuration; without a value where nothing supports one."""
+def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Targets) -> Point:
+    """Point that is expected of a configuration; without a value where nothing supports one."""
     expected = surrogate.forecast(row)
     bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
     means = {quantity: interval.mean for quantity, interval in bounds.items()}
@@ -182,19 +184,19 @@ def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: P
     return Point(surrogate.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, targets))
 
 
-def broken(expected: Forecast, targets: Promises) -> tuple[str, ...]:
-    """Promises that are not kept in expectation."""
+def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:
+    """SLA targets that are not kept in expectation."""
     return tuple(check.name for check in check_sla(targets, expected) if check.verdict == "broken")
 
 
 def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Point, ...], int]:
-    """All measured points, the predicted ones on the front, and whatever is marked; and how many on the front that leaves out.
+    """Points to show: all measured, the predicted on the front, and what is marked; and how many on the front that leaves out.
 
     Args:
         marks: row -> what is to be found there.
     """
     every = {**of.facts, **of.guesses}
-    known = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of.axes)), strict=True))
+    non_dominated_rows = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of.axes)), strict=True))
     expected = dict(zip(every, non_dominated(coordinates(every.values(), of.axes)), strict=True))
     best = [row for row in of.guesses if expected[row]]
     listed = [best[at] for at in spread(coordinates((of.guesses[row] for row in best), of.axes), MOST_PREDICTED)]
@@ -202,7 +204,7 @@ def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Poi
     points = [
         replace(
             every.get(row) or forecast(of.surrogate, row, of.axes, of.targets),
-            on_front=bool(known.get(row, False)),
+            on_front=bool(non_dominated_rows.get(row, False)),
             on_expected_front=bool(expected.get(row, False)),
             marks=tuple(marks.get(row, ())),
         )
@@ -225,26 +227,26 @@ def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
     if len(end) < len(quantities):
         return None
     reference = [float(end[quantity]) for quantity in quantities]
-    known = hypervolume(facts, reference)
-    guesses = (coordinates(of.guesses.values(), of.axes, unlucky=one) for one in (False, True))
-    expected, unlucky = (beyond(known, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
+    measured_volume = hypervolume(facts, reference)
+    guesses = (coordinates(of.guesses.values(), of.axes, unlucky=unlucky) for unlucky in (False, True))
+    expected, unlucky = (beyond(measured_volume, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
     shown = {quantity: sign(quantity) * value for quantity, value in zip(quantities, reference, strict=True)}
-    return Volumes(shown, known, expected, unlucky)
+    return Volumes(shown, measured_volume, expected, unlucky)
 
 
-def beyond(known: float, volume: float) -> float:
-    """The volume with further points, which is the known one where they only change its rounding."""
-    return known if math.isclose(known, volume, rel_tol=1e-9) else volume
+def beyond(measured_volume: float, volume: float) -> float:
+    """Volume with further points, which is that of the measured ones where they only change its rounding."""
+    return measured_volume if math.isclose(measured_volume, volume, rel_tol=1e-9) else volume
 
 
 def coordinates(points: Iterable[Point], axes: Mapping[str, str], *, unlucky: bool = False) -> Floats:
-    """Shape (n, m), smaller is better; `unlucky`: guesses at the worse ends of their intervals."""
+    """Coordinates of points, shape (n, m), smaller is better; `unlucky`: guesses at the worse ends of their intervals."""
     rows = [[sign(quantity) * value_in(point, quantity, unlucky) for quantity in axes.values()] for point in points]
     return np.array(rows, dtype=np.float64).reshape(-1, len(axes))
 
 
 def value_in(point: Point, quantity: str, unlucky: bool) -> float:
-    """The point's value, or the worse end of its interval."""
+    """Value of a point, or the worse end of its interval."""
     interval = point.bounds.get(quantity) if unlucky else None
     if interval is None:
         return point.values[quantity]
@@ -252,5 +254,5 @@ def value_in(point: Point, quantity: str, unlucky: bool) -> float:
 
 
 def sign(quantity: str) -> float:
-    """What makes smaller better."""
+    """Factor that makes smaller better."""
     return -1.0 if maximised(quantity) else 1.0

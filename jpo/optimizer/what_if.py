@@ -1,4 +1,4 @@
-"""What if it must be done by then, or cost no more? How rows of a prediction fare, and the answer in words."""
+"""What-if question: must it be done by then, or cost no more? How rows of a prediction fare, and the answer in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NINETY = 2 * NormalDist().inv_cdf(0.95)
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What was asked for: at most so many seconds, at most so many USD, or both.
+    """Bounds that were asked for: at most so many seconds, at most so many USD, or both.
 
     With a deadline the cheapest row that keeps to it is wanted, with a budget alone the fastest.
     """
@@ -35,11 +35,11 @@ class Bounds:
         return (seconds, usd) if self.seconds is None else (usd, seconds)
 
     def miss(self, row: Row) -> float:
-        """By how much it misses the bound that it misses most, as ln of a ratio; below 0 if it keeps to all, inf if unknown."""
+        """Largest miss of a bound, as ln of a ratio; below 0 if the row keeps to all, inf if unknown."""
         return max(math.log(mean_of(row, name) / most) if mean_of(row, name) else -math.inf for name, most in self._asked())
 
     def probability(self, row: Row) -> float:
-        """That a run keeps to all of it. Both hang on its time, so that the less likely decides."""
+        """Probability that a run keeps to all of it. Both hang on its time, so that the less likely decides."""
         return min(_below(getattr(row.expected.forecast, name), most) for name, most in self._asked())
 
     def words(self, row: Row, *, met: bool) -> str:
@@ -47,9 +47,11 @@ class Bounds:
         asked = " and ".join(f"{_VERBS[name]} {numbers.written(name, most, self.currency)}" for name, most in self._asked())
         if self.miss(row) == math.inf:
             return f"Whether anything would {asked} is unknown: no run, trial or similar workload supports a number."
-        known = {name: getattr(row.expected.forecast, name) for name in ("duration_seconds", "cost_usd")}
+        intervals = {name: getattr(row.expected.forecast, name) for name in ("duration_seconds", "cost_usd")}
         parts = ", ".join(
-            numbers.expected(name, interval, bounds=True, currency=self.currency) for name, interval in known.items() if interval
+            numbers.expected(name, interval, bounds=True, currency=self.currency)
+            for name, interval in intervals.items()
+            if interval
         )
         if not met:
             return f"Nothing admissible is expected to {asked}; nearest is {label(row)}: {parts}."
@@ -68,7 +70,7 @@ _VERBS = {"duration_seconds": "be done within", "cost_usd": "cost at most"}
 
 
 def mean_of(row: Row, name: str) -> float:
-    """What is expected; infinite where nothing is."""
+    """Mean of a forecast; infinite where nothing is."""
     interval: Interval | None = getattr(row.expected.forecast, name)
     return math.inf if interval is None else interval.mean
 

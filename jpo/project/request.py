@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import constraints
@@ -18,15 +18,12 @@ from jpo.project.record import refuse
 from jpo.records import WHOLE, Parameters, Preference, Run
 
 
-def request_of(
-    job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None, targets: Mapping[str, float] | None = None
-) -> Request:
+def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None) -> Request:
     """The request that belief, agent and explanation work on.
 
     Args:
         runs: finished runs of the workload.
         chosen: values that the user sets by hand.
-        targets: SLA targets that count instead of the project's, for this once.
     """
     settings, tables = job.settings.values, job.settings.values.parameters
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(job.workload.current, runs))
@@ -46,7 +43,7 @@ def request_of(
         choices={name: table.choices for name, table in tables.items() if table.choices},
         scales={name: table.scale for name, table in tables.items() if table.scale},
         follow=followed_parameters(job),
-        targets=job.targets if targets is None else targets,
+        targets=job.targets,
         currency=job.currency,
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,

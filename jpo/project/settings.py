@@ -65,18 +65,18 @@ Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 
 
-class Table(BaseModel):
+class SettingsTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class WorkloadTable(Table):
+class WorkloadTable(SettingsTable):
     """Where config.ini is, and where in it the job's identity stands (`section.option`)."""
 
     config: str = "config.ini"
     identity: dict[Literal["dataset", "model", "framework"], str] = {}
 
 
-class ParameterTable(Table):
+class ParameterTable(SettingsTable):
     """What JPO may do with one parameter. The guard reads the same table by itself."""
 
     key: str | None = None
@@ -97,7 +97,7 @@ class ParameterTable(Table):
         return self
 
 
-class SlaTable(Table):
+class SlaTable(SettingsTable):
     """What a run must keep to, cost in USD; what is left out is not promised, and by default nothing is.
 
     A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
@@ -126,7 +126,7 @@ class SlaTable(Table):
         return {name: limit for name, limit in self.model_dump().items() if limit is not None}
 
 
-class PreferenceTable(Table):
+class PreferenceTable(SettingsTable):
     """Weights of time, cost, efficiency and validation loss; they sum to 1."""
 
     time: float = 0.0
@@ -143,7 +143,7 @@ class PreferenceTable(Table):
         return Preference(self.time, self.cost, self.efficiency, self.loss)
 
 
-class AuthTable(Table):
+class AuthTable(SettingsTable):
     """How JPO proves who it is to Prometheus. `token` and `password` are accepted from the environment alone.
 
     sigv4 signs requests for Amazon's managed Prometheus in `region`, with the credentials which AWS' own tools would find.
@@ -177,7 +177,7 @@ class AuthTable(Table):
         return self
 
 
-class PrometheusTable(Table):
+class PrometheusTable(SettingsTable):
     """Where finished runs are recorded; without a url JPO uses its own history and CSV logs.
 
     `cert_file` and `key_file` are JPO's own certificate (mTLS); `insecure` trusts any server, and every report says so. `metrics`
@@ -205,13 +205,13 @@ class PrometheusTable(Table):
         return self
 
 
-class CsvTable(Table):
+class CsvTable(SettingsTable):
     """CSV logs of finished runs: file names or patterns, relative to jpo.toml."""
 
     logs: tuple[str, ...] = ()
 
 
-class StoreTable(Table):
+class StoreTable(SettingsTable):
     """Where the history lies; a relative path starts at jpo.toml, else at config.ini.
 
     A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
@@ -223,7 +223,7 @@ class StoreTable(Table):
     keep_series: Duration = 180 * 86400.0
 
 
-class AgentTable(Table):
+class AgentTable(SettingsTable):
     """How bold the agent may be, and how long it may learn inside `jpo suggest`."""
 
     explore: Literal["off", "safe", "on"] = "safe"
@@ -231,7 +231,7 @@ class AgentTable(Table):
     learn_budget: Duration = 5.0
 
 
-class CheckTable(Table):
+class CheckTable(SettingsTable):
     """The team's own checker; `{config}` becomes the path of a copy of the proposed file."""
 
     command: tuple[str, ...] = ()
@@ -244,7 +244,7 @@ class CheckTable(Table):
         return self
 
 
-class QuotaTable(Table):
+class QuotaTable(SettingsTable):
     """The most that one run may ask for; `this_machine`: no more than the machine has on which jpo runs."""
 
     gpus: Positive | None = None
@@ -254,7 +254,7 @@ class QuotaTable(Table):
     this_machine: bool = False
 
 
-class CardTable(Table):
+class CardTable(SettingsTable):
     """Memory of one GPU, and what a model needs of it: fixed, and per sample of the batch on one GPU."""
 
     memory_gib: Positive | None = None
@@ -262,7 +262,7 @@ class CardTable(Table):
     gib_per_sample: Annotated[float, Field(ge=0)] | None = None
 
 
-class Settings(Table):
+class Settings(SettingsTable):
     """All that can stand in jpo.toml."""
 
     workload: WorkloadTable = WorkloadTable()

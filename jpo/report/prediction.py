@@ -80,7 +80,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     """What the figures rest on, what else there is, and what speaks against a row."""
     sentences = [f"Rests on {row.expected.words}." for row in rows]
     for row in rows:
-        sentences += [f"For {configuration(row)}, {also(expected)}." for expected in row.beside]
+        sentences += [f"For {configuration(row)}, {also(expected)}." for expected in row.further]
         sentences += [f"{configuration(row)} is not admissible: {'; '.join(row.why_not)}"] if row.why_not else []
         broken = [check.name for check in row.sla if check.verdict == "broken"]
         sentences += [f"{label(row)} is expected to break {', '.join(broken)}."] if broken else []
@@ -135,7 +135,7 @@ def _row(row: Row) -> dict[str, object]:
         "differs": dict(row.differs),
         "spot": row.spot,
         **_expected(row.expected),
-        "beside": [_expected(expected) for expected in row.beside],
+        "beside": [_expected(expected) for expected in row.further],
         "measured_runs": row.runs,
         "admissible": not row.why_not,
         "why_not": list(row.why_not),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.agent.action import propose_candidates
+from jpo.agent.action import CandidateRules, propose_candidates
 from jpo.records import Identity, Outcome, Run, RunStatus
 
 NOW = {"batch_size": 48.0, "learning_rate": 0.03, "gpus": 2.0, "epochs": 10.0}
@@ -15,9 +15,14 @@ def run(parameters, seconds=10.0, status=RunStatus.SUCCEEDED):
     return Run("r", Identity("d", "m", "f"), parameters, status, None, 1.0, Outcome(duration_seconds=seconds), "observe")
 
 
-def propose(current=NOW, runs=(), free=("batch_size", "learning_rate", "gpus"), admissible=lambda _: True, **options):
+def propose(current=NOW, runs=(), free=("batch_size", "learning_rate", "gpus"), admissible=lambda _: True, limit=200, **rules):
     return propose_candidates(
-        current, runs, free=free, admissible=admissible, log_rate=lambda c: math.log(c.get("gpus", 1.0) or 1.0), **options
+        current,
+        runs,
+        CandidateRules(free, **rules),
+        admissible=admissible,
+        log_rate=lambda c: math.log(c.get("gpus", 1.0) or 1.0),
+        limit=limit,
     )
 
 

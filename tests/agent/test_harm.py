@@ -49,7 +49,7 @@ def test_the_noise_of_the_loss_counts_where_the_loss_does(grid, belief):
     )
 
 
-def test_a_promise_that_was_kept_before_is_named_with_its_numbers(grid, belief):
+def test_a_target_that_was_kept_before_is_named_with_its_numbers(grid, belief):
     believed = belief([[0, -0.01]], runs=(1, 1), failures=(0, 0))
     told = setback(Problem(grid((64, 16)), believed, TIME), 1, broken=[("time_max", 60.0, 59.0, 61.234)])
     assert told == ("time_max = 60 was kept before it and is not since: 59 became 61.23", "JPO-I841")

@@ -221,6 +221,12 @@ def test_targets_that_contradict_each_other_are_exit_3_with_what_each_demands(pr
     assert "what keeps time_max costs at least 0.000" in answer.err
 
 
+def test_the_guard_holds_values_set_by_hand_to_a_deadline_for_this_once(project):
+    refused = project.jpo("suggest", "--no-learn", "--set", "batch_size=32", "--deadline", "1s")
+    assert (refused.code, "[JPO-E401]" in refused.err, "[sla] time_max is 1 s" in refused.err) == (3, True, True)
+    assert project.jpo("suggest", "--no-learn", "--set", "batch_size=32", "--deadline", "6h").code == 0
+
+
 def test_the_guard_holds_values_set_by_hand_to_every_target_and_lets_todays_values_stay(project):
     with (project.folder / "jpo.toml").open("a") as file:
         file.write("[sla]\nthroughput_min = 1000\n")

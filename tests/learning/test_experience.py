@@ -14,7 +14,7 @@ from jpo.optimizer.request import Request
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}
-WISHES = Request(
+REQUEST = Request(
     NOW, free=("batch_size", "cpus"), admissible=lambda _today, _proposed: True, preference=Preference(1.0, 0.0, 0.0)
 )
 
@@ -46,7 +46,7 @@ def test_the_first_run_that_ended_well_is_the_reference() -> None:
 
 
 def test_each_later_run_is_a_transition_with_the_action_that_was_executed() -> None:
-    second, failed = transitions(RUNS, WISHES, seed=0, first=0)
+    second, failed = transitions(RUNS, REQUEST, seed=0, first=0)
     assert second is not None
     assert failed is not None
     assert second.reward[0] == pytest.approx(math.log(0.5))
@@ -56,8 +56,8 @@ def test_each_later_run_is_a_transition_with_the_action_that_was_executed() -> N
 
 
 def test_learning_goes_on_where_it_stopped() -> None:
-    assert len(list(transitions(RUNS, WISHES, seed=0, first=1))) == 1
-    assert list(transitions(RUNS, WISHES, seed=0, first=2)) == []
+    assert len(list(transitions(RUNS, REQUEST, seed=0, first=1))) == 1
+    assert list(transitions(RUNS, REQUEST, seed=0, first=2)) == []
 
 
 def test_a_run_that_says_nothing_under_the_preference_teaches_nothing() -> None:
@@ -66,38 +66,38 @@ def test_a_run_that_says_nothing_under_the_preference_teaches_nothing() -> None:
 
 
 def test_the_fingerprint_tells_other_histories_and_preferences_apart() -> None:
-    same, later = fingerprint(RUNS, WISHES, 1), fingerprint([*RUNS, a_run(9, 1.0)], WISHES, 1)
+    same, later = fingerprint(RUNS, REQUEST, 1), fingerprint([*RUNS, a_run(9, 1.0)], REQUEST, 1)
     assert same == later, "what comes after does not matter"
-    assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], WISHES, 1)
+    assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], REQUEST, 1)
     other = Request(NOW, free=("batch_size", "cpus"), admissible=lambda _a, _b: True, preference=Preference(0.0, 1.0, 0.0))
     assert same != fingerprint(RUNS, other, 1)
-    assert same != fingerprint(RUNS, replace(WISHES, targets={"time_max": 60.0}), 1)
+    assert same != fingerprint(RUNS, replace(REQUEST, targets={"time_max": 60.0}), 1)
 
 
 def test_a_run_that_broke_the_sla_carries_by_how_much_and_the_others_nothing() -> None:
-    promising = replace(WISHES, targets={"time_max": 40.0})
-    plain, penalised = (next(transitions(RUNS, request, seed=0, first=0)) for request in (WISHES, promising))
+    targeted = replace(REQUEST, targets={"time_max": 40.0})
+    plain, penalised = (next(transitions(RUNS, request, seed=0, first=0)) for request in (REQUEST, targeted))
     assert plain is not None
     assert penalised is not None
     assert plain.reward[5] == 0
     assert penalised.reward[5] == pytest.approx(math.log(50 / 40))
     assert penalised.reward[:5] == pytest.approx(plain.reward[:5], nan_ok=True)
-    assert regret_reward(penalised.reward, WISHES.preference, penalised.best) < regret_reward(
-        plain.reward, WISHES.preference, plain.best
+    assert regret_reward(penalised.reward, REQUEST.preference, penalised.best) < regret_reward(
+        plain.reward, REQUEST.preference, plain.best
     )
 
 
-def test_promises_that_are_kept_change_nothing() -> None:
-    kept = replace(WISHES, targets={"time_max": 1000.0, "gpu_util_min": 0.5})
-    for one, other in zip(transitions(RUNS, WISHES, seed=0, first=0), transitions(RUNS, kept, seed=0, first=0), strict=True):
+def test_targets_that_are_kept_change_nothing() -> None:
+    kept = replace(REQUEST, targets={"time_max": 1000.0, "gpu_util_min": 0.5})
+    for one, other in zip(transitions(RUNS, REQUEST, seed=0, first=0), transitions(RUNS, kept, seed=0, first=0), strict=True):
         assert one is not None
         assert other is not None
         assert one.reward == pytest.approx(other.reward, nan_ok=True)
 
 
-def test_a_failed_run_is_penalised_for_the_promises_that_it_had_broken_by_then() -> None:
+def test_a_failed_run_is_penalised_for_the_targets_that_it_had_broken_by_then() -> None:
     late = a_run(3, 80.0, RunStatus.FAILED, batch_size=256.0)
-    *_, failed = transitions([*RUNS[:3], late], replace(WISHES, targets={"time_max": 40.0}), seed=0, first=0)
+    *_, failed = transitions([*RUNS[:3], late], replace(REQUEST, targets={"time_max": 40.0}), seed=0, first=0)
     assert failed is not None
     assert (failed.reward[4], failed.reward[5]) == (1, pytest.approx(math.log(2)))
 
@@ -107,7 +107,7 @@ def test_what_is_learnt_from_is_the_state_that_was_decided_in() -> None:
     steps = [(16.0, 100.0), (16.0, 101.0), (64.0, 150.0), (16.0, 99.0), (32.0, 60.0), (32.0, 61.0), (32.0, 90.0), (32.0, 55.0)]
     runs = [a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(steps)]
     followers = [(runs[2], NOW), (runs[3], None), (runs[4], NOW)]
-    request = replace(WISHES, current={**NOW, "batch_size": 32.0}, choices={"batch_size": [16, 32, 64], "cpus": [2]})
+    request = replace(REQUEST, current={**NOW, "batch_size": 32.0}, choices={"batch_size": [16, 32, 64], "cpus": [2]})
     earlier = known_after(runs[:-1], followers)
     problem = advise(request, earlier, None, seed=0).problem
     assert problem is not None
@@ -127,5 +127,5 @@ def test_suggestions_after_a_run_do_not_change_what_was_known_before_it() -> Non
 
 
 def test_where_nothing_is_expected_to_keep_the_sla_what_was_run_all_the_same_is_learnt() -> None:
-    out_of_reach = replace(WISHES, targets={"time_max": 0.001})
+    out_of_reach = replace(REQUEST, targets={"time_max": 0.001})
     assert None not in list(transitions(RUNS, out_of_reach, seed=0, first=0))

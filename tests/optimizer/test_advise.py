@@ -59,7 +59,7 @@ def test_a_measured_better_batch_size_is_advised_and_forecast_near_what_it_took(
     assert advice.next.duration_seconds.mean == pytest.approx(40.5, rel=0.15)
 
 
-def test_what_breaks_the_promised_time_is_not_advised() -> None:
+def test_what_breaks_the_time_target_is_not_advised() -> None:
     advice = advised(request(targets={"time_max": 60.0}, explore="off"), FASTER)
     assert advice.suggested["batch_size"] == 64
     assert "JPO-W609" in advice.decision.codes
@@ -104,7 +104,7 @@ def test_when_no_measured_values_keep_the_sla_the_remedy_is_one_that_is_left() -
     """Since exploring has spent its budget, "use explore = safe" would change nothing."""
     dear = a_run(5, 400.0, cpus=4.0)
     asked = request(targets={"time_max": 30.0})
-    with pytest.raises(NothingAdmissible, match=r"^\[sla\] time_max: no .* relax a promise, or try other values by --set"):
+    with pytest.raises(NothingAdmissible, match=r"^\[sla\] time_max: no .* relax a target, or try other values by --set"):
         advised(asked, [*FASTER, dear], followed_up=((dear, NOW),))
 
 

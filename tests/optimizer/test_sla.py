@@ -29,7 +29,7 @@ class Foreseen:
 
 
 @pytest.mark.parametrize(
-    ("promise", "quantity", "means"),
+    ("target", "quantity", "means"),
     [
         ("time_max", "duration_seconds", [1.0, 2.0, 3.0]),
         ("throughput_min", "throughput_samples_per_second", [3.0, 2.0, 1.0]),
@@ -38,17 +38,17 @@ class Foreseen:
         ("val_loss_max", "val_loss", [-1.0, 2.0, 2.5]),
     ],
 )
-def test_every_promise_takes_out_what_is_expected_to_break_it_and_what_is_unknown_stays(promise, quantity, means) -> None:
-    left = within_sla(Foreseen(**{quantity: means}), request({promise: 2.0, "cpu_util_min": 1.0}))
+def test_every_target_takes_out_what_is_expected_to_break_it_and_what_is_unknown_stays(target, quantity, means) -> None:
+    left = within_sla(Foreseen(**{quantity: means}), request({target: 2.0, "cpu_util_min": 1.0}))
     assert left.admissible.tolist() == [True, True, False]
 
 
-def test_one_promise_that_nothing_keeps_is_named_with_what_comes_nearest() -> None:
+def test_one_target_that_nothing_keeps_is_named_with_what_comes_nearest() -> None:
     with pytest.raises(NothingAdmissible, match=r"\[sla\] throughput_min: .* keep 9; the nearest expects 4; relax it"):
         within_sla(Foreseen(throughput_samples_per_second=[1.0, 4.0, 2.0]), request({"throughput_min": 9.0}))
 
 
-def test_promises_that_exclude_each_other_are_named_with_what_each_demands() -> None:
+def test_targets_that_exclude_each_other_are_named_with_what_each_demands() -> None:
     surrogate = Foreseen(duration_seconds=[100.0, 50.0, 20.0], cost_usd=[1.0, 2.0, 5.0], val_loss=[0.1, 0.1, 0.1])
     with pytest.raises(NothingAdmissible) as caught:
         within_sla(surrogate, request({"val_loss_max": 0.2, "time_max": 30.0, "cost_max": 3.0}))
@@ -58,7 +58,7 @@ def test_promises_that_exclude_each_other_are_named_with_what_each_demands() -> 
     )
 
 
-def test_three_promises_of_which_any_two_can_be_kept_are_named_together() -> None:
+def test_three_targets_of_which_any_two_can_be_kept_are_named_together() -> None:
     surrogate = Foreseen(duration_seconds=[9.0, 1.0, 1.0], memory_gib=[1.0, 9.0, 1.0], val_loss=[1.0, 1.0, 9.0])
     with pytest.raises(NothingAdmissible, match="time_max, memory_max_gib, val_loss_max cannot be kept together, though any two"):
         within_sla(surrogate, request({"time_max": 2.0, "memory_max_gib": 2.0, "val_loss_max": 2.0}))

@@ -106,7 +106,7 @@ def test_of_the_predicted_points_only_the_front_and_what_is_marked_is_shown() ->
     assert [point.on_expected_front for point in marked if "prefer cost" in point.marks] == [False]
 
 
-def test_a_promise_that_is_not_kept_is_named() -> None:
+def test_a_target_that_is_not_kept_is_named() -> None:
     found = trade_off(ahead_of(*RUNS, prices=PRICED), TIME_COST, {"time_max": 2000.0})
     assert {point.parameters["batch_size"]: point.breaks for point in found.facts.values()} == {16.0: ("time_max",), 64.0: ()}
 

@@ -16,13 +16,6 @@ def test_what_is_held_is_not_free_and_the_guard_decides_what_is_admissible(repos
         assert not request.admissible(request.current, {**request.current, "batch_size": 128.0})
 
 
-def test_targets_for_once_replace_those_that_last(repository):
-    path, settings = repository('[sla]\ntime_max = "6h"\n')
-    with open_project(path, settings, now=0.0) as job:
-        assert request_of(job, ()).targets == {"time_max": 21600.0}
-        assert request_of(job, (), targets={"time_max": 60.0}).targets == {"time_max": 60.0}
-
-
 def test_following_a_parameter_that_is_not_there_is_a_mistake_in_settings(repository):
     path, settings = repository('[parameters]\nmemory_gib = { follow = "batch_size:linear" }\n')
     with open_project(path, settings, now=0.0) as job, pytest.raises(UsageError, match="follow needs memory_gib"):

@@ -16,13 +16,13 @@ from torch import Tensor
 
 from jpo.agent.sac.box_replay import BoxBatch
 from jpo.agent.sac.candidate_set import adam, fit, follow
-from jpo.agent.sac.networks import Network, uniform
+from jpo.agent.sac.networks import Perceptron, uniform
 from jpo.agent.sac.squashed_gaussian import draw, mode, slope
 
 
 @dataclass(eq=False, slots=True)
 class BoxLearner:
-    """Everything that an update changes, and how.
+    """Learner on a box: everything that an update changes, and how.
 
     Attributes:
         actor: S -> 2 A: means and logs of the standard deviations before squashing.
@@ -34,9 +34,9 @@ class BoxLearner:
         tau: how far the targets go to the critics at each update.
     """
 
-    actor: Network
-    critics: Network
-    targets: Network
+    actor: Perceptron
+    critics: Perceptron
+    targets: Perceptron
     log_alpha: Tensor
     actor_optimiser: torch.optim.Adam
     critic_optimiser: torch.optim.Adam
@@ -63,9 +63,9 @@ def new_box_learner(
         rate: Adam's learning rate for all of them and for the temperature.
     """
     generator = torch.Generator().manual_seed(seed)
-    actor = Network("actor", uniform(generator, _shapes("actor", (states, *hidden, 2 * actions), ()), last=0.01))
-    critics = Network("critics", uniform(generator, _shapes("critics", (states + actions, *hidden, 1), (2,))))
-    targets = Network("critics", {name: value.clone() for name, value in critics.items()})
+    actor = Perceptron("actor", uniform(generator, _shapes("actor", (states, *hidden, 2 * actions), ()), last=0.01))
+    critics = Perceptron("critics", uniform(generator, _shapes("critics", (states + actions, *hidden, 1), (2,))))
+    targets = Perceptron("critics", {name: value.clone() for name, value in critics.items()})
     log_alpha = torch.zeros(1)
     log_alpha.grad = torch.zeros(1)
     optimisers = adam((actor.flat, log_alpha), rate), adam((critics.flat,), rate)

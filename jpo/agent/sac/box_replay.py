@@ -1,4 +1,4 @@
-"""The replay of transitions with actions in a box: a ring in which each transition is one row, so that a batch is one look-up."""
+"""Replay of transitions with actions in a box: a ring in which each transition is one row, so that a batch is one look-up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pendulum-v1, 8 seeds, steps until 100 episodes have a mean return of -200: 400 t
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoxBatch:
-    """n transitions.
+    """Batch of n transitions.
 
     Attributes:
         executed: state and executed action side by side, as the critics read them, shape (n, S + A).
@@ -34,7 +34,7 @@ class BoxBatch:
 
 
 class BoxReplay:
-    """Fixed capacity; the oldest transitions are overwritten. The memory is taken as it fills.
+    """Replay of fixed capacity; the oldest transitions are overwritten. The memory is taken as it fills.
 
     Rewards are scaled when they are read, so that neither learning rate nor temperature depends on their unit.
     """

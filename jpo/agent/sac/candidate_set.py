@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import huber_loss
 
-from jpo.agent.sac.networks import Network, Tensors, initial
+from jpo.agent.sac.networks import Perceptron, Tensors, initial
 from jpo.agent.sac.replay_buffer import Batch
 
 GAMMA = 0.92
@@ -30,11 +30,11 @@ HUBER = 1.0
 
 @dataclass(eq=False, slots=True)
 class Learner:
-    """Everything that an update changes."""
+    """Learner over candidates: everything that an update changes."""
 
-    actor: Network
-    critics: Network
-    targets: Network
+    actor: Perceptron
+    critics: Perceptron
+    targets: Perceptron
     actor_optimiser: torch.optim.Adam
     critic_optimiser: torch.optim.Adam
     updates: int = 0
@@ -50,9 +50,9 @@ def new_learner(seed: int) -> Learner:
 def with_optimisers(actor: Tensors, critics: Tensors, targets: Tensors) -> Learner:
     """A learner of these tensors, which become its own."""
     return Learner(
-        Network("actor", actor),
-        Network("critics", critics),
-        Network("critics", targets),
+        Perceptron("actor", actor),
+        Perceptron("critics", critics),
+        Perceptron("critics", targets),
         adam(actor.values(), ACTOR_RATE),
         adam(critics.values(), CRITIC_RATE),
     )
@@ -89,7 +89,7 @@ def update(learner: Learner, batch: Batch) -> tuple[Tensor, Tensor]:
     return huber_loss(error, torch.zeros_like(error), delta=HUBER), j.mean()
 
 
-def fit(critics: Network, optimiser: torch.optim.Adam, x: Tensor, y: Tensor, *, huber: float | None = None) -> Tensor:
+def fit(critics: Perceptron, optimiser: torch.optim.Adam, x: Tensor, y: Tensor, *, huber: float | None = None) -> Tensor:
     """Move both critics one step towards y. The loss is half the squared error, mean over both and n.
 
     Args:
@@ -108,13 +108,13 @@ def fit(critics: Network, optimiser: torch.optim.Adam, x: Tensor, y: Tensor, *, 
     return error
 
 
-def follow(targets: Network, critics: Network, tau: float) -> None:
-    """Q'_i <- (1 - tau) Q'_i + tau Q_i."""
+def follow(targets: Perceptron, critics: Perceptron, tau: float) -> None:
+    """Target networks follow the critics: Q'_i <- (1 - tau) Q'_i + tau Q_i."""
     targets.flat.lerp_(critics.flat, tau)
 
 
 def adam(parameters: Iterable[Tensor], rate: float) -> torch.optim.Adam:
-    """Adam in one pass per tensor. It takes what stands in each `.grad`, a Network's slopes: never zero_grad() them away."""
+    """Adam in one pass per tensor. It takes what is in each `.grad`, a Perceptron's slopes: never zero_grad() them away."""
     return torch.optim.Adam(list(parameters), lr=rate, fused=True)
 
 

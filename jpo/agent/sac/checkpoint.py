@@ -1,4 +1,4 @@
-"""The learning agent as bytes, and back, so that it goes on to the bit where it stopped. Numbers and JSON only, no pickle."""
+"""Checkpoint of the learning agent: bytes and back, so that it goes on exactly where it stopped. Numbers and JSON, no pickle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_checkpoint(state: AgentState) -> bytes:
-    """Everything that the next update depends on. The replays are cut to what is filled."""
+    """Checkpoint: everything that the next update depends on. The replays are cut to what is filled."""
     learner = state.learner
     arrays: Arrays = {f"online.{name}": _numpy(value) for name, value in {**learner.actor, **learner.critics}.items()}
     arrays |= {f"target.{name}": _numpy(value) for name, value in learner.targets.items()}
@@ -47,7 +47,7 @@ def save_checkpoint(state: AgentState) -> bytes:
 
 
 def load_checkpoint(data: bytes) -> AgentState:
-    """Read what `save_checkpoint` wrote.
+    """Learning agent from what `save_checkpoint` wrote.
 
     Raises:
         StoreError: JPO-E601 if it is damaged; JPO-E603 if another version of the agent wrote it.
@@ -75,8 +75,8 @@ def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     rng.bit_generator.state = header["rng"]
     real, simulated = (_replay(kind, tensors, header["replays"][kind]) for kind in ("real", "simulated"))
     above, below = map(float, header["chart"])
-    told = int(header["runs_learnt"]), str(header["history"]), Chart(above, below), int(header["resets"])
-    return AgentState(learner, real, simulated, rng, *told)
+    progress = int(header["runs_learnt"]), str(header["history"]), Chart(above, below), int(header["resets"])
+    return AgentState(learner, real, simulated, rng, *progress)
 
 
 def _moments(optimiser: torch.optim.Adam, parameters: Tensors) -> Arrays:

@@ -41,7 +41,7 @@ Step = Callable[[Learner, Batch], object]
 
 @dataclass(eq=False, slots=True)
 class AgentState:
-    """The agent while it learns.
+    """State of the agent while it learns.
 
     Attributes:
         learner: networks, targets, optimisers and the number of updates.
@@ -77,7 +77,7 @@ def learn(
     out_of_time: Callable[[], bool],
     start: Policy | None = None,
 ) -> int:
-    """Take in real runs one after the other, each with a simulated job beside it and UPDATES_PER_RUN updates.
+    """Take in real runs one after the other, each with a simulated job next to it and UPDATES_PER_RUN updates.
 
     Args:
         transitions: runs not learnt before (from `state.runs_learnt` on), oldest first; None for one that teaches nothing.

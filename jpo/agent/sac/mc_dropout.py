@@ -1,4 +1,4 @@
-"""How sure the critics are, judged by dropout while they answer: for comparison with the belief, whose intervals decide.
+"""Uncertainty of the critics, judged by dropout while they answer: for comparison with the belief, whose intervals decide.
 
 Hidden units are left out at random in many passes; where the answers scatter, the critics know little. The shipped critics learn
 without dropout, and intervals made in this way were measured to cover far less than they say, so nothing is decided by them.
@@ -32,7 +32,7 @@ def uncertainty(
         rng: draws which hidden units are left out, one draw per pass for all candidates.
         rate: share of hidden units left out, 0 <= rate < 1.
     """
-    answers = np.array([[_smaller(one, features, rng, rate) for one in policy.members] for _ in range(passes)])
+    answers = np.array([[_smaller(member, features, rng, rate) for member in policy.members] for _ in range(passes)])
     values = answers.mean(axis=1)  # (passes, members, K) -> (passes, K)
     return values.mean(axis=0), values.std(axis=0)
 

@@ -18,7 +18,7 @@ from jpo.agent.policy import SHAPES
 Tensors = Mapping[str, Tensor]
 
 
-class Network(Tensors):
+class Perceptron(Tensors):
     """`heads` perceptrons of one shape, ReLU between the layers: reads like the dictionary of its tensors.
 
     The tensors named `stem.w0, stem.b0, stem.w1, ...` are moved into one flat tensor and go on as its views. Weights have shape

@@ -1,4 +1,4 @@
-"""A policy gradient without critics, for comparison with sac.py: takes the same learner and batch, and moves the actor alone.
+"""Policy gradient without critics, for comparison with candidate_set.py: same learner and batch, but it moves the actor alone.
 
 Each run counts as an episode of its own, so that its reward is its return; the baseline is the batch's mean. The replay holds
 runs which earlier policies chose, and how likely they were to choose them is not recorded: the gradient is that of an imitation
@@ -17,7 +17,7 @@ from jpo.agent.sac.replay_buffer import Batch
 
 
 def update(learner: Learner, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Make one gradient step with the actor, in place of `sac.update`. Returns 0 and the actor's loss, each of shape ()."""
+    """Make one gradient step with the actor, as `candidate_set.update` does. Returns 0 and its loss, each of shape ()."""
     allowed, executed = torch.from_numpy(batch.allowed), torch.from_numpy(batch.executed)[:, None]  # (B, K), (B, 1)
     reward = torch.from_numpy(batch.reward)[:, None]
     advantage = (reward - reward.mean()) * allowed.gather(1, executed)  # what is not allowed cannot be made likelier

@@ -1,4 +1,4 @@
-"""The replay: a ring of transitions in numpy. Old ones are overwritten when it is full."""
+"""Replay: a ring of transitions in numpy. Old ones are overwritten when it is full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Transition:
-    """One run as the agent sees it.
+    """Transition: one run as the agent sees it.
 
     Attributes:
         seen: the candidates before the run.
@@ -45,7 +45,7 @@ class Transition:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Batch:
-    """B transitions as arrays; the reward is a scalar now."""
+    """Batch of B transitions as arrays; the reward is a scalar now."""
 
     features: NDArray[np.float32]
     """(B, K, WIDTH); rows that do not exist are 0 and not allowed."""
@@ -58,7 +58,7 @@ class Batch:
 
 
 class ReplayBuffer:
-    """Fixed capacity; features are held as float16, which halves them at a loss far below their noise.
+    """Replay of fixed capacity; features are held as float16, which halves them at a loss far below their noise.
 
     The reward becomes a scalar on entry: features belong to one preference too, so another one means transitions built anew from
     the history, where the vectors are.
@@ -83,22 +83,22 @@ class ReplayBuffer:
 
     def add(self, transitions: Iterable[Transition]) -> None:
         """Store transitions, overwriting the oldest; one whose reward is not known teaches nothing and is left out."""
-        for one in transitions:
-            reward = regret_reward(one.reward, one.preference, one.best)
+        for transition in transitions:
+            reward = regret_reward(transition.reward, transition.preference, transition.best)
             if not np.isnan(reward):
-                self._write(self.written % self.capacity, one, float(reward))
+                self._write(self.written % self.capacity, transition, float(reward))
                 self.written += 1
                 self.size = min(self.size + 1, self.capacity)
 
-    def _write(self, at: int, one: Transition, reward: float) -> None:
-        for before, seen in (("", one.seen), ("next_", one.following)):
+    def _write(self, at: int, transition: Transition, reward: float) -> None:
+        for before, seen in (("", transition.seen), ("next_", transition.following)):
             self.arrays[before + "features"][at] = 0
             self.arrays[before + "features"][at, : len(seen.rows)] = seen.features
             self.arrays[before + "allowed"][at] = False
             self.arrays[before + "allowed"][at, : len(seen.rows)] = seen.allowed
-        self.arrays["executed"][at] = one.executed
+        self.arrays["executed"][at] = transition.executed
         self.arrays["reward"][at] = reward
-        self.arrays["terminated"][at] = one.terminated
+        self.arrays["terminated"][at] = transition.terminated
 
     def sample(self, n: int, rng: np.random.Generator) -> Batch:
         """Draw `n` transitions with replacement."""

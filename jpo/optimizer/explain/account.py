@@ -11,14 +11,14 @@ from jpo.agent.policy import Policy
 from jpo.optimizer.advise import Advice, problem_despite_sla
 from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
-from jpo.optimizer.explain.scene import Scene
+from jpo.optimizer.explain.scene import DecisionScene
 from jpo.optimizer.request import Request
 from jpo.records import Alternative, Known
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What is put on record with a suggestion; all of it empty before the first run that ended well.
+    """Account of a suggestion that is put on record with it; all of it empty before the first run that ended well.
 
     Attributes:
         alternatives: see `alternatives`.
@@ -53,15 +53,15 @@ def account_of(
     if surrogate is None or surrogate.belief.duration_seconds is None:
         return Account()
     problem = advice.problem or problem_despite_sla(surrogate, request, known)  # None: set by hand, or undone
-    scene = Scene(advice, surrogate, request, known, limits, facts or Facts(), policy, problem)
+    scene = DecisionScene(advice, surrogate, request, known, limits, facts or Facts(), policy, problem)
     capped = capped_by(scene)
     lifted = (f"without {limit} a step of {name} to {beyond:.4g} could be tried" for name, (limit, beyond) in capped.items())
     changes = (*break_even(scene), *counterfactuals(scene), *lifted)
     return Account(alternatives(scene), seen(scene), changes, {name: limit for name, (limit, _) in capped.items()})
 
 
-def seen(scene: Scene) -> dict[str, float]:
-    """What the agent saw of its choice and of the workload: the numbers behind its features, as they are before scaling."""
+def seen(scene: DecisionScene) -> dict[str, float]:
+    """Numbers that the agent saw of its choice and of the workload, as they are before they are scaled to features."""
     belief, acquisition, row, now = scene.belief, scene.acquisition, scene.choice, scene.candidates.current
     allowed = scene.candidates.admissible
     numbers = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from jpo.agent.decide import by_rule
 from jpo.cost import check_sla
-from jpo.optimizer.explain.scene import Scene, guarded, neighbours
+from jpo.optimizer.explain.scene import DecisionScene, guarded, neighbours
 from jpo.records import Alternative, Parameters
 from jpo.wording.numbers import percent
 
@@ -28,8 +28,8 @@ DECIDED_OTHERWISE = {
 """What stands against a configuration where the belief rule did not decide."""
 
 
-def alternatives(scene: Scene) -> tuple[Alternative, ...]:
-    """Three to five configurations that were not chosen, each with its forecast and why not; fewer where there are no more.
+def alternatives(scene: DecisionScene) -> tuple[Alternative, ...]:
+    """Three to five alternatives to the choice, each with its forecast and why not; fewer where there are no more.
 
     What the belief rule would try were nothing too risky, one GPU step more and less, the best that was measured, the fastest and
     the cheapest; then those that the rule likes next. Not today's: its forecast is shown anyway.
@@ -44,7 +44,7 @@ def alternatives(scene: Scene) -> tuple[Alternative, ...]:
     )
 
 
-def _contenders(scene: Scene) -> Iterator[int]:
+def _contenders(scene: DecisionScene) -> Iterator[int]:
     belief = scene.belief
     yield by_rule(scene.problem, scene.candidates.admissible)
     yield from neighbours(scene, "gpus").values()
@@ -56,12 +56,12 @@ def _contenders(scene: Scene) -> Iterator[int]:
             yield int(np.argmin(np.where(sound, belief.weights @ logs, np.inf)))
 
 
-def why_not(scene: Scene, row: int) -> str:
-    """How it differs from the choice, and what stands most against it."""
+def why_not(scene: DecisionScene, row: int) -> str:
+    """Reason against a configuration: how it differs from the choice, and what speaks most against it."""
     return f"{trade(scene, row)}: {next(_objections(scene, row))}"
 
 
-def _objections(scene: Scene, row: int) -> Iterator[str]:
+def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
     """What stands against a configuration, the hardest first; never empty."""
     belief, allowed = scene.belief, scene.surrogate.candidates.admissible
     if not allowed[row]:
@@ -83,7 +83,7 @@ def _objections(scene: Scene, row: int) -> Iterator[str]:
     yield decided or _liked_less(tried=bool(belief.tried[row]), choice_tried=bool(belief.tried[scene.choice]))
 
 
-def _refusal(scene: Scene, values: Parameters) -> str:
+def _refusal(scene: DecisionScene, values: Parameters) -> str:
     violations = guarded(scene, values).violations
     if violations:
         return f"the guard refuses it, {violations[0].message} (rule {violations[0].rule})"
@@ -99,7 +99,7 @@ def _liked_less(*, tried: bool, choice_tried: bool) -> str:
     return "no better than the choice" if tried else "what it may gain is not worth a trial"
 
 
-def _too_bold(scene: Scene, row: int) -> Iterator[str]:
+def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
     """What `explore` says against a configuration."""
     new = "" if scene.belief.tried[row] else "it was not run yet, and "
     if scene.problem.only_measured:
@@ -109,8 +109,8 @@ def _too_bold(scene: Scene, row: int) -> Iterator[str]:
         yield f"{new or 'it '}may cost more than exploring may"
 
 
-def trade(scene: Scene, row: int) -> str:
-    """A configuration against the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
+def trade(scene: DecisionScene, row: int) -> str:
+    """Comparison of a configuration with the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
     belief = scene.belief
     logs = (belief.log_time, belief.log_cost, belief.log_loss)
     time, cost, loss = (float(belief.weights @ (log[:, row] - log[:, scene.choice])) for log in logs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import choose, set_back
-from jpo.optimizer.explain.scene import Scene, guarded, moved, named, neighbours
+from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
@@ -25,7 +25,7 @@ EXPLORE: tuple[Explore, ...] = ("off", "safe", "on")
 LIKELY = 0.9999
 """Share of the belief that the simulated jobs hold which are asked again; the others were never seen to change a choice."""
 PAYS_OFF = 0.005
-"""A step that is expected to gain less is none that anybody wanted further."""
+"""A step that is expected to gain less is none that was wanted any further."""
 HELD_BY = {
     "at_least_min": "min",
     "at_most_max": "max",
@@ -36,13 +36,13 @@ HELD_BY = {
     "price_within_quota": "[quota] usd_per_hour",
     "gpu_memory_within_card": "[card] memory_gib",
 }
-"""The guard's rule -> what the user wrote for it. Rules about the form of a number (whole, power of two) hold nothing back."""
+"""Rule of the guard -> what the user wrote for it. Rules about the form of a number (whole, power of two) hold nothing back."""
 OVERRULED = ("user", "waiting", "rollback")
 """Who decides without weighing the candidates."""
 
 
-def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
-    """Changed parameter -> (the limits at which it stands, the next value, which the guard refuses for those and nothing else).
+def capped_by(scene: DecisionScene) -> dict[str, tuple[str, float]]:
+    """Limits that held values back: changed parameter -> (the limits, the next value, refused by the guard for those alone).
 
     Only where the last rung up to the choice was expected to pay off: nothing is said of a step that nobody wanted.
     """
@@ -59,7 +59,7 @@ def capped_by(scene: Scene) -> dict[str, tuple[str, float]]:
     return capped
 
 
-def _limits_against(scene: Scene, values: Mapping[str, float], name: str) -> str:
+def _limits_against(scene: DecisionScene, values: Mapping[str, float], name: str) -> str:
     """What the user wrote that keeps a parameter from this value, others following; "" where something else does, or nothing."""
     violations = guarded(scene, moved(scene, values)).violations
     if not all(violation.rule in HELD_BY for violation in violations):
@@ -77,8 +77,8 @@ def _beyond(name: str, before: float, here: float, request: Request) -> float:
     return float(round(next_one)) if name in WHOLE else next_one
 
 
-def counterfactuals(scene: Scene) -> Iterator[str]:
-    """What another preference or boldness would have chosen, where it differs: the same decider is asked again."""
+def counterfactuals(scene: DecisionScene) -> Iterator[str]:
+    """Counterfactual choices under another preference or boldness, where they differ: the same decider is asked again."""
     decided_by, request = scene.advice.decision.decided_by, scene.request
     if decided_by == "sac" and scene.policy is None:
         return
@@ -100,8 +100,8 @@ def counterfactuals(scene: Scene) -> Iterator[str]:
             yield f"with {condition} the choice would be {named(scene, row)}"
 
 
-def chosen_with(scene: Scene, request: Request) -> int | None:
-    """The row that `advise` chooses on this request, without a word of the user; None where nothing may be used."""
+def chosen_with(scene: DecisionScene, request: Request) -> int | None:
+    """Row that `advise` chooses on this request, without a word of the user; None where nothing may be used."""
     known, surrogate = scene.known, scene.surrogate
     try:
         candidates = within_sla(surrogate, request)
@@ -126,8 +126,8 @@ def without_the_unlikely(belief: Belief) -> Belief:
     return replace(belief, weights=weights, **{name: getattr(belief, name)[kept] for name in per_job})
 
 
-def break_even(scene: Scene) -> Iterator[str]:
-    """How long a run may take before the comparison with today's values turns: of the choice, or of what comes second to keeping.
+def break_even(scene: DecisionScene) -> Iterator[str]:
+    """Break-even duration, where the comparison with today's values turns: of the choice, or of what comes second to keeping.
 
     Time, and with it cost, are what is compared; loss and utilisation stay as they are expected.
     """

@@ -18,8 +18,8 @@ from jpo.records import Belief, Candidates, Known, Parameters, same
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Scene:
-    """The moment of the decision.
+class DecisionScene:
+    """Scene of a decision: what was known, wanted and allowed at that moment.
 
     Attributes:
         surrogate: that of the advice.
@@ -56,9 +56,9 @@ class Scene:
         return self.advice.decision.choice
 
 
-def neighbours(scene: Scene, name: str) -> dict[str, int]:
-    """The rows that differ from the choice in one parameter alone, and in what follows it: at its next "larger" and "smaller"
-    value, where they are."""
+def neighbours(scene: DecisionScene, name: str) -> dict[str, int]:
+    """Neighbours of the choice: the rows that differ in one parameter alone, and in what follows it: at its next
+    "larger" and "smaller" value, where they are."""
     if name not in scene.request.free:
         return {}
     here, column = scene.candidates.parameters(scene.choice), scene.candidates.values[:, scene.candidates.names.index(name)]
@@ -69,19 +69,19 @@ def neighbours(scene: Scene, name: str) -> dict[str, int]:
     return {side: min(rows, key=lambda row: abs(column[row] - here[name])) for side, rows in beyond.items() if rows}
 
 
-def moved(scene: Scene, values: Parameters) -> dict[str, float]:
-    """A configuration, what follows others set as they demand."""
+def moved(scene: DecisionScene, values: Parameters) -> dict[str, float]:
+    """Configuration in which what follows others is set as they demand."""
     steered = {name: value for name, value in values.items() if name not in scene.request.follow}
     return with_followers(scene.request, steered)
 
 
-def guarded(scene: Scene, values: Parameters) -> Verdict:
-    """The guard's word on a configuration, without forecasts: those are weighed by the preference and by [sla]."""
+def guarded(scene: DecisionScene, values: Parameters) -> Verdict:
+    """Verdict of the guard on a configuration, without forecasts: those are weighed by the preference and by [sla]."""
     facts = replace(scene.facts, usd_per_hour_next=usd_per_hour(values, scene.request.prices))
     return constraints.check(scene.advice.current, values, scene.limits, facts)
 
 
-def named(scene: Scene, row: int) -> str:
-    """What differs from today: "batch_size 128, gpus 2"."""
-    now, there = (scene.candidates.parameters(one) for one in (scene.candidates.current, row))
+def named(scene: DecisionScene, row: int) -> str:
+    """Name of a row, by what differs from today: "batch_size 128, gpus 2"."""
+    now, there = (scene.candidates.parameters(at) for at in (scene.candidates.current, row))
     return ", ".join(f"{name} {value:g}" for name, value in there.items() if value != now[name]) or "today's configuration"

@@ -4,13 +4,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
 from jpo.agent.policy import SHAPES, Policy, load_policy, save_policy  # noqa: E402
-from jpo.agent.sac.networks import Network, initial, uniform  # noqa: E402
+from jpo.agent.sac.networks import Perceptron, initial, uniform  # noqa: E402
 from jpo.agent.state import WIDTH  # noqa: E402
 
 
 def networks(seed=0):
     generator = torch.Generator().manual_seed(seed)
-    return [Network(stem, initial(generator, stem)) for stem in ("actor", "critics")]
+    return [Perceptron(stem, initial(generator, stem)) for stem in ("actor", "critics")]
 
 
 def test_numpy_gives_what_torch_gives():
@@ -34,12 +34,12 @@ def test_a_fresh_actor_is_nearly_indifferent_and_its_twins_differ():
 
 def small(heads=(2,), seed=0):
     shapes = {"q.w0": (*heads, 3, 5), "q.b0": (*heads, 1, 5), "q.w1": (*heads, 5, 4), "q.b1": (*heads, 1, 4)}
-    return Network("q", uniform(torch.Generator().manual_seed(seed), shapes))
+    return Perceptron("q", uniform(torch.Generator().manual_seed(seed), shapes))
 
 
 def test_two_heads_by_hand():
     weights = torch.tensor([[[1.0], [2.0]], [[-1.0], [0.5]]])  # (2, 2, 1)
-    line = Network("q", {"q.w0": weights, "q.b0": torch.tensor([[[0.5]], [[0.0]]])})
+    line = Perceptron("q", {"q.w0": weights, "q.b0": torch.tensor([[[0.5]], [[0.0]]])})
     seen = line.forward(torch.tensor([[1.0, 10.0]]))
     assert seen[-1].tolist() == [[[21.5]], [[4.0]]]
     line.backward(seen, torch.tensor([[[1.0]], [[2.0]]]))
@@ -72,7 +72,7 @@ def test_asking_for_the_slope_of_inputs_leaves_the_critics_alone():
 
 def test_flat_and_named_tensors_are_the_same_memory_in_the_order_of_the_layers():
     tensors = {name: torch.ones(shape) for name, shape in (("q.b0", (1, 2)), ("q.w0", (3, 2)))}
-    network = Network("q", tensors)
+    network = Perceptron("q", tensors)
     assert list(network) == ["q.w0", "q.b0"]
     network.flat.copy_(torch.arange(8.0))
     assert tensors["q.b0"].tolist() == [[6.0, 7.0]]

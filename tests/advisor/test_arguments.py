@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jpo.advisor.arguments import identity_of, preference_of, seed_of, status_of
+from jpo.errors import UsageError
+from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus
+
+
+def test_a_preference_is_a_name_weights_or_a_record() -> None:
+    assert preference_of("time") is NAMED_PREFERENCES["time"]
+    assert preference_of({"time": 0.25, "loss": 0.75}) == Preference(0.25, 0.0, 0.0, 0.75)
+    assert preference_of(Preference(0.2, 0.8)) == Preference(0.2, 0.8)
+    with pytest.raises(UsageError, match="write time, cost, efficiency, balanced, or give weights"):
+        preference_of("fast")
+    with pytest.raises(UsageError, match="weighs speed"):
+        preference_of({"speed": 1})
+
+
+def test_three_parts_of_a_name_are_data_set_model_and_framework() -> None:
+    assert identity_of("d/m/f") == Identity("d", "m", "f")
+    assert identity_of("nightly") == Identity("nightly", "nightly", "nightly")
+    assert identity_of("d//f") == Identity("d//f", "d//f", "d//f")
+    assert identity_of(None) == identity_of("this workload")
+
+
+def test_a_seed_is_a_whole_number_of_any_kind() -> None:
+    assert (seed_of(3), seed_of(np.int64(4))) == (3, 4)
+    for given in (1.5, -1, "3", None):
+        with pytest.raises(UsageError) as caught:
+            seed_of(given)
+        assert caught.value.code == "JPO-E720"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [
+        (Outcome(duration_seconds=9.0), RunStatus.SUCCEEDED),
+        (Outcome(duration_seconds=9.0, converged=False), RunStatus.FAILED),
+        (Outcome(duration_seconds=9.0, converged=False, stopped=True), RunStatus.STOPPED),
+    ],
+)
+def test_an_outcome_says_how_the_run_ended(outcome: Outcome, status: RunStatus) -> None:
+    assert status_of(outcome) is status

@@ -1,0 +1,61 @@
+import math
+
+import pytest
+
+from jpo.agent.problem import Problem
+from jpo.agent.reasons import measured, of_decision, of_loss_watch, of_watch, out_of_failure, without_evidence
+from jpo.records import Preference
+
+TIME = Preference(1, 0, 0)
+HALF = math.log(0.5)
+
+
+def problem_of(candidates, believed, **more):
+    return Problem(candidates, believed, TIME, **more)
+
+
+def test_before_a_run_that_ended_well_the_reason_says_which_one_is_needed():
+    assert without_evidence(0)[1] == ("JPO-I601",)
+    (sentence,), codes = without_evidence(3)
+    assert (sentence, codes) == ("of 3 finished runs none ended well; one that does is needed as reference", ("JPO-I610",))
+
+
+def test_a_trial_is_told_with_what_is_expected_its_risk_and_what_it_may_save(grid, belief):
+    problem = problem_of(grid(), belief([[0, HALF, 0], [0, math.log(2), 0]]))
+    (what, why, _budget), codes = of_decision(problem, 1, 1, "try", by="belief")
+    assert what == (
+        "batch_size 64 was not run yet and is expected to take the same time and cost the same;"
+        " chance of being more than 10% worse than today: 50%"
+    )
+    assert why == "trying it may cost a little now and can save over the next 6 runs"
+    assert codes == ("JPO-I604", "JPO-I605", "JPO-I615")
+    assert "JPO-I605" not in of_decision(problem, 1, 1, "try", by="sac")[1], "the agent weighs by its own critics"
+
+
+@pytest.mark.parametrize(("explore", "left", "code"), [("off", 1.0, "JPO-I607"), ("safe", -0.5, "JPO-W606")])
+def test_keeping_says_why_nothing_was_tried(grid, belief, explore, left, code):
+    problem = problem_of(grid(), belief([[0, HALF, 0]]), explore=explore, budget_left=left)
+    sentences, codes = of_decision(problem, 0, 1, "keep", by="belief")
+    assert (codes[0], codes[-1]) == ("JPO-I602", code)
+    assert sentences[-1].startswith({"off": "exploring is off", "safe": "the last suggestions cost 1.5 runs"}[explore])
+
+
+def test_a_measured_configuration_is_told_with_its_runs_failures_and_stops(grid, belief):
+    believed = belief([[0, HALF, 0]], runs=(2, 2, 0), failures=(0, 1, 2))
+    problem = problem_of(grid(), believed)
+    assert measured(problem, 1) == "was run 2 times, failed once and is expected to take 50% less time and cost 50% less"
+    assert measured(problem, 2) == "failed 2 times and is expected to take the same time and cost the same when it ends well"
+
+
+def test_the_way_out_of_failure_names_the_failures_and_the_chance_of_the_next_one(grid, belief):
+    believed = belief([[0, 0, 0]], runs=(0, 0, 1), failures=(3, 0, 0), p_fail=(0.9, 0.25, 0))
+    (sentence,), codes = out_of_failure(problem_of(grid(), believed), 1)
+    assert sentence.startswith("today's values failed 3 times and never ended well")
+    assert sentence.endswith("batch_size 64 comes nearest to it and fails with a chance of 25%")
+    assert codes == ("JPO-W617",)
+
+
+def test_the_watches_speak_only_of_intervals_that_were_widened():
+    assert of_watch(1.0) == of_loss_watch(1.0) == ((), ())
+    assert (of_watch(1.5)[1], of_loss_watch(2.0)[1]) == (("JPO-W616",), ("JPO-W816",))
+    assert "by a factor of 1.5" in of_watch(1.5)[0][0]

@@ -1,0 +1,126 @@
+"""The agent of a workload takes in its history: once, on record, and never at the cost of a suggestion."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from jpo.agent.policy import load_policy, save_policy
+from jpo.errors import StoreError, UsageError
+from jpo.history import Store, open_store
+from jpo.learning.continual import Learnt, catch_up, keep_up, policy_for, untested, waiting
+from jpo.records import Identity, RunStatus
+from tests.learning.test_experience import REQUEST, RUNS, a_run
+
+JOB = Identity("d", "m", "f")
+AGENT = f"agent {JOB}"
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store("sqlite://") as opened:
+        yield opened
+
+
+def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0) -> Learnt:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    return catch_up(store, JOB, runs, REQUEST, seed=0, now=1.0, budget_seconds=budget)
+
+
+def test_all_runs_after_the_reference_wait_until_they_are_taken_in(store: Store) -> None:
+    assert waiting(store, JOB, RUNS[:1], REQUEST) == 0, "nothing ended well, so there is no reference"
+    assert waiting(store, JOB, RUNS[:2], REQUEST) == 0, "the reference itself teaches nothing"
+    assert waiting(store, JOB, RUNS, REQUEST) == 2
+    learnt(store)
+    assert waiting(store, JOB, RUNS, REQUEST) == 0
+    assert waiting(store, JOB, [*RUNS, a_run(4, 60.0)], REQUEST) == 1
+
+
+def test_an_agent_that_learnt_from_another_history_waits_for_all_of_it(store: Store) -> None:
+    learnt(store)
+    late = [*RUNS[:2], a_run(1, 90.0, batch_size=32.0), *RUNS[2:]]
+    assert waiting(store, JOB, late, REQUEST) == 3
+    assert waiting(store, JOB, RUNS, replace(REQUEST, targets={"time_max": 60.0})) == 2
+
+
+def test_new_runs_are_taken_in_once_and_put_on_record(store: Store) -> None:
+    assert learnt(store) == Learnt(runs=2, runs_in_all=2, updates=16, left=0, resets=0)
+    assert learnt(store) == Learnt(runs=0, runs_in_all=2, updates=16, left=0, resets=0)
+    more = [*RUNS, a_run(4, 60.0, RunStatus.SUCCEEDED, batch_size=32.0)]
+    assert learnt(store, more) == Learnt(runs=1, runs_in_all=3, updates=24, left=0, resets=0)
+    assert [record.data["runs"] for record in store.audit_records() if record.kind == "learnt"] == [2, 1]
+
+
+def test_a_rebuilt_agent_is_the_same_agent(store: Store) -> None:
+    learnt(store)
+    saved = store.load_agent(AGENT)
+    assert learnt(store, budget=None).runs == 2
+    rebuilt = store.load_agent(AGENT)
+    assert saved is not None
+    assert rebuilt is not None
+    assert (rebuilt[0], rebuilt[1]) == (saved[0], saved[1] + 1)
+
+
+def test_without_time_nothing_is_learnt_and_the_saved_agent_is_not_even_read(store: Store) -> None:
+    assert keep_up(store, JOB, RUNS, REQUEST, seconds=0, now=1.0, seed=0) == ()
+    assert store.load_agent(AGENT) is None
+    store.save_agent(AGENT, b"no agent", expected_version=0)
+    assert keep_up(store, JOB, RUNS, REQUEST, seconds=0, now=1.0, seed=0) == ()
+
+
+def test_without_torch_a_suggestion_learns_nothing_and_learning_names_the_remedy(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert keep_up(store, JOB, RUNS, REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
+        catch_up(store, JOB, RUNS, REQUEST, seed=0, now=1.0, budget_seconds=60.0)
+
+
+def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    assert keep_up(store, JOB, RUNS, REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert waiting(store, JOB, RUNS, REQUEST) == 0
+
+
+def test_a_saved_agent_that_cannot_be_read_is_a_warning_for_a_suggestion_and_an_error_for_learning(store: Store) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    store.save_agent(AGENT, b"no agent", expected_version=0)
+    assert keep_up(store, JOB, RUNS, REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
+    with pytest.raises(StoreError) as caught:
+        learnt(store)
+    assert caught.value.code == "JPO-E601"
+    assert learnt(store, budget=None).runs == 2, "beginning anew needs no saved agent"
+
+
+def decides(store: Store, explore: Literal["safe", "on"]) -> tuple[str, ...] | None:
+    """Where the policy is released which would decide."""
+    policy = policy_for(store, JOB, explore)
+    return policy and policy.released
+
+
+def test_the_workloads_own_policy_decides_only_where_it_was_released(store: Store) -> None:
+    shipped = load_policy().released
+    assert shipped != ("on",)
+    assert decides(store, "on") == shipped
+    own = save_policy(load_policy().weights, released=("on",), card={})
+    store.save_agent(f"policy {JOB}", own, expected_version=0)
+    assert decides(store, "on") == ("on",)
+    assert decides(store, "safe") == shipped
+    store.save_agent(f"policy {JOB}", b"damaged", expected_version=1)
+    assert decides(store, "on") == shipped
+
+
+def test_what_was_learnt_since_the_release_test_is_untested(store: Store) -> None:
+    assert not untested(store, JOB)
+    learnt(store)
+    assert untested(store, JOB)
+    card = {"learnt": [2, 0, 16]}
+    store.save_agent(f"policy {JOB}", save_policy(load_policy().weights, released=(), card=card), expected_version=0)
+    assert not untested(store, JOB)
+    learnt(store, [*RUNS, a_run(4, 60.0, batch_size=32.0)])
+    assert untested(store, JOB)
