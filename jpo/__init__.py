@@ -1,20 +1,24 @@
 """JPO, the Job Parameter Optimizer: the next parameters of a recurring training job, from what its earlier runs cost.
 
-The story of `jpo suggest` is on one screen in commands/suggest.py: open the project, collect its runs, let the agent learn, ask
-for advice, format and check it, put it on record, write it. The map, from top to bottom; imports go down only:
+It edits config.ini and starts no training job: the pipeline or the scheduler does. The story of `jpo suggest` is on one screen
+in commands/suggest.py: open the project, collect its runs, let the agent learn, ask for advice, format and check it, put it on
+record, write it. The map, floor by floor; imports go down only:
 
     __main__.py      exit codes, and the one place that catches everything
-    cli/             names, options and help: one small click file per command
+
+    cli/             names, options and help: one small click file per command; main.py groups them
+
     commands/        the story of each command, independent of each other; doctor/ is a folder of checks
 
-    project/         one repository, opened once: settings, workload, prices, sources of runs, proposal, record; reads settings
+    project/         one repository, opened once: settings.py declares jpo.toml, load.py merges it, project.py holds all of it;
+                     workload, prices, sources of runs, proposal (asks the guard), record (audit, then write)
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test
     advisor/         JPO as a library: ask and tell
     report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/
 
-    optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, what-if questions, explain/
+    optimizer/       where the parts meet: request, surrogate, sla, advise, suggestion, predictions, trade-offs, explain/
 
-    agent/           which candidate next: the problem, its acquisition values, the rule, the policy; sac/ learns
+    agent/           which candidate next: the problem, its acquisition values, the rule, the policy, the regret; sac/ learns
     forecast/        what will happen: the belief after the runs, its calibration, trials, transfer from other workloads
     simulate/        training jobs drawn at random: the prior of the belief, and the agent's school
     history/         runs, suggestions and agents in SQLite or PostgreSQL; the audit log; undoing
@@ -24,13 +28,16 @@ for advice, format and check it, put it on record, write it. The map, from top t
     inventory/       what this machine has; GPUs that stay idle
     replay/          recorded jobs played again, with JPO's peers
 
-    wording/         numbers, names and units as people read them
-    files.py         files that appear whole or not at all
-    records.py       the vocabulary: what the parts hand to each other
-    errors.py  version.py  runlog.py (what a training script imports: standard library only)
+    wording/         numbers, names and units as people read them; files.py: files that appear whole or not at all
 
-A part never imports a part, and the four of project, learning, advisor and report do not know each other. Next to this package is
-`constraints`, the guard: standard library only, knows nothing of jpo, asked twice. tests/ has the same tree.
+    records.py       the vocabulary: what the parts hand to each other
+    errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
+    version.py  runlog.py (what a training script imports: standard library only)
+
+The nine from agent to replay are the parts: none imports another, only optimizer and the floors above combine them. The four of
+project, learning, advisor and report do not know each other. Next to this package is `constraints`, the guard: standard library
+only, it knows nothing of jpo and reads its own tables of jpo.toml. It filters candidates, decides on the proposal, and looks
+again as a process of its own in the pipeline. tests/ has the same tree.
 """
 
 from __future__ import annotations

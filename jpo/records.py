@@ -357,7 +357,7 @@ class Decision:
             suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
-        step: the guard's word: "keep" today's, go to a "known" one that was run before, "try" the favourite, or "halve" the step:
+        step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
             try a smaller one, because the favourite may cost more than exploring may.
     """
 
@@ -510,9 +510,6 @@ class Suggestion:
         return then.mean / now.mean if now and then and now.mean > 0 else None
 
 
-# --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Undo:
     """Undoing of a suggestion and of all after it: what it means to go back.
@@ -576,6 +573,9 @@ class Known:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""
         newest = self.untried
         return newest.suggestion_id if newest and same(newest.suggested, current) else None
+
+
+# --- arrays: J simulated jobs, K candidates, P parameters -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,7 +9,7 @@ In the order of the story:
     budget.py               what following the agent has cost so far, and what is left to spend
     context.py              what else is known of the next run: runs and money left, what will change, what has changed
     change_detection.py     whether the forecasts miss as they do when the world has changed
-    problem.py              all of it in one record, which belief rule, SAC, guard and explanation read
+    problem.py              all of it in one record, which belief rule, SAC and explanation read
     state.py                the problem as WIDTH numbers per candidate, which the networks read
     policy.py               actor and critics in numpy: all that a suggestion needs
     decide.py               the answer: one candidate, or keep; reasons.py: why

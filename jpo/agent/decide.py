@@ -5,7 +5,7 @@
             today's configuration in 20 runs, and what earlier suggestions saved may be spent too
     on      anything admissible, while there is a budget
 
-A released policy decides, else the belief rule; the answer says who. The guard's word is a step: "try" what the decider likes
+A released policy decides, else the belief rule; the answer says who. The answer also names the step: "try" what the decider likes
 best; "halve" it, if that may cost too much and a smaller step towards it may not; "known", back to what was measured; "keep".
 
 A smaller step is taken where the decider likes it best among what may be tried. To prefer it to a better candidate elsewhere was

@@ -1,4 +1,4 @@
-"""Decision problem: all that belief rule, SAC, guard and explanation read, in one record.
+"""Decision problem: all that belief rule, SAC and explanation read, in one record.
 
 Acquisition values and the set of what may be tried follow from it, and are computed once. It chooses nothing; `decide` does.
 """

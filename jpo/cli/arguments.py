@@ -73,7 +73,7 @@ def seconds_until(option: str, text: str, now: float) -> float:
     from jpo.project.settings import seconds
 
     try:
-        left = float(str(seconds(text)))
+        left = seconds(text)
     except ValueError:
         left = _moment(option, text) - now
     if not (math.isfinite(left) and left > 0):

@@ -31,7 +31,7 @@ def doctor(given: Path | None, toml: Path | None, *, network: Network, output: O
       jpo doctor config.ini --offline
       jpo doctor -o json | jq '.checks[] | select(.status != "ok")'
     """
-    from jpo.commands.doctor.checks import Case
+    from jpo.commands.doctor.case import Case
     from jpo.commands.doctor.doctor import doctor as command
     from jpo.report import doctor as report
 

@@ -22,14 +22,7 @@ from jpo.errors import UsageError
 @seed_option
 @options(toml_option, verbose_option)
 def learn(
-    given: Path | None,
-    toml: Path | None,
-    *,
-    rebuild: bool,
-    budget: str,
-    pretrain: Path | None,
-    jobs: int | None,
-    seed: int,
+    given: Path | None, toml: Path | None, *, rebuild: bool, budget: str, pretrain: Path | None, jobs: int | None, seed: int
 ) -> None:
     """Update the agent from the history (needs jpo[learn]).
 

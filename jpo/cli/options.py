@@ -70,14 +70,13 @@ def output_options(*forms: str, files: bool = False) -> Callable[[F], F]:
     file = click.option(
         "--output-file", "files", type=FILE, multiple=True, help="Write it there too; .json, .md and .html choose their form."
     )
-    colour = click.option("--no-color", is_flag=True, help="No colours, even on a terminal (or set NO_COLOR).")
 
     def record(form: str, no_color: bool, files: tuple[Path, ...] = ()) -> Output:
         return Output(form, files, colour=coloured(no_color))
 
     def decorate(function: F) -> F:
         names = ("form", "no_color", *(["files"] if files else []))
-        return options(choice, *([file] if files else []), colour)(_gathered(function, "output", record, names))
+        return options(choice, *([file] if files else []), colour_option)(_gathered(function, "output", record, names))
 
     return decorate
 

@@ -23,7 +23,8 @@ FORMS = {".json": "json", ".md": "markdown", ".html": "html"}
 """The form of a result file by its suffix."""
 READABLE = ("text", "json", "markdown", "html")
 """The forms that every report has."""
-
+ELSEWHERE = "write it elsewhere"
+"""What to do where stdout cannot be written."""
 AT_ONCE = 500
 """Lines of a stream that are written at once."""
 
@@ -56,12 +57,12 @@ class Output:
     files: tuple[Path, ...] = ()
     colour: bool = False
 
-    def show(self, subject: Subject[T], result: T) -> None:
-        """Write a result to all files, then to stdout."""
+    def show(self, subject: Subject[T], result: T, *, on_record: bool = False) -> None:
+        """Write a result to all files, then to stdout; where that fails, one `on_record` need not be computed again."""
+        remedy = "what was done is on record: see `jpo explain`" if on_record else "name another one"
         for file in self.files:
-            remedy = "what was done is on record: see `jpo explain`"
             save(file, rendered(subject, result, FORMS.get(file.suffix, self.form)), remedy=remedy)
-        put(rendered(subject, result, self.form, colour=self.colour, columns=width()))
+        put(rendered(subject, result, self.form, colour=self.colour, columns=width()), remedy=remedy if on_record else ELSEWHERE)
 
 
 def rendered(subject: Subject[T], result: T, form: str, *, colour: bool = False, columns: int = 120) -> str:
@@ -102,7 +103,7 @@ def stream(lines: Iterable[str]) -> None:
         put("".join(some))
 
 
-def put(text: str) -> None:
+def put(text: str, *, remedy: str = ELSEWHERE) -> None:
     """The result, and nothing else, to stdout."""
     try:
         sys.stdout.write(text)
@@ -113,7 +114,7 @@ def put(text: str) -> None:
         with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
         finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
-        raise UsageError("stdout", finding, "what `jpo suggest` did is on record: see `jpo explain`", code="JPO-E307") from error
+        raise UsageError("stdout", finding, remedy, code="JPO-E307") from error
 
 
 def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> None:
@@ -121,11 +122,14 @@ def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> N
     logs = [Path(name) for pattern in settings.csv_logs for name in glob(pattern)]  # noqa: PTH207 - absolute too
     precious = [path for path in (config, settings.toml, config.parent / "pyproject.toml", *settings.store_files, *logs) if path]
     for file in files:
-        if any(
-            file.resolve() == path.resolve() or (file.exists() and path.exists() and file.samefile(path)) for path in precious
-        ):
+        if any(same_file(file, path) for path in precious):
             raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
     can_be_kept(files)
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two names are of one file, which need not exist yet."""
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def can_be_kept(files: Sequence[Path]) -> None:

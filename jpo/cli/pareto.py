@@ -41,8 +41,8 @@ def pareto(
     """
     from jpo.commands.pareto import pareto as command
     from jpo.report import front as subject
-    from jpo.report.plots.fleet import can_plot
     from jpo.report.plots.front import plot
+    from jpo.report.plots.picture import can_plot
 
     settings = load_settings(given, toml, {})
     config = config_of(given, settings)

@@ -27,7 +27,7 @@ POLICIES_HELP = (
     "--objective",
     "objectives",
     multiple=True,
-    default=("balanced",),
+    default=["balanced"],
     show_default=True,
     help="time, cost or balanced; repeatable.",
 )

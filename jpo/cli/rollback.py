@@ -45,22 +45,15 @@ def rollback(
       jpo rollback                                     called again: the change before that one
       jpo rollback 20261121-060000-3fa9c1 --pin 14     all since then is undone, and stays so for two weeks
     """
-    from jpo.commands.rollback import RollbackOptions
-    from jpo.commands.rollback import rollback as command
+    from jpo.commands import rollback as command
     from jpo.report import suggestion
 
     if unpin and (before or pin_days or force):
         raise UsageError("--unpin", "restores nothing", "leave out ID, --pin and --force", code="JPO-E845")
     settings = load_settings(given, toml, {})
     now = time.time()
-    wanted = RollbackOptions(
-        suggestion_id=new_id(now),
-        now=now,
-        before=before,
-        pin_days=pin_days,
-        unpin=unpin,
-        force=force,
-        dry_run=dry_run,
-        diff=diff,
+    wanted = command.RollbackOptions(
+        suggestion_id=new_id(now), now=now, before=before, pin_days=pin_days, unpin=unpin, force=force, dry_run=dry_run, diff=diff
     )
-    output.show(suggestion, command(config_of(given, settings), settings, wanted))
+    report = command.rollback(config_of(given, settings), settings, wanted)
+    output.show(suggestion, report, on_record=not dry_run)

@@ -51,7 +51,8 @@ def simulate(
     from jpo.commands import simulate as command
     from jpo.commands.suggest import SuggestOptions, suggest
     from jpo.report import fleet as subject
-    from jpo.report.plots.fleet import can_plot, plot
+    from jpo.report.plots.fleet import plot
+    from jpo.report.plots.picture import can_plot
 
     def one_suggestion(config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> None:
         suggest(config, settings, SuggestOptions(suggestion_id, now, offline=True, learn=False, seed=seed))

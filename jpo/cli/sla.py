@@ -39,12 +39,11 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
       jpo sla check run-17
       jpo sla check --csv runs/2026-11-21.csv -o json
     """
-    from jpo.commands.sla import WantedRuns
-    from jpo.commands.sla import check as command
+    from jpo.commands import sla as command
     from jpo.report import sla as subject
 
-    settings, wanted = load_settings(given, toml, {}), WantedRuns(run, logs)
-    report = command(config_of(given, settings), settings, wanted, now=time.time(), environ=os.environ)
+    settings, wanted = load_settings(given, toml, {}), command.WantedRuns(run, logs)
+    report = command.check(config_of(given, settings), settings, wanted, now=time.time(), environ=os.environ)
     output.show(subject, report)
     return VIOLATED if report.violated else 0
 

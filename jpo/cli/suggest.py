@@ -30,11 +30,7 @@ WOULD_CHANGE = 10
 @click.option("--check", is_flag=True, help="Write nothing; exit with 10 if a change is proposed.")
 @click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
 @click.option(
-    "--set",
-    "chosen",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Take this value instead of the agent's; the guard still decides.",
+    "--set", "chosen", multiple=True, metavar="NAME=VALUE", help="This value instead of the agent's; the guard still decides."
 )
 @click.option(
     "--prefer", metavar="PREFERENCE", help="time, cost, efficiency, balanced, one of [preferences], or e.g. time=0.3,cost=0.7."
@@ -77,8 +73,7 @@ def suggest(
       jpo suggest config.ini --deadline 6h --max-cost 20
       jpo suggest config.ini --set batch_size=128      your value, still guarded and on record
     """
-    from jpo.commands.suggest import SuggestOptions
-    from jpo.commands.suggest import suggest as command
+    from jpo.commands import suggest as command
     from jpo.report import suggestion
 
     now = time.time()
@@ -89,7 +84,7 @@ def suggest(
         settings = load_settings(given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
     config = config_of(given, settings)
     writable(output.files, config, settings)
-    wanted = SuggestOptions(
+    wanted = command.SuggestOptions(
         suggestion_id=new_id(now),
         now=now,
         dry_run=dry_run or check,
@@ -99,8 +94,8 @@ def suggest(
         learn=not no_learn,
         seed=seed,
         chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
-        lasting=lasting,
+        lasting_targets=lasting,
     )
-    report = command(config, settings, wanted)
-    output.show(suggestion, report)
+    report = command.suggest(config, settings, wanted)
+    output.show(suggestion, report, on_record=not wanted.dry_run)
     return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0

@@ -1,1 +1,1 @@
-"""One file per command; they do not know each other. What several of them need stands in evidence, proposal and learning."""
+"""One file per command; they do not know each other. What several of them need is in project/, learning/ and optimizer/."""

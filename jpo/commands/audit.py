@@ -111,7 +111,7 @@ def since_when(text: str, now: float) -> float:
     except (ValueError, OverflowError):
         pass
     try:
-        return now - float(str(seconds(text)))
+        return now - seconds(text)
     except ValueError as error:
         finding = f"{text[:80]!r} is neither a time nor a duration"
         raise UsageError("--since", finding, "write e.g. 2026-11-21, 2026-11-21T03:00Z or 90d", code="JPO-E521") from error

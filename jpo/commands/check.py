@@ -35,6 +35,5 @@ def remarks(values: Mapping[str, float], prices: Prices) -> Iterator[Remark]:
     if gpus >= 1 and prices != Prices() and usd_per_hour(values, prices) is None:
         yield Remark(f"gpus = {plain(gpus)}, and [prices] does not say what that costs: the cost of runs is unknown", "JPO-I861")
     if values.get("gpus") == 0 and prices.usd_per_gpu_hour is not None:
-        yield Remark(
-            "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do", "JPO-I862"
-        )
+        sentence = "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do"
+        yield Remark(sentence, "JPO-I862")

@@ -23,7 +23,7 @@ from jpo.project.workload import read_workload
 from jpo.records import Identity, Parameters, Run, RunStatus
 from jpo.report.before_after import WorkloadChange, WorkloadChanges
 from jpo.report.plots.before_after import plot
-from jpo.report.plots.fleet import can_plot
+from jpo.report.plots.picture import can_plot
 
 MORE_IS_BETTER = {
     "duration_seconds": False,
@@ -105,9 +105,7 @@ def changes(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -
     if not at:
         return None
     first, last = made[at[0]], made[at[-1]]
-    since_first, since_last = (
-        {suggestion.suggestion_id: suggestion.suggested for suggestion in made[since:]} for since in (at[0], at[-1])
-    )
+    since_first, since_last = ({later.suggestion_id: later.suggested for later in made[since:]} for since in (at[0], at[-1]))
     return Changed(first.created_at, last.created_at, first.current, since_first, since_last)
 
 
@@ -120,12 +118,10 @@ def followers(recorded: Sequence[RecordedRun], suggested: Mapping[str, Parameter
 def compared(before: Sequence[Run], after: Sequence[Run], prices: Prices) -> list[BeforeAfter]:
     """Each quantity that was measured on some side, and how many runs failed."""
     sides = before[-MOST:], after[-MOST:]
+    well = [[run for run in side if run.ended_well] for side in sides]
     lines = []
     for quantity, more_is_better in MORE_IS_BETTER.items():
-        measured = [
-            [value for run in side if run.ended_well and (value := outcome_of(run, quantity, prices)) is not None]
-            for side in sides
-        ]
+        measured = [[value for run in side if (value := outcome_of(run, quantity, prices)) is not None] for side in well]
         loss_known = quantity == "train_loss" and any(run.outcome.val_loss is not None for side in sides for run in side)
         if quantity in ("duration_seconds", "cost_usd") or (any(measured) and not loss_known):
             lines.append(before_after.compare(quantity, *measured, more_is_better=more_is_better, seed=SEED))

@@ -163,23 +163,13 @@ def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targ
     if not today:
         return [*before, *[nothing] * len(learnt)]
     request = Request(
-        current=today,
-        free=(),
-        admissible=lambda _today, _proposed: True,
-        preference=preference,
-        prices=prices,
-        targets=targets,
+        current=today, free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices, targets=targets
     )
     vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))
     scalars = regret_reward(vectors, preference, best)
-    return [
-        *before,
-        *(
-            ({name: float(v) for name, v in zip(REWARDS, vector[:4], strict=True) if np.isfinite(v)}, _finite(scalar))
-            for vector, scalar in zip(vectors, scalars, strict=True)
-        ),
-    ]
+    known = [{name: float(v) for name, v in zip(REWARDS, vector[:4], strict=True) if np.isfinite(v)} for vector in vectors]
+    return [*before, *zip(known, map(_finite, scalars), strict=True)]
 
 
 def _finite(value: float) -> float | None:

@@ -139,10 +139,9 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
         try:
             values[name] = TRUTH[text.lower()] if name == "converged" else float(text)
         except (ValueError, KeyError) as error:
-            finding, example = ("neither true nor false", "true") if name == "converged" else ("not a number", "0.4")
-            raise UsageError(
-                "--metric", f"{name} = {text!r} is {finding}", f"write e.g. {name}={example}", code="JPO-E306"
-            ) from error
+            kind, example = ("neither true nor false", "true") if name == "converged" else ("not a number", "0.4")
+            finding, remedy = f"{name} = {text!r} is {kind}", f"write e.g. {name}={example}"
+            raise UsageError("--metric", finding, remedy, code="JPO-E306") from error
     try:
         outcome = Outcome(**values)  # type: ignore[arg-type]
     except ValueError as error:
@@ -154,7 +153,5 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
 def recorded(runs: Sequence[Run]) -> str:
     """One line per run that was new."""
     lines = [f"recorded {run.run_id}: {run.identity}, {run.status.value}" for run in runs]
-    return (
-        "\n".join(lines or ["nothing new: all runs were on record, and a later report of a run only adds what was unknown"])
-        + "\n"
-    )
+    nothing = "nothing new: all runs were on record, and a later report of a run only adds what was unknown"
+    return "\n".join(lines or [nothing]) + "\n"

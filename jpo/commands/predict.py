@@ -43,7 +43,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     request = request_of(job, runs)
     configurations = asked_for(question, workload, request)
     surrogate = surrogate_of(request, runs, seed=seed, others=known.others)
-    each = {tuple(one.values()): with_configuration(surrogate, one, seed=seed, others=known.others) for one in configurations}
+    each = {tuple(row.values()): with_configuration(surrogate, row, seed=seed, others=known.others) for row in configurations}
     evidence = Basis(workload.identity, surrogate, trials, known.others, gpu_type_of(settings), seed, each)
     basis = RowBasis(request, job.limits, evidence, runs)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))

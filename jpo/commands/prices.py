@@ -52,7 +52,7 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
     offers = read_offers(region, wanted, seconds=limit_of(timeout), now=now)
     with whole(file) as new:
         new.write(as_csv(offers.instances).encode())
-    spot = sum(one.usd_per_hour_spot is not None for one in offers.instances)
+    spot = sum(each.usd_per_hour_spot is not None for each in offers.instances)
     lines = [f"{file}: {len(offers.instances)} instances of {region}, {spot} with a spot price (median of {SPOT_DAYS:g} days)"]
     if offers.unpriced:
         lines.append(f"left out, no price on demand: {', '.join(offers.unpriced)}")
@@ -62,7 +62,7 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
 def limit_of(timeout: str) -> float:
     """Seconds of a duration above 0."""
     try:
-        limit = float(str(seconds(timeout)))
+        limit = seconds(timeout)
     except ValueError as error:
         raise UsageError("--timeout", str(error), code="JPO-E808") from error
     if not 0 < limit <= MOST_SECONDS:

@@ -1,7 +1,6 @@
 """`jpo replay`: how JPO and its peers would have done on recorded runs, one's own history included.
 
-The one place that knows every policy by name: the peers are a part of their own, and JPO plays through the same `jpo.Advisor`
-that users call.
+The one place that knows every policy by name: the peers are a part of their own, JPO plays through the users' `jpo.Advisor`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from jpo.replay import (
     trace_of,
 )
 from jpo.replay.extras import need
-from jpo.report.plots.replay import FORMS
+from jpo.report.plots.picture import FORMS
 from jpo.report.replay import Played
 
 
@@ -60,11 +59,7 @@ class Advised:
         self._advisor.tell(self._configurations[choice], outcome)
 
 
-ALL_POLICIES: Mapping[str, PolicyFactory] = {
-    "jpo": Advised,
-    "jpo-bold": partial(Advised, explore="on"),
-    **POLICIES,
-}
+ALL_POLICIES: Mapping[str, PolicyFactory] = {"jpo": Advised, "jpo-bold": partial(Advised, explore="on"), **POLICIES}
 """Every policy that `--policies` can name."""
 QUICK_POLICIES = "jpo,default,random,hillclimb,zeus"
 MOST_RUNS = 1000
@@ -97,14 +92,8 @@ def replay(
     histories = [own_runs(path, settings, now=now) for path, settings in own]
     traces = (*(read_trace(path, opened=options.opened) for path in files), *(history.trace for history in histories))
     refuse_twins(traces)
-    contest = Contest(
-        traces,
-        {name: ALL_POLICIES[name] for name in options.policies},
-        options.objectives,
-        options.horizons,
-        options.seeds,
-        options.first_seed,
-    )
+    factories = {name: ALL_POLICIES[name] for name in options.policies}
+    contest = Contest(traces, factories, options.objectives, options.horizons, options.seeds, options.first_seed)
     result = hold(contest, jobs=options.jobs or -1, backend=options.backend, track=track)
     notes = tuple(note for history in histories for note in history.notes)
     return Played(contest, result, notes, options.each_workload)

@@ -19,7 +19,8 @@ from jpo.errors import UsageError
 from jpo.history import open_store
 from jpo.optimizer.simulated_runs import identity_of, lane_of, prices_of, run_of, window
 from jpo.project.load import LoadedSettings, load, merge
-from jpo.project.request import explore_of, preference_of
+from jpo.project.project import preference_of
+from jpo.project.request import explore_of
 from jpo.project.workload import read_workload
 from jpo.records import Finished, Run
 from jpo.simulate.fleet import Fleet
@@ -95,9 +96,8 @@ def made(keep: Path) -> Path:
         if any(keep.iterdir()):
             raise UsageError(str(keep), "is not empty", "name a new folder with --keep", code="JPO-E711")
     except OSError as error:
-        raise UsageError(
-            str(keep), f"cannot be used ({error.strerror})", "name a folder that can be written", code="JPO-E711"
-        ) from error
+        finding = f"cannot be used ({error.strerror})"
+        raise UsageError(str(keep), finding, "name a folder that can be written", code="JPO-E711") from error
     return keep
 
 

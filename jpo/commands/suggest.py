@@ -37,8 +37,9 @@ class SuggestOptions:
     learn: bool = True
     seed: int = 0
     chosen: Parameters = field(default_factory=dict)
-    lasting: Mapping[str, float] | None = None
-    """SLA targets that last, where --deadline and --max-cost set others for this once; None: those of the settings."""
+    """The values of --set."""
+    lasting_targets: Mapping[str, float] | None = None
+    """The SLA targets that last, where --deadline and --max-cost set others for this once; None: those of the settings."""
 
 
 def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Report:
@@ -47,23 +48,22 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         chosen = approved_by_hand(job, options.chosen)
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = request_of(job, known.runs, chosen=chosen)
-        known = learnt(job, request, known, options)
+        known = learn_what_is_new(job, request, known, options)
         policy = continual.policy_for(job.store, job.workload.identity, request.explore)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs)
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
-        written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)
+        written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         return Report(suggestion, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
-def learnt(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:
-    """Let the agent learn what is new, towards the targets that last; its trouble goes into the report."""
+def learn_what_is_new(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:
+    """Let the agent learn; if that fails, the suggestion is made all the same, with a reason code in the report."""
     if not options.learn or options.dry_run:
         return known
-    lasting = request if options.lasting is None else replace(request, targets=options.lasting)  # else it would begin anew
-    seconds = job.learn_budget_seconds
-    codes = continual.keep_up(
-        job.store, job.workload.identity, known.runs, lasting, seconds=seconds, now=job.now, seed=options.seed
-    )
+    # with the targets of --deadline, which hold for this once, the agent would begin anew
+    lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
+    store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
+    codes = continual.keep_up(store, identity, known.runs, lasting, seconds=seconds, now=job.now, seed=options.seed)
     return replace(known, codes=(*known.codes, *codes))

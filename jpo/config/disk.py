@@ -2,8 +2,7 @@
 
 Writers of one folder take turns through an advisory lock on the folder itself, which leaves nothing behind. Programs that do not
 use the lock (an editor) are noticed until just before the rename; what they save within the microseconds between that last check
-and the rename is lost. Mode and, where permitted, owner are kept; hard links are separated, ACLs and extended attributes are not
-copied.
+and the rename is lost. Mode and, where permitted, owner are kept; hard links are separated, ACLs and attributes not copied.
 """
 
 from __future__ import annotations
@@ -70,7 +69,8 @@ def _turn(folder: Path, place: str) -> Iterator[None]:
         except OSError:
             pass
         else:
-            _remove_leftovers(folder)
+            for leftover in folder.glob(f"{TEMPORARY}*"):
+                leftover.unlink(missing_ok=True)
         yield
 
 
@@ -86,12 +86,6 @@ def _lock(handle: int, place: str) -> None:
         time.sleep(0.01)
 
 
-def _remove_leftovers(folder: Path) -> None:
-    for leftover in folder.iterdir():
-        if leftover.name.startswith(TEMPORARY):
-            leftover.unlink(missing_ok=True)
-
-
 def _expected(path: Path, place: str, digest: str) -> bytes:
     """The file's bytes, or ConflictError when they are not those of the digest."""
     try:
@@ -99,9 +93,8 @@ def _expected(path: Path, place: str, digest: str) -> bytes:
     except UsageError as error:
         raise ConflictError(place, f"was replaced since it was read: {error.finding}", "run again", code="JPO-E220") from error
     if hashlib.sha256(data).hexdigest() != digest:
-        raise ConflictError(
-            place, "was changed by someone else since it was read", "run again to see the new values", code="JPO-E220"
-        )
+        finding = "was changed by someone else since it was read"
+        raise ConflictError(place, finding, "run again to see the new values", code="JPO-E220")
     return data
 
 

@@ -138,9 +138,8 @@ def _seen_by_configupdater(source: Source) -> dict[tuple[str, str], list[str]] |
         updater.read_file(source.lines, "config.ini")
     except configparser.Error:
         return None
-    return {
-        (section.name, option.raw_key): option.lines for section in updater.iter_sections() for option in section.iter_options()
-    }
+    options = ((section.name, option) for section in updater.iter_sections() for option in section.iter_options())
+    return {(section, option.raw_key): option.lines for section, option in options}
 
 
 def _written(line: str, option: IniOption, text: str) -> str:

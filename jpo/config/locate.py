@@ -132,8 +132,6 @@ def _unreadable(error: configparser.Error | AttributeError, line: int, place: st
         case configparser.ParsingError(errors=[(int(first), _), *_]):
             line, finding, remedy = first, "an option needs a name", "write name = value"
         case _:
-            finding, remedy = (
-                "continues an option which has no value",
-                "remove the blanks at its start, or write name = value above",
-            )
+            finding = "continues an option which has no value"
+            remedy = "remove the blanks at its start, or write name = value above"
     return UsageError(f"{place}:{line}", finding, remedy, code="JPO-E203")

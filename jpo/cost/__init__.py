@@ -5,8 +5,7 @@
     price_list.py    the prices in force with their origin, an hour of today's configuration, instances
     amount.py        "20EUR" -> USD
     comparison.py    two configurations side by side: the price of a saved hour
-    sla.py           SLA targets checked against forecasts and runs; thresholds.py: targets that runs like the last ones would
-    meet
+    sla.py           SLA targets checked against forecasts and runs; thresholds.py: targets that such runs would meet
 
 Amounts are in USD. What is not stated or measured has no price (None), never 0.
 """

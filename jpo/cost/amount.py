@@ -21,9 +21,8 @@ def usd_of_text(text: str, currency: Currency, *, option: str) -> float:
     amount = float(match[1]) if match else math.nan
     if not match or not (math.isfinite(amount) and amount > 0):
         currencies = USD.code if currency == USD else f"USD or {currency.code}"
-        raise UsageError(
-            option, f"{text!r:.80} is not an amount", f"write a number above 0 in {currencies}, e.g. 20", code="JPO-E803"
-        )
+        remedy = f"write a number above 0 in {currencies}, e.g. 20"
+        raise UsageError(option, f"{text!r:.80} is not an amount", remedy, code="JPO-E803")
     code = (match[2] or USD.code).upper()
     rates = {USD.code: 1.0, currency.code: currency.per_usd}
     if code not in rates:

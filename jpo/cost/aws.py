@@ -1,7 +1,6 @@
 """Today's AWS prices: sizes and spot prices from EC2, on-demand prices from the Price List, through boto3.
 
-Credentials and endpoints come from where AWS' own tools find them; none of them is ever part of a message. Needs
-`pip install "jpo[aws]"`. It only reads.
+Credentials and endpoints are those of AWS' own tools, and never part of a message. Needs `pip install "jpo[aws]"`. It only reads.
 """
 
 from __future__ import annotations

@@ -87,9 +87,8 @@ def parse(text: str, place: str) -> tuple[Instance, ...]:
                 raise _refused(place, lines.line_num, f"{len(cells)} cells under {len(head)} columns", "fix the line")
             instance = _instance(dict(zip(head, cells, strict=True)), place, lines.line_num)
             if (instance.instance, instance.region) in instances:
-                raise _refused(
-                    place, lines.line_num, f"{instance.instance} is listed twice for {instance.region}", "keep one of them"
-                )
+                finding = f"{instance.instance} is listed twice for {instance.region}"
+                raise _refused(place, lines.line_num, finding, "keep one of them")
             instances[instance.instance, instance.region] = instance
     except csv.Error as error:
         raise _refused(place, lines.line_num, f"is not CSV ({error})", "fix the line") from error
@@ -122,9 +121,8 @@ def select(instances: Sequence[Instance], *, region: str | None, gpu_type: str |
     if region is None and len(regions) > 1:
         raise UsageError(place, f"the catalogue has {len(regions)} regions", f"write region: {_listed(regions)}", code="JPO-E801")
     if region is not None and region not in regions:
-        raise UsageError(
-            place, f"region {region!r:.40} is not in the catalogue", f"known are {_listed(regions)}", code="JPO-E801"
-        )
+        finding = f"region {region!r:.40} is not in the catalogue"
+        raise UsageError(place, finding, f"known are {_listed(regions)}", code="JPO-E801")
     in_region = tuple(instance for instance in instances if instance.region == (region or regions[0]))
     return in_region if gpu_type is None else of_type(in_region, gpu_type, place=place)
 

@@ -17,8 +17,7 @@ from jpo.records import SAME, Run
 RESOURCES = ("gpus", "cpus", "memory_gib")
 """Parameters that are paid for by the hour."""
 _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
-"""Relative weights of a GPU, a CPU and a GiB when no price is known. They have the proportions of the example jpo.toml, only rank
-configurations, and are never shown as USD."""
+"""Weights of a GPU, a CPU and a GiB when no price is known: those of the example jpo.toml, only to rank, never shown as USD."""
 _IDLE_SHARE = 0.02
 """A configuration without GPUs whose CPUs have no price still occupies a machine: this share of one GPU."""
 _JOULES_PER_KWH = 3.6e6
@@ -29,8 +28,7 @@ class Prices:
     """The prices of resources, energy and instances.
 
     Attributes:
-        usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour: of one GPU, one CPU and one GiB of memory for an hour. None: not
-            named; it then counts as included in the others.
+        usd_per_gpu_hour, usd_per_cpu_hour, usd_per_gib_hour: of one GPU, CPU, GiB of memory. None: included in the others.
         usd_per_kwh: of electric energy, in addition; None: included.
         instances: those that can be rented; where there are any, a configuration has the price of the cheapest that holds it.
         spot: whether spot prices count: an instance's own, else `spot_share` of its on-demand price.
@@ -100,8 +98,7 @@ def log_rate(parameters: Mapping[str, float], prices: Prices) -> float:
 
     Args:
         parameters: all of them, fixed ones included: one CPU more matters less next to four GPUs.
-        prices: when they do not cover the resources of the workload, the relative weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB)
-            count.
+        prices: when they do not cover the workload's resources, the weights 2.1 : 0.04 : 0.005 (GPU : CPU : GiB) count.
 
     Returns:
         Always finite; 0 for all when no resource has a price, or everything is free. Where a configuration fits into no instance,
@@ -197,6 +194,5 @@ def _rank(parameters: Mapping[str, float], prices: Prices) -> float:
     many = [(instance, 1.0)] if instance else [(instance, _instances_needed(needs, instance)) for instance in prices.instances]
     rates = [number * _rent_at_most(instance, prices) for instance, number in many if number < math.inf]
     rate = min(rates) if rates else sum(weight * parameters.get(name, 0.0) for name, weight in _RELATIVE_WEIGHTS.items())
-    return rate or _IDLE_SHARE * min(
-        (instance.usd_per_hour for instance in prices.instances if instance.usd_per_hour), default=0.0
-    )
+    paid = (instance.usd_per_hour for instance in prices.instances if instance.usd_per_hour)
+    return rate or _IDLE_SHARE * min(paid, default=0.0)

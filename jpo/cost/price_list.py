@@ -116,12 +116,12 @@ def notes(
     elif workload and usd_per_hour(paid, prices) is None:
         code, why = unpriced(paid, prices)
         yield code, f"The cost of {workload.identity} is unknown: {why}"
-    types = {one.gpu_type for one in prices.instances if one.gpus}
+    types = {each.gpu_type for each in prices.instances if each.gpus}
     if paid.get("gpus", 0.0) > 0 and len(types) > 1:
         yield "JPO-W805", f"The cheapest GPU counts, whichever it is: write [prices] gpu_type, one of {', '.join(sorted(types))}"
     if prices.usd_per_kwh is not None:
         yield "JPO-W802", "An hour is priced here without energy; it comes on top as far as runs have measured it"
-    oldest = min((one.date for one in listed), default=today)
+    oldest = min((each.date for each in listed), default=today)
     if (today - oldest).days > OLD_DAYS:
         sentence = f"Prices of the catalogue were read on {oldest}, more than a year ago: `jpo prices refresh` reads today's"
         yield "JPO-W801", sentence

@@ -1,6 +1,8 @@
 """SLA targets: their meaning, and their checks against forecasts and against the outcomes of runs.
 
-SLA_TARGETS is the one table that says what each target of [sla] means. An unknown value neither meets nor breaks a target.
+SLA_TARGETS says which quantity each target of [sla] limits. A new target is also a key in project/settings.py, a sign in
+wording/names.py, words in optimizer/sla.py and a rule of the guard (constraints/limits.py, rules.py); its quantity is a field of
+records.Forecast. An unknown value neither meets nor breaks a target.
 """
 
 from __future__ import annotations
@@ -17,8 +19,7 @@ from jpo.records import Forecast, Interval, Run, RunStatus, SlaCheck
 MOST_MISSED = 1.0
 """Largest miss of one target, as a natural log: beyond e times the limit, worse is equally to be avoided."""
 ROUNDING = 1e-9
-"""Relative, as in the guard: a forecast is a mean of logs, and differs in the last digit from the equal runs that it is made
-of."""
+"""Relative, as in the guard: a forecast is a mean of logs, and differs in the last digit from the equal runs that it rests on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,7 @@ SLA_TARGETS: Mapping[str, SlaTarget] = {
 
 
 def check_sla(targets: Mapping[str, float], expected: Forecast) -> tuple[SlaCheck, ...]:
-    """The targets checked against a forecast: its mean breaks them, or only the far end of its interval ("at risk"), or
-    neither."""
+    """The targets checked against a forecast: its mean breaks one, or only the far end of its interval does ("at risk")."""
     return tuple(SlaCheck(name, limit, _expected(name, limit, expected)) for name, limit in targets.items())
 
 
@@ -73,8 +73,7 @@ def measured(name: str, run: Run, prices: Prices) -> float | None:
 
 
 def missed(targets: Mapping[str, float], run: Run, prices: Prices) -> float:
-    """The total by which a run missed its targets, as natural logs of ratios to the limits: 0.0 = none missed, 0.7 = twice a
-    limit.
+    """The total by which a run missed its targets, as natural logs of ratios to the limits: 0.7 = twice a limit, 0.0 = none.
 
     Each counts MOST_MISSED at most. Where a limit or value is not above zero, the difference relative to the limit counts.
     """
@@ -105,8 +104,7 @@ class Compliance:
 
     Attributes:
         runs: those that broke nothing, of those with at least one known check.
-        pairs: targets met, of all known checks of all runs. Checks of one run are correlated, so the interval is too narrow to be
-            shown.
+        pairs: targets met, of all known checks of all runs; as checks of one run are correlated, its interval is too narrow.
         targets: the runs that met each target, by name.
     """
 

@@ -11,7 +11,7 @@
     trials.py          full runs from small trials; loss_curve.py: their validation loss
     similar.py         a new workload from similar ones, or from arithmetic (descriptors.py)
     pareto.py          fronts and hypervolumes
-    before_after.py    two sets of runs compared
+    before_after.py    two groups of runs compared
 
 What no run, trial or similar workload supports is None. Nothing here chooses.
 """

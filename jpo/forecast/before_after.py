@@ -91,9 +91,8 @@ def compare_shares(quantity: str, before: Sequence[bool], after: Sequence[bool])
         share_one, share_two = share_interval(sum(before), len(before)), share_interval(sum(after), len(after))
         difference = share_two.mean - share_one.mean
         low = difference - math.hypot(share_two.mean - share_two.low, share_one.high - share_one.mean)
-        change = Interval(
-            difference, low, difference + math.hypot(share_two.high - share_two.mean, share_one.mean - share_one.low)
-        )
+        high = difference + math.hypot(share_two.high - share_two.mean, share_one.mean - share_one.low)
+        change = Interval(difference, low, high)
     word = _word(change, ROUNDING, more_is_better=False)
     return BeforeAfter(quantity, "difference", share_before, share_after, len(before), len(after), change, word)
 
@@ -121,9 +120,8 @@ def _stretch(before: Floats, after: Floats) -> float:
     of_resamples = [float(side.var()) / side.size for side in (before, after)]
     if sum(of_resamples) <= 0:
         return 1.0
-    freedom = sum(of_means) ** 2 / sum(
-        variance**2 / (side.size - 1) for variance, side in zip(of_means, (before, after), strict=True)
-    )
+    squares = sum(variance**2 / (side.size - 1) for variance, side in zip(of_means, (before, after), strict=True))
+    freedom = sum(of_means) ** 2 / squares
     return _t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
 
 

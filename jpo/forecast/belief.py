@@ -112,10 +112,9 @@ def _quantities(
     """Duration, validation loss and utilisation, as measured."""
     seconds = measurements_of(succeeded, lambda run: run.outcome.duration_seconds)
     losses = measurements_of(succeeded, lambda run: run.outcome.val_loss)
+    lower_bounds = lower_bounds_of(stopped) if seconds.rows.size else NO_MEASUREMENTS
     return (
-        _MeasuredQuantity(
-            seconds, lower_bounds_of(stopped) if seconds.rows.size else NO_MEASUREMENTS, Discrepancy(TIME_TAU, noise)
-        ),
+        _MeasuredQuantity(seconds, lower_bounds, Discrepancy(TIME_TAU, noise)),
         _MeasuredQuantity(losses, NO_MEASUREMENTS, LOSS),
         _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION),
     )
@@ -141,18 +140,16 @@ def _transfer_probability(
     transferred: TransferredSurfaces, surfaces: list[AdjustedParticles], simulated: Floats, candidate_runs: Sequence[CandidateRun]
 ) -> float:
     """Posterior probability that the job is like the transferred surfaces, by the mean likelihood of either kind of particles."""
-    log_likelihood = np.sum([part.log_likelihood for part in surfaces], axis=0) + _of_failures(
-        transferred.draws.fails, candidate_runs
-    )
+    of_failures = _of_failures(transferred.draws.fails, candidate_runs)
+    log_likelihood = np.sum([part.log_likelihood for part in surfaces], axis=0) + of_failures
     evidence = _log_mean_exp(log_likelihood) - _log_mean_exp(simulated)
     odds = evidence + math.log(max(transferred.trust, 1e-6) / max(1 - transferred.trust, 1e-6))
     return 1 / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
 
 
 def _joined(simulated: AdjustedParticles, surfaces: AdjustedParticles) -> AdjustedParticles:
-    return AdjustedParticles(
-        *(np.concatenate((getattr(simulated, f.name), getattr(surfaces, f.name))) for f in fields(AdjustedParticles))
-    )
+    pairs = ((getattr(simulated, f.name), getattr(surfaces, f.name)) for f in fields(AdjustedParticles))
+    return AdjustedParticles(*(np.concatenate(pair) for pair in pairs))
 
 
 def _price(draws: Draws, candidates: Candidates, paid: Sequence[CandidateRun]) -> tuple[Floats, _MeasuredQuantity]:

@@ -42,8 +42,7 @@ def interval_factor(pairs: Iterable[tuple[Interval, float]]) -> float:
         1.0 with fewer than FEWEST forecasts, or while enough outcomes lie inside. Else the 90% quantile of the errors in
         multiples of the half-width: intervals wider by this factor would have held 90% of these outcomes.
 
-    Source: split conformal prediction with normalised errors, Lei et al., "Distribution-Free Predictive Inference for
-    Regression", JASA 2018, section 5.2.
+    Source: split conformal prediction, Lei et al., "Distribution-Free Predictive Inference for Regression", JASA 2018, 5.2.
     """
     errors = [_error(interval, measured) for interval, measured in pairs]
     if len(errors) < FEWEST or np.mean(np.array(errors) <= 1) >= LEAST_COVERAGE:

@@ -27,8 +27,7 @@ class _QuantityPrior:
     """The prior of one quantity, before its first measurement.
 
     Attributes:
-        slopes: mean and standard deviation (sd) of the change of its natural log, for a ratio of its log odds, per doubling of a
-            parameter.
+        slopes: mean and standard deviation (sd) of the change of its ln (a ratio: of its log odds) per doubling of a parameter.
         discrepancy: sd of what a straight line does not explain.
         noise: sd between two equal runs.
         ratio: whether its values are in 0..1.

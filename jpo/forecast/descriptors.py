@@ -45,9 +45,8 @@ def described(kind: str, name: str) -> Row | None:
     A word for a size that the row does not have makes it another model: gpt2-xl is not gpt2.
     """
     words = [plain_name(name), *map(plain_name, re.split(r"[\W_]+", name))]
-    prefixes = [
-        model for of, model in table() if of == kind == "model" and re.match(rf"{model}(?!\d)", words[0]) and len(model) > 3
-    ]
+    models = [model for of, model in table() if of == kind == "model" and len(model) > 3]
+    prefixes = [model for model in models if re.match(rf"{model}(?!\d)", words[0])]
     names = [*(word for word in words if (kind, word) in table()), *sorted(prefixes, key=len, reverse=True)]
     sizes = SIZES.intersection(words)
     return next((table()[kind, known_name] for known_name in names if all(size in known_name for size in sizes)), None)

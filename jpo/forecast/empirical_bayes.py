@@ -18,8 +18,7 @@ from the other five: with 3 the first five runs of one became 25% more expensive
 on average.)"""
 
 Evidence = tuple[Mapping[str, "Floats"], "Floats"]
-"""Of one finished job: the position in 0..1 of each particle by latent, shape (J,), and the weights of the particles, shape
-(J,)."""
+"""Of one finished job: the position in 0..1 of each particle by latent, and the weights of the particles, all shape (J,)."""
 
 
 def reweighted(jobs: Sequence[Evidence]) -> dict[str, tuple[float, ...]]:

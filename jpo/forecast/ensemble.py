@@ -49,15 +49,12 @@ def conditioned(
     _, log_likelihood = explained(simulated, measurements, lower_bounds, discrepancy)
     variance = _REMAINDER**2 + discrepancy.noise**2 / measurements.count
     deviation = simulated - simulated.mean(axis=0)
-    at_measurements, residual = (
-        deviation[:, measurements.rows],
-        measurements.mean - simulated[:, measurements.rows],
-    )  # (J, M) each
+    at_measurements = deviation[:, measurements.rows]  # (J, M)
+    residual = measurements.mean - simulated[:, measurements.rows]  # (J, M)
     level = float(residual.mean()) + _VAGUE * rng.standard_normal(jobs)
     missing = residual - level[:, None] + np.sqrt(variance) * rng.standard_normal(residual.shape)
-    covariance = (
-        at_measurements.T @ at_measurements / (jobs - 1) + _VAGUE**2 + np.diag(variance)
-    )  # (M, M), the level is common to all
+    # The level is common to all: (M, M).
+    covariance = at_measurements.T @ at_measurements / (jobs - 1) + _VAGUE**2 + np.diag(variance)
     gain = np.linalg.solve(covariance, missing.T).T  # (J, M)
     adjusted = simulated + gain @ (at_measurements.T @ deviation / (jobs - 1))
     level = level + _VAGUE**2 * gain.sum(axis=1)

@@ -65,8 +65,7 @@ NO_MEASUREMENTS = Measurements(np.zeros(0, dtype=np.int64), np.zeros(0), np.zero
 def runs_at_candidates(candidates: Candidates, runs: Sequence[Run]) -> list[CandidateRun]:
     """Runs with the first candidate that has their parameters, newest first.
 
-    A parameter which a run does not report had today's value; one that is no column of the candidates is not compared. Runs that
-    match no candidate are left out.
+    A parameter that a run does not report had today's value; what is no column is not compared. Runs without match are left out.
     """
     ordered = sorted(runs, key=lambda run: (run.ended_at, run.run_id))
     today = candidates.parameters(candidates.current)
@@ -102,8 +101,7 @@ def _log(number: float) -> float:
 
 
 def lower_bounds_of(stopped: Sequence[CandidateRun]) -> Measurements:
-    """Lower bounds of the duration: the natural log of the longest time after which a run was stopped, counted once per
-    candidate."""
+    """Lower bounds of ln duration: the longest time after which a run was stopped, counted once per candidate."""
     longest: dict[int, float] = {}
     for run in stopped:
         seconds = run.outcome.duration_seconds

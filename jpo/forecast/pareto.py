@@ -48,9 +48,8 @@ def hypervolume(points: Floats, reference: Sequence[float] | Floats) -> float:
     """
     points, end = np.asarray(points, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if points.ndim != 2 or end.size == 0 or points.shape[1:] != end.shape:
-        raise ValueError(
-            f"points of shape {points.shape} and a reference point of shape {end.shape}; they must be (n, m) and (m,)"
-        )
+        shapes = f"points of shape {points.shape} and a reference point of shape {end.shape}"
+        raise ValueError(f"{shapes}; they must be (n, m) and (m,)")
     if not np.isfinite(end).all():
         raise ValueError(f"the reference point {end.tolist()} is not finite")
     inside = points[(points < end).all(axis=1)]

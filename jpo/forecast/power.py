@@ -22,14 +22,12 @@ def power_watts(candidates: Candidates, runs: Sequence[Run]) -> Floats:
 
     Where no run has GPUs, a candidate without own runs has the mean of all.
     """
-    outcomes = [
-        (run.row, run.outcome.energy_joules, run.outcome.duration_seconds) for run in runs_at_candidates(candidates, runs)
-    ]
-    measured = [(row, joules, seconds) for row, joules, seconds in outcomes if joules is not None and seconds]
-    rows, count = [row for row, _, _ in measured], len(candidates.values)
+    outcomes = [(run.row, run.outcome) for run in runs_at_candidates(candidates, runs)]
+    measured = [(row, outcome) for row, outcome in outcomes if outcome.energy_joules is not None and outcome.duration_seconds]
+    rows, count = np.array([row for row, _ in measured], dtype=np.int64), len(candidates.values)
     joules, seconds = (
-        np.bincount(np.array(rows, dtype=np.int64), weights=column, minlength=count)
-        for column in ([run[1] for run in measured], [run[2] for run in measured])
+        np.bincount(rows, weights=[getattr(outcome, name) for _, outcome in measured], minlength=count)
+        for name in ("energy_joules", "duration_seconds")
     )
     gpus = candidates.values[:, candidates.names.index("gpus")] if "gpus" in candidates.names else np.ones(count)
     size = gpus if (seconds * gpus).any() else np.ones(count)

@@ -19,8 +19,7 @@ _INFLATION = 1.2
 """Factor on all intervals: on recorded jobs the belief was slightly too sure of itself."""
 _UNSEEN = 1.5
 """Factor on the discrepancy at a candidate that was never run, against those to which the particles were fitted. With 1.2 and
-1.5, 90% intervals held 88 to 90% of the durations of every other LCBench task, after 3 to 20 runs; with 1.1 and 1.0, 79 to
-81%."""
+1.5, 90% intervals held 88 to 90% of durations on every other LCBench task, after 3 to 20 runs; with 1.1 and 1.0, 79 to 81%."""
 _POOR_FIT_INFLATION = 0.2
 """Further widening, at most, when hardly any simulated job explains the runs (effective_share below `_FITS`)."""
 _FITS = 0.01
@@ -57,9 +56,8 @@ def predict(
             cost = _scaled(duration, usd_per_hour / 3600.0)
     if belief.val_loss is not None:
         runs = belief.runs if belief.loss_runs is None else belief.loss_runs
-        loss = _interval(
-            belief, _ForecastQuantity(belief.log_loss, belief.val_loss, runs, LOSS), row, loss_interval_factor, coverage
-        )
+        losses = _ForecastQuantity(belief.log_loss, belief.val_loss, runs, LOSS)
+        loss = _interval(belief, losses, row, loss_interval_factor, coverage)
     return Forecast(duration, cost, loss)
 
 
@@ -86,9 +84,8 @@ def _interval(belief: Belief, quantity: _ForecastQuantity, row: int, interval_fa
     runs = measured[row] if measured[row] else counts.sum()
     sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)
     points = (centred[:, None] + sigma * _NODES).ravel()  # (J * nodes,)
-    low, middle, high = _weighted_quantiles(
-        points, np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
-    )
+    weights, probabilities = np.repeat(belief.weights, len(_NODES)), (0.5 - coverage / 2, 0.5, 0.5 + coverage / 2)
+    low, middle, high = _weighted_quantiles(points, weights, probabilities)
     factor = interval_factor * (_INFLATION + _POOR_FIT_INFLATION * max(0.0, 1 - belief.effective_share / _FITS))
     low, high = middle - factor * (middle - low), middle + factor * (high - middle)
     mean = min(max(float(belief.weights @ centred), low), high)

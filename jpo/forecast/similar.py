@@ -45,9 +45,8 @@ def from_similar(identity: Identity, values: Parameters, others: Sequence[Run]) 
         if run.ended_well and run.outcome.duration_seconds and similarity(identity, run.identity):
             ratio = _log_ratio(identity, values, run)
             if ratio is not None:
-                by_workload[run.identity].append(
-                    (math.log(run.outcome.duration_seconds) + ratio, _distance(values, run.parameters))
-                )
+                log_seconds = math.log(run.outcome.duration_seconds) + ratio
+                by_workload[run.identity].append((log_seconds, _distance(values, run.parameters)))
     if not by_workload:
         return None
     best = max(similarity(identity, workload) for workload in by_workload)
@@ -80,12 +79,8 @@ def by_arithmetic(identity: Identity, values: Parameters, gpu_type: str | None) 
 
 def _log_ratio(identity: Identity, values: Parameters, run: Run) -> float | None:
     """Log ratio of the durations of this workload and a run of another; None where a factor is unknown."""
-    ratios = (
-        _per_sample(identity, values, run),
-        _samples(identity, run),
-        _of(values, run.parameters, "epochs"),
-        _devices(values, run.parameters),
-    )
+    others = run.parameters
+    ratios = _per_sample(identity, values, run), _samples(identity, run), _of(values, others, "epochs"), _devices(values, others)
     return math.fsum(map(math.log, ratios)) if all(ratios) else None  # type: ignore[arg-type]
 
 

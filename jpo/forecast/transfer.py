@@ -116,8 +116,7 @@ def _jobs(surfaces: Surfaces) -> int:
 
 
 def _drawn(coefficients: list[Floats], points: Floats, rng: np.random.Generator) -> Floats:
-    """Surfaces from a normal distribution with the mean and covariance of the recorded coefficients, plus smooth residuals;
-    shape (MEMBERS, K)."""
+    """Normal surfaces with mean and covariance of the recorded coefficients, plus smooth residuals; shape (MEMBERS, K)."""
     recorded = np.concatenate(coefficients)
     recorded = recorded[np.isfinite(recorded).all(axis=1)]
     residual = _RESIDUAL * _smooth(points, rng)

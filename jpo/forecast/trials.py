@@ -31,13 +31,11 @@ ONE_EPOCH, PRIOR_EPOCHS = 0.15, 2
 WARM_UP, STALL = 1.3, 3.0
 """First epochs longer than WARM_UP medians belong to the start; no later one counts for more than STALL medians."""
 EVALUATION, EVALUATION_SPREAD = 0.055, 1.0
-"""Time of evaluation and saving relative to the training of a full epoch, and standard deviation of its ln: mostly 1 to 30%.
-Assumed."""
+"""Evaluation and saving relative to the training of a full epoch, and standard deviation of its ln: mostly 1 to 30%. Assumed."""
 LEAST_SHARE, SHARE_ERROR = 0.005, 0.1
 """Where rows show it: the smallest share of an epoch that matters, and the standard deviation of its ln."""
 NOT_CUT = 0.35
-"""Share of jobs whose evaluation uses all validation data even in a trial on part of the data. Assumed; two trials on different
-parts show it."""
+"""Share of jobs that evaluate on all validation data even in a trial on part of the data. Assumed; two trials would show it."""
 SHORTEST_EPOCH, LONGEST_EPOCH, MOST_SAMPLES = 1e-6, 1e8, 1e15
 """Limits in seconds, and in samples of all epochs together: beyond them nothing was measured."""
 START_ERROR = 0.5
@@ -141,8 +139,7 @@ def trial_of(log: TrialLog) -> Trial:
 
 
 def steady(epochs: Sequence[float]) -> tuple[float, float, float]:
-    """The steady epoch time from seconds of each epoch, oldest first: mean, standard deviation of its ln, seconds lost warming
-    up."""
+    """The steady epoch time from seconds of each epoch, oldest first: mean, standard deviation of its ln, seconds to warm up."""
     middle = median(epochs)
     slow = next((i for i, seconds in enumerate(epochs) if seconds <= WARM_UP * middle), 0)
     even = [min(seconds, STALL * middle) for seconds in epochs[slow:]]
@@ -166,8 +163,7 @@ def evaluation_share(rows: Sequence[Parameters], epoch_seconds: float, samples: 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Laws:
-    """Scaling laws: step times of simulated jobs, shape (J, trials + asked), as natural logs whose differences within a row
-    count."""
+    """Scaling laws: ln of step times of simulated jobs, shape (J, trials + asked); only differences within a row count."""
 
     log_step: Floats
     seed: int
@@ -233,8 +229,7 @@ def _fitted(measured: Floats, errors: Floats, mismatch: Floats) -> tuple[Floats,
 
 
 def _steps(rows: Sequence[Parameters], fractions: Floats, samples: float | None, partial: Floats) -> Floats:
-    """Steps of an epoch on part of the data, shape (J, rows); a last step that is not full counts in part. They are relative
-    where the size of the data is unknown."""
+    """Steps of an epoch on part of the data, (J, rows), a last one that is not full in part; relative where `samples` is None."""
     exact = fractions * (samples or 1.0) / np.array([row.get("batch_size", 1.0) for row in rows])
     rest = np.ceil(exact - 1e-9) - exact if samples else np.zeros_like(exact)
     return np.asarray(exact + partial * rest)
@@ -247,8 +242,7 @@ def _samples(trials: Sequence[Trial]) -> float | None:
 
 
 def _beyond(trials: Sequence[Trial], ran: Sequence[Parameters], values: Parameters) -> float:
-    """Standard deviation of ln time of a full run given the laws: the noise of one run, the work beyond all trials together, and
-    the discrepancy of a configuration that was not tried."""
+    """Standard deviation of ln time of a full run given the laws: one run's noise, work beyond trials, a new configuration."""
     doublings = max(0.0, math.log2(values["epochs"] / sum(trial.epochs * trial.fraction for trial in trials)))
     tried = any(same({**parameters, "epochs": values["epochs"]}, values) for parameters in ran)
     return math.hypot(ONE_RUN, PER_DOUBLING * doublings, 0.0 if tried else TIME_TAU)

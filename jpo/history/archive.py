@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from jpo.errors import StoreError
-from jpo.history.audit import AuditRow, read_row
+from jpo.history.audit import AuditRow, finite, read_row
+from jpo.history.canonical import canonical
 from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
 from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_run, read_suggestion
@@ -81,15 +82,15 @@ def export_lines(database: Database, written_by: str) -> Iterator[str]:
     """
     counts: dict[str, int] = {}
     with database.snapshot():
-        yield _line({"format": FORMAT, "version": VERSION, "jpo": written_by, "schema": len(MIGRATIONS)})
+        yield canonical({"format": FORMAT, "version": VERSION, "jpo": written_by, "schema": len(MIGRATIONS)}) + "\n"
         for name, table in TABLES.items():
             counts[name] = 0
             for values in database.each(_select(name, table)):
                 row = dict(zip(table.columns, values, strict=True))
                 row |= {column: base64.b64encode(row[column]).decode() for column in table.binary}
-                yield _line({"table": name, "row": row})
+                yield canonical({"table": name, "row": row}) + "\n"
                 counts[name] += 1
-    yield _line({"end": counts})
+    yield canonical({"end": counts}) + "\n"
 
 
 def import_lines(database: Database, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
@@ -145,9 +146,8 @@ def _check_header(header: Mapping[str, Any], place: str) -> None:
         raise _bad(place, "is not the header of an export")
     if header.get("version") != VERSION or header.get("schema") != len(MIGRATIONS):
         finding = f"was written by another jpo ({str(header.get('jpo'))[:20]!r}, schema {str(header.get('schema'))[:20]})"
-        raise StoreError(
-            place, finding, f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})", code="JPO-E516"
-        )
+        remedy = f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})"
+        raise StoreError(place, finding, remedy, code="JPO-E516")
 
 
 def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
@@ -174,7 +174,7 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
 
 def _read(line: bytes, place: str) -> Mapping[str, Any]:
     try:
-        document = json.loads(line, parse_constant=_no_number)
+        document = json.loads(line, parse_constant=finite)
     except (ValueError, RecursionError) as error:
         raise _bad(place, f"is not JSON ({type(error).__name__})") from error
     if not isinstance(document, dict):
@@ -182,16 +182,8 @@ def _read(line: bytes, place: str) -> Mapping[str, Any]:
     return document
 
 
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is not a number")
-
-
 def _bad(place: str, finding: str) -> StoreError:
     return StoreError(place, finding, "use a whole export of `jpo state export`; nothing was imported", code="JPO-E516")
-
-
-def _line(document: Mapping[str, object]) -> str:
-    return json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def _select(name: str, table: StoredTable) -> str:

@@ -145,8 +145,7 @@ def verify(store: AuditSource, *, expected_head: str | None = None) -> Verificat
 
     Args:
         store: whose log to verify.
-        expected_head: an anchor: a hash that was the log's head once, and so must still be in it. Without one, records missing
-            at the end cannot be noticed.
+        expected_head: an anchor: a hash that was the log's head once. Without one, records missing at the end are not noticed.
 
     Raises:
         StoreError: the store cannot be read.
@@ -175,7 +174,8 @@ def _fault(row: AuditRow, expected_number: int, head: str) -> str | None:
     return None
 
 
-def _finite(text: str) -> float:
+def finite(text: str) -> float:
+    """The number of a JSON text; raises ValueError for NaN and infinity, which Python's json would accept."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text:.20} is no finite number")
@@ -190,7 +190,7 @@ def read_row(row: AuditRow) -> AuditRecord:
     """
     try:
         identity = None if row.dataset is None else Identity(row.dataset, row.model or "", row.framework or "")
-        data = json.loads(row.data, parse_float=_finite, parse_constant=_finite)
+        data = json.loads(row.data, parse_float=finite, parse_constant=finite)
         if not isinstance(data, dict):
             raise TypeError("its data are not a JSON object")
         return AuditRecord(row.number, float(row.at), row.kind, identity, data, row.previous, row.hash)

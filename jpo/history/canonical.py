@@ -26,9 +26,8 @@ def canonical(value: object) -> str:
     try:
         return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise StoreError(
-            "history", f"a value cannot be recorded: {error}", "leave out what was not measured", code="JPO-E508"
-        ) from error
+        finding = f"a value cannot be recorded: {error}"
+        raise StoreError("history", finding, "leave out what was not measured", code="JPO-E508") from error
 
 
 def _plain(value: object) -> object:

@@ -1,7 +1,6 @@
 """Rows of the tables: records -> columns and back; no statement and no connection here.
 
-Reading raises ValueError, LookupError or TypeError when a row does not hold what was once written; the store reports that as
-damage.
+Reading raises ValueError, LookupError or TypeError for a row that does not hold what was written; the store reports damage.
 """
 
 from __future__ import annotations
@@ -104,6 +103,7 @@ def suggestion_columns(suggestion: Suggestion) -> Columns:
 def read_suggestion(row: TableRow) -> Suggestion:
     """The suggestion of a row."""
     document: dict[str, Any] = json.loads(row["document"])
+    guard = document["guard"]
     return Suggestion(
         **{
             **document,
@@ -111,9 +111,7 @@ def read_suggestion(row: TableRow) -> Suggestion:
             "changes": tuple(Change(**change) for change in document["changes"]),
             "now": _forecast(document["now"]),
             "next": _forecast(document["next"]),
-            "guard": Guarded(
-                document["guard"]["approved"], *(tuple(document["guard"][name]) for name in ("violations", "notices"))
-            ),
+            "guard": Guarded(guard["approved"], tuple(guard["violations"]), tuple(guard["notices"])),
             "evidence": _evidence(document["evidence"]),
             "reasons": tuple(document["reasons"]),
             "codes": tuple(document["codes"]),
@@ -134,7 +132,5 @@ def _alternative(document: Mapping[str, Any]) -> Alternative:
 
 
 def _evidence(document: Mapping[str, Any]) -> Evidence:
-    skipped = tuple(Skipped(**run) for run in document["runs_skipped"])
-    return Evidence(
-        **{**document, "runs_skipped": skipped, "notes": tuple(document["notes"]), "run_ids": tuple(document.get("run_ids", ()))}
-    )
+    skipped, run_ids = tuple(Skipped(**run) for run in document["runs_skipped"]), tuple(document.get("run_ids", ()))
+    return Evidence(**{**document, "runs_skipped": skipped, "notes": tuple(document["notes"]), "run_ids": run_ids})

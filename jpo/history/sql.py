@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Self
 
 from jpo.errors import StoreError, UsageError
@@ -68,7 +67,7 @@ class SqlStore:
 
     def _record_run(self, report: Run, now: float) -> Run | None:
         """The run as it is on record afterwards, None when the report adds nothing."""
-        earlier = self._recorded_run(report)
+        earlier = next(iter(self._runs(self._database.rows(f"SELECT * FROM runs WHERE {_THE_RUN}", _run_key(report)))), None)
         run = fuller(earlier.run, report) if earlier else report
         if earlier and run == earlier.run:
             return None
@@ -77,10 +76,6 @@ class SqlStore:
         self._database.rows(_UPDATE_RUN if earlier else _INSERT_RUN, run_columns(recorded))
         self._chain(observed(run, suggestion_id, now))
         return run
-
-    def _recorded_run(self, run: Run) -> RecordedRun | None:
-        rows = self._database.rows(f"SELECT * FROM runs WHERE {_THE_RUN}", _run_key(run))
-        return next(iter(self._runs(rows)), None)
 
     def _suggestion_behind(self, run: Run) -> str | None:
         """Id of the newest suggestion made before the run started with whose values it ran."""
@@ -106,14 +101,12 @@ class SqlStore:
                 )
 
     def _move_watermark(self, identity: Identity, source: str, read_until: float) -> None:
-        key = {**identity_columns(identity), "source": source}
+        row = {**identity_columns(identity), "source": source, "read_until": read_until}
         current = self.watermark(identity, source)
         if current is None:
-            self._database.rows(insert_into("watermarks", [*key, "read_until"]), {**key, "read_until": read_until})
+            self._database.rows(insert_into("watermarks", [*row]), row)
         elif not read_until <= current:
-            self._database.rows(
-                f"UPDATE watermarks SET read_until = :read_until WHERE {_THE_SOURCE}", {**key, "read_until": read_until}
-            )
+            self._database.rows(f"UPDATE watermarks SET read_until = :read_until WHERE {_THE_SOURCE}", row)
 
     def watermark(self, identity: Identity, source: str) -> float | None:
         key = {**identity_columns(identity), "source": source}
@@ -271,9 +264,8 @@ class SqlStore:
             counts = archive.import_lines(self._database, lines, place)
             verification = verify(self)
             if not verification.ok:
-                raise StoreError(
-                    place, f"audit log: {verification.reason}", "import another copy; nothing was kept", code="JPO-E511"
-                )
+                finding = f"audit log: {verification.reason}"
+                raise StoreError(place, finding, "import another copy; nothing was kept", code="JPO-E511")
         return counts
 
     def _newest(self, statement: str, identity: Identity | None, limit: int | None) -> Sequence[TableRow]:
@@ -287,7 +279,7 @@ class SqlStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -48,15 +48,12 @@ class SqliteDatabase:
 
     def shrink(self) -> None:
         """Rewrite the file if a quarter of it is free; left as it is when another process uses it or the disk is full."""
-        free, pages, size = (self._pragma(name) for name in ("freelist_count", "page_count", "page_size"))
+        free, pages, size = (int(self.rows(f"PRAGMA {name}")[0][0]) for name in ("freelist_count", "page_count", "page_size"))
         if 4 * free < pages or pages * size > MAX_REWRITTEN_BYTES:
             return
         with reported(self.place), suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _pragma(self, name: str) -> int:
-        return int(self.rows(f"PRAGMA {name}")[0][0])
 
     def close(self) -> None:
         with reported(self.place):

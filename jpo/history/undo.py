@@ -31,8 +31,7 @@ def on_record(store: Store, identity: Identity) -> tuple[tuple[Suggestion, ...],
 def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Collection[str] = ()) -> tuple[Suggestion, ...]:
     """Suggestions whose values reached config.ini, and those that changed nothing.
 
-    A rollback that found the old values in place already may have found them in another checkout: it counts unless this file
-    still had the new ones.
+    A rollback that found the old values in place may have done so in another checkout: it counts unless this file had the new.
 
     Args:
         suggestions: as they went on record, without the withdrawn ones.
@@ -111,14 +110,13 @@ def renamed(workload: Workload, undone: Undo) -> bool:
 
 def pinned(workload: Workload, store: Store, *, now: float) -> Workload:
     """The workload with the values that rollbacks have pinned held as well: see `pins`."""
-    pins_of = pins(store, workload.identity, now=now)
-    return replace(
-        workload,
-        parameters=tuple(
-            replace(p, held=pins_of[p.name][1]) if p.name in pins_of and equal(p.value, pins_of[p.name][0]) else p
-            for p in workload.parameters
-        ),
-    )
+    values = workload.current
+    held = {
+        name: sentence
+        for name, (value, sentence) in pins(store, workload.identity, now=now).items()
+        if name in values and equal(values[name], value)
+    }
+    return replace(workload, parameters=tuple(replace(p, held=held.get(p.name, p.held)) for p in workload.parameters))
 
 
 def pin_notes(workload: Workload) -> tuple[str, ...]:
@@ -129,8 +127,8 @@ def pin_notes(workload: Workload) -> tuple[str, ...]:
 def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[float, str]]:
     """Pins by parameter: the value at which the newest rollback holds it, and a sentence about it.
 
-    A parameter with another value is not held: it was set since, or the rollback never reached this file. A rollback that
-    undoes nothing lifts all pins before it.
+    One with another value is not held: it was set since, or the rollback never reached this file. One that undoes nothing lifts
+    all pins before it.
     """
     active: list[Suggestion] = []
     for rollback in store.rollbacks_of(identity):
@@ -138,14 +136,11 @@ def pins(store: Store, identity: Identity, *, now: float) -> dict[str, tuple[flo
             active.clear()
         elif rollback.pinned_until is not None and rollback.pinned_until > now:
             active.append(rollback)
-    return {
-        name: (
-            rollback.suggested[name],
-            f"{PINNED_UNTIL} {day(rollback.pinned_until or now)} by rollback {rollback.suggestion_id}",
-        )
-        for rollback in active
-        for name in restored(store, rollback)
-    }
+    held: dict[str, tuple[float, str]] = {}
+    for rollback in active:
+        sentence = f"{PINNED_UNTIL} {day(rollback.pinned_until or now)} by rollback {rollback.suggestion_id}"
+        held |= {name: (rollback.suggested[name], sentence) for name in restored(store, rollback)}
+    return held
 
 
 def restored(store: Store, rollback: Suggestion) -> set[str]:

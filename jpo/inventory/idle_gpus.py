@@ -1,7 +1,6 @@
 """Diagnosis of idle GPUs: why GPUs that were allocated did (next to) nothing, as far as the record of a run shows.
 
-What was not measured is never taken for zero: without a measured utilisation there is no diagnosis, and a cause is named only
-if measurements support it.
+What was not measured is never taken for zero: no diagnosis without a utilisation, no cause without measurements that support it.
 """
 
 from __future__ import annotations
@@ -150,16 +149,11 @@ def waits_for_input(use: GpuUse) -> IdleGpus | None:
 
 def unknown(use: GpuUse) -> IdleGpus:
     """Idle for an unknown reason; names the measurements that would show it."""
-    outcome = use.run.outcome
-    measures = {
-        "GPU memory": outcome.gpu_memory_gib,
-        "CPU": outcome.cpu_utilisation,
-        "its time series": use.series.get("gpu_utilisation"),
-    }
-    missing = [name for name, value in measures.items() if value is None]
-    finding = f"{_percent(use.utilisation)} busy, the reason is unknown" + (
-        f" (not measured: {', '.join(missing)})" if missing else ""
-    )
+    outcome, series = use.run.outcome, use.series.get("gpu_utilisation")
+    measures = {"GPU memory": outcome.gpu_memory_gib, "CPU": outcome.cpu_utilisation, "its time series": series}
+    missing = ", ".join(name for name, value in measures.items() if value is None)
+    not_measured = f" (not measured: {missing})" if missing else ""
+    finding = f"{_percent(use.utilisation)} busy, the reason is unknown{not_measured}"
     remedy = "watch nvidia-smi and top while it runs: is a process on each GPU, and what does it wait for?"
     return _idle("JPO-W868", use, finding, remedy, {})
 
@@ -188,12 +182,8 @@ def _as_fast_with_fewer(earlier: Run, use: GpuUse) -> bool:
         for run in (use.run, earlier)
     )
     as_fast = math.isclose(now, before, rel_tol=ALIKE)
-    return (
-        as_fast
-        and share >= AT_WORK
-        and math.isclose(use.utilisation * use.gpus, share * fewer, rel_tol=ALIKE)
-        and same(job, other_job)
-    )
+    as_busy = share >= AT_WORK and math.isclose(use.utilisation * use.gpus, share * fewer, rel_tol=ALIKE)
+    return as_fast and as_busy and same(job, other_job)
 
 
 def _percent(share: float) -> str:

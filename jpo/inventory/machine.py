@@ -35,11 +35,7 @@ class Machine:
     @property
     def most(self) -> dict[str, float]:
         """The most that one run could have here, by the name of the parameter; what is unknown is missing."""
-        most = {
-            "gpus": None if self.gpus is None else float(len(self.gpus)),
-            "cpus": self.cpus,
-            "memory_gib": self.memory_gib,
-        }
+        most = {"gpus": None if self.gpus is None else float(len(self.gpus)), "cpus": self.cpus, "memory_gib": self.memory_gib}
         return {name: value for name, value in most.items() if value is not None}
 
 

@@ -1,1 +1,13 @@
-"""Where simulator, forecast, agent and prices meet: from runs to a decision. No store, no file, no clock."""
+"""Where simulator, forecast, agent and prices meet: from runs to a decision. No store, no file, no clock.
+
+request.py       what the user wants and allows; candidates.py: the configurations between which is chosen
+prior.py         the belief before and after the runs; surrogate.py: what it expects of each candidate
+sla.py           SLA targets held against all candidates
+problem.py       the decision problem; advise.py: the decision; suggestion.py: everything about it in one record
+explain/         alternatives, what held a value back, what would change the answer
+
+question.py      what `jpo predict` is asked; expectations.py, prediction_rows.py, prediction.py: what is expected, and why
+what_if.py       a deadline or a budget; answer.py: the answer
+tradeoff.py      what `jpo pareto` shows: measured and predicted points; front.py: the record of it; choices.py: the agent's
+simulated_runs.py  what `jpo simulate` compares
+"""

@@ -148,7 +148,8 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
 def effective(settings: LoadedSettings) -> Iterator[tuple[str, object, str]]:
     """Every setting that has a value: its dotted key, the value without secrets, and where it comes from."""
     for key, value in _flat(settings.values.model_dump(mode="json")):
-        origin = next((settings.origins[k] for k in _ancestors(key) if k in settings.origins), "built in")
+        table = key.rpartition(".")[0] if key.startswith(("preference.", "preferences.")) else key  # its weights have one origin
+        origin = next((settings.origins[k] for k in (key, table) if k in settings.origins), "built in")
         yield key, without_credentials(str(value)) if key in ("prometheus.url", "store.url") else value, origin
 
 
@@ -161,25 +162,17 @@ def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, ob
             yield f"{prefix}{name}", value
 
 
-def _ancestors(key: str) -> Iterator[str]:
-    """The key itself; then its table where that is a preference, whose weights have one origin."""
-    yield key
-    if key.startswith(("preference.", "preferences.")):
-        yield key.rpartition(".")[0]
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
+    remedy = "name a jpo.toml with --config"
     try:
         with path.open("rb") as file:
             content = file.read(MAX_TOML_BYTES + 1)
         if len(content) > MAX_TOML_BYTES:
-            raise UsageError(str(path), "is larger than 1 MiB", "name a jpo.toml with --config", code="JPO-E301")
+            raise UsageError(str(path), "is larger than 1 MiB", remedy, code="JPO-E301")
         return tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
-        raise UsageError(
-            str(path), f"cannot be read ({error.strerror})", "name a jpo.toml with --config", code="JPO-E301"
-        ) from error
+        raise UsageError(str(path), f"cannot be read ({error.strerror})", remedy, code="JPO-E301") from error
     except UnicodeDecodeError as error:
         raise UsageError(str(path), f"is not UTF-8 at byte {error.start}", "save it as UTF-8", code="JPO-E301") from error
     except tomllib.TOMLDecodeError as error:
@@ -240,9 +233,8 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"] if part != "[key]"]
     key = ".".join(path)
-    origin = next(
-        (origins[k] for k in (key, *(".".join(path[:n]) for n in range(len(path) - 1, 0, -1))) if k in origins), "settings"
-    )
+    tables = (".".join(path[:n]) for n in range(len(path), 0, -1))
+    origin = next((origins[name] for name in tables if name in origins), "settings")
     place = f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
     if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
         return unknown_key(place, path)
@@ -255,16 +247,14 @@ def unknown_key(place: str, path: list[str]) -> UsageError:
     names: Any = Settings.model_fields
     if len(path) > 1:
         table = names[path[0]].annotation if path[0] in names else None
-        names = getattr(
-            table, "model_fields", ParameterTable.model_fields if path[0] == "parameters" and len(path) > 2 else PARAMETERS
-        )
+        parameters = ParameterTable.model_fields if path[0] == "parameters" and len(path) > 2 else PARAMETERS
+        names = getattr(table, "model_fields", parameters)
         names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
         names = PreferenceTable.model_fields if path[0] == "preferences" else names
     nearest = difflib.get_close_matches(path[-1], list(names), n=1)
     finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
-    return UsageError(
-        place, finding, f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}", code="JPO-E302"
-    )
+    remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}"
+    return UsageError(place, finding, remedy, code="JPO-E302")
 
 
 def line_of(toml: Path, path: list[str]) -> int | None:

@@ -22,11 +22,9 @@ def prices_of(settings: LoadedSettings) -> Prices:
     per_gpu = table.usd_per_gpu_hour
     if table.usd_per_gpu_hour_of and table.gpu_type is not None:
         per_gpu = price_of_type(table.usd_per_gpu_hour_of, table.gpu_type, place=place)
-    instances = (
-        select(catalogue_of(settings), region=table.region, gpu_type=table.gpu_type, place=place)
-        if table.catalogue is not None
-        else ()
-    )
+    instances: tuple[Instance, ...] = ()
+    if table.catalogue is not None:
+        instances = select(catalogue_of(settings), region=table.region, gpu_type=table.gpu_type, place=place)
     return Prices(
         usd_per_gpu_hour=per_gpu,
         usd_per_cpu_hour=table.usd_per_cpu_hour,
@@ -53,7 +51,7 @@ def catalogue_shown(settings: LoadedSettings, prices: Prices, gpu_type: str | No
     table, instances = settings.values.prices, prices.instances
     if gpu_type:
         every = catalogue_of(settings) or read_catalogue(SHIPPED["aws"])
-        instances = tuple(one for one in select(every, region=table.region, gpu_type=gpu_type, place="--gpu-type") if one.gpus)
+        instances = tuple(each for each in select(every, region=table.region, gpu_type=gpu_type, place="--gpu-type") if each.gpus)
     name = table.catalogue or ("aws" if gpu_type else None)  # who asks for a type wants to see instances
     return Catalogue(name, table.catalogue is not None, instances)
 

@@ -59,12 +59,8 @@ def open_project(
         UsageError: config.ini or jpo.toml is invalid, or the URL names no store.
         StoreError: the store cannot be created, opened or read.
     """
-    workload, limits, prices, values = (
-        read_workload(path, settings, now=now),
-        limits_of(settings),
-        prices_of(settings),
-        settings.values,
-    )
+    workload, limits = read_workload(path, settings, now=now), limits_of(settings)
+    prices, values = prices_of(settings), settings.values
     with open_history(settings, read_only=read_only) as store:
         workload = pinned(workload, store, now=now) if pins else workload
         yield Project(
@@ -94,7 +90,7 @@ def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
 
 
 def preference_of(settings: LoadedSettings) -> Preference:
-    """What [preference] weighs."""
+    """The weights of time, cost, efficiency and loss in [preference]."""
     return settings.values.preference.record()
 
 

@@ -15,7 +15,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
-from jpo.records import WHOLE, Parameters, Preference, Run
+from jpo.records import WHOLE, Parameters, Run
 
 
 def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None) -> Request:
@@ -49,11 +49,6 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         confidence=settings.agent.confidence,
         chosen=chosen or {},
     )
-
-
-def preference_of(settings: LoadedSettings) -> Preference:
-    """The weights of time, cost, efficiency and loss."""
-    return settings.values.preference.record()
 
 
 def explore_of(settings: LoadedSettings) -> str:

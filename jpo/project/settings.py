@@ -29,7 +29,7 @@ from jpo.records import NAMED_PREFERENCES, Preference
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def seconds(text: object) -> object:
+def seconds(text: object) -> float:
     """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
     if not match or isinstance(text, bool):

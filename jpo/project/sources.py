@@ -33,14 +33,8 @@ def finished_of(
         return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
     if server is None:
         return Finished()
-    finished = finished_runs(
-        server,
-        identity,
-        since=asked_since(settings, now=now),
-        until=now,
-        watermark=store.watermark(identity, PROMETHEUS),
-        names=names_of(settings),
-    )
+    since, watermark, names = asked_since(settings, now=now), store.watermark(identity, PROMETHEUS), names_of(settings)
+    finished = finished_runs(server, identity, since=since, until=now, watermark=watermark, names=names)
     if not finished.complete:  # what is missing from a partial answer would be recorded as "did not happen"
         warnings, more = "; ".join(finished.warnings[:MOST_WARNINGS]), len(finished.warnings) - MOST_WARNINGS
         finding = f"answered in part: {warnings}{f'; and {more} more' if more > 0 else ''}"
@@ -114,7 +108,7 @@ def why_nothing(
         seconds_spent: what it took already; one deadline holds for both.
     """
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
-    since, until = now - settings.values.prometheus.since, now + seconds_spent
+    since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
     return {f"Prometheus reports no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
 

@@ -31,14 +31,12 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
         now: unix seconds.
 
     Raises:
-        UsageError: JPO-E821 a trial of another workload, JPO-E822 rows that tell no speed, JPO-E823 a share or a parameter that
-            cannot be.
+        UsageError: JPO-E821 a trial of another workload, JPO-E822 rows without a speed, JPO-E823 an impossible share or value.
         TelemetryError: a log that is empty or cannot be read.
     """
     trials = [_trial(path, identity, fraction, now) for path in paths]
-    return tuple(
-        trial for i, trial in enumerate(trials) if trial not in trials[:i]
-    )  # a log that is named twice is no second trial
+    # A log that is named twice is no second trial.
+    return tuple(trial for i, trial in enumerate(trials) if trial not in trials[:i])
 
 
 def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -> Trial:

@@ -55,6 +55,8 @@ class Standing:
 
 Result = Mapping[Objective, Mapping[str, Standing]]
 """Standings by objective and policy, both in the order of the plan."""
+Replays = dict[tuple[str, Objective, PolicyFactory], list[Replay]]
+"""By the name of the workload, objective and policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,33 +78,22 @@ def hold(contest: Contest, *, jobs: int, backend: Backend, track: Track) -> Resu
         UsageError: JPO-E703, a package is missing.
     """
     need("jpo replay", "joblib")
+    first = contest.traces[0]
     for factory in contest.factories.values():  # a missing package is reported before the others play for minutes
-        factory(
-            ReplayProblem(contest.traces[0].configurations, contest.traces[0].default, contest.objectives[0], contest.first_seed)
-        )
+        factory(ReplayProblem(first.configurations, first.default, contest.objectives[0], contest.first_seed))
     pieces = [piece for trace in contest.traces for piece in _pieces(contest, trace)]
-    replays: dict[tuple[str, Objective, PolicyFactory], list[Replay]] = {}
+    replays: Replays = {}
     for piece, several in zip(pieces, _played(pieces, jobs=jobs, backend=backend, track=track), strict=True):
         replays.setdefault((piece.trace.name, piece.objective, piece.factory), []).extend(several)
     return {
-        objective: {
-            name: _standing({trace.name: _score(replays, trace.name, objective, factory) for trace in contest.traces})
-            for name, factory in contest.factories.items()
-        }
+        objective: {name: _standing(contest, replays, objective, factory) for name, factory in contest.factories.items()}
         for objective in contest.objectives
     }
 
 
-def _score(
-    replays: Mapping[tuple[str, Objective, PolicyFactory], Sequence[Replay]],
-    trace: str,
-    objective: Objective,
-    factory: PolicyFactory,
-) -> Score:
-    return score(replays[trace, objective, factory], replays[trace, objective, Default])
-
-
-def _standing(by_workload: Mapping[str, Score]) -> Standing:
+def _standing(contest: Contest, replays: Replays, objective: Objective, factory: PolicyFactory) -> Standing:
+    names = [trace.name for trace in contest.traces]
+    by_workload = {name: score(replays[name, objective, factory], replays[name, objective, Default]) for name in names}
     return Standing(over_workloads(list(by_workload.values())), by_workload)
 
 

@@ -44,14 +44,8 @@ def trace_of(
     by_values: dict[tuple[float, ...], list[Execution]] = {}
     for run, execution in complete:
         by_values.setdefault(tuple(run.parameters[knob] for knob in knobs), []).append(execution)
-    keys = list(by_values)
-    trace = Trace(
-        name,
-        tuple(dict(zip(knobs, key, strict=True)) for key in keys),
-        tuple(tuple(by_values[key]) for key in keys),
-        default=0,
-        cost_unit=cost_unit,
-    )
+    configurations = tuple(dict(zip(knobs, key, strict=True)) for key in by_values)
+    trace = Trace(name, configurations, tuple(map(tuple, by_values.values())), default=0, cost_unit=cost_unit)
     return OwnRuns(trace, _notes(trace, left_out=len(runs) - len(complete)))
 
 

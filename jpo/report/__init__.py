@@ -7,12 +7,12 @@
 One file per subject, each with `document(x)` and `as_json(x)`:
 
     suggestion.py    a suggestion and what became of it; the published document with its schema
-    explanation.py   the same retold in full
+    explanation.py   the same in full
     check.py         a config.ini as JPO understands it; doctor.py: everything that JPO needs
     history.py       runs, suggestions and forecasts; before_after.py: before JPO and after; logs.py: what many runs say
     prediction.py    what configurations would take; front.py: the trade-off front; prices.py; sla.py
     fleet.py         a simulated fleet; replay.py: recorded jobs played again
     audit.py         the audit log
 
-    progress.py      a long wait on stderr; page.py: what text is printed on; spreadsheet.py: rows of CSV files
+    progress.py      a long wait on stderr
 """

@@ -14,9 +14,9 @@ from typing import Any
 from rich.style import Style
 
 from jpo.history import AuditRecord
-from jpo.report.document import Column, Document, Note, Table
+from jpo.report.document import Column, Document, Note, Row, Table
 from jpo.report.forms import json
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import csv_line
 from jpo.wording import numbers
 from jpo.wording.names import DECIDERS
 from jpo.wording.printable import printable
@@ -34,8 +34,6 @@ COLOURS = {
     "not written": "red",
     "observed": "dim",
 }
-
-
 NARROWEST = 20
 """Columns of the words of a line, in a narrower terminal too."""
 
@@ -54,15 +52,12 @@ def document(page: AuditPage) -> Document:
         *(Column("record", "figure"), Column("time (UTC)"), Column("kind"), Column("workload", "key")),
         *(Column("what", "prose"), Column("by", "prose")),
     )
-    rows = tuple(
-        (
-            *(record.number, clock(record.at), record.kind, str(record.identity or "")),
-            *(in_words(record.kind, record.data), maker(record.data)),
-        )
-        for record in page.records
-    )
+    rows: list[Row] = []
+    for record in page.records:
+        what, by = in_words(record.kind, record.data), maker(record.data)
+        rows.append((record.number, clock(record.at), record.kind, str(record.identity or ""), what, by))
     older = Note(f"newest {page.newest} only, older ones are left out: --limit N shows N, `jpo audit export` all")
-    return Document("Audit log", (Table(columns, rows, name="audit"), *([older] if page.newest else [])))
+    return Document("Audit log", (Table(columns, tuple(rows), "audit"), older if page.newest else ""))
 
 
 def text_line(record: AuditRecord, width: int | None, *, colour: bool) -> str:
@@ -112,8 +107,7 @@ def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
     Extension attributes are texts: `at` (unix seconds as they were hashed), `dataset`, `model`, `framework`, `previous` and
     `hash`. `time` is absent outside the years 1 to 9999, `subject` where no workload in particular is concerned.
 
-    Args:
-        source: URI of the store.
+    `source` is the URI of the store.
     """
     at, identity = moment(record.at), record.identity
     return {
@@ -176,9 +170,12 @@ def maker(data: Data) -> str:
 
 
 def _suggested(data: Data) -> str:
-    changes = ", ".join(f"{change['key']} {change['old']} → {change['new']}" for change in data["changes"])
     sure = "" if data.get("confidence") is None else f", confidence {numbers.confidence(data['confidence'])}"
-    return f"{changes}; decided by {DECIDERS[data['decided_by']]}{sure}{_expected(data)} ({data['suggestion_id']})"
+    return f"{_changes(data)}; decided by {DECIDERS[data['decided_by']]}{sure}{_expected(data)} ({data['suggestion_id']})"
+
+
+def _changes(data: Data) -> str:
+    return ", ".join(f"{change['key']} {change['old']} → {change['new']}" for change in data["changes"])
 
 
 def _expected(data: Data) -> str:
@@ -187,8 +184,9 @@ def _expected(data: Data) -> str:
 
 
 def _rolled_back(data: Data) -> str:
-    changes = ", ".join(f"{change['key']} {change['old']} → {change['new']}" for change in data["changes"])
-    what = f"{changes or data['config'] + ' as it is'}, as before {data['undoes']}" if data["undoes"] else "pins are lifted"
+    what = (
+        f"{_changes(data) or data['config'] + ' as it is'}, as before {data['undoes']}" if data["undoes"] else "pins are lifted"
+    )
     until = data.get("pinned_until")
     pinned = f", pinned until {datetime.fromtimestamp(until, UTC).date()}" if until is not None else ""
     return f"{what}{pinned} ({data['suggestion_id']})"
@@ -223,21 +221,18 @@ def _observed(data: Data) -> str:
 
 def _learnt(data: Data) -> str:
     anew = ", begun anew" if data.get("rebuilt") else ""
-    runs = data["runs"]
-    return f"{runs} run{'' if runs == 1 else 's'} taken in, {data['updates']} updates altogether{anew}"
+    return f"{numbers.counted(data['runs'], 'run')} taken in, {numbers.counted(data['updates'], 'update')} altogether{anew}"
 
 
 def _tested(data: Data) -> str:
-    results = [
-        f"{name} {'passed' if one['passed'] else 'not passed'} ({one['ratio']:.3f})" for name, one in data["results"].items()
-    ]
+    results = (f"{name} {'' if by['passed'] else 'not '}passed ({by['ratio']:.3f})" for name, by in data["results"].items())
     where = ", ".join(data["released"]) or "nowhere"
     return f"release test of policy {data['policy'][:12]}: {', '.join(results)}; it decides: {where}"
 
 
 def _forgotten(data: Data) -> str:
     before = datetime.fromtimestamp(data["ended_before"], UTC).date()
-    return f"{data['series']} series of {data['runs']} run{'' if data['runs'] == 1 else 's'} that ended before {before}"
+    return f"{data['series']} series of {numbers.counted(data['runs'], 'run')} that ended before {before}"
 
 
 _SENTENCES: Mapping[str, Callable[[Data], str]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import USD, Currency, Identity
 from jpo.report.document import Cell, Column, Document, Emphasis, Inline, Section, Span, Table
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import csv_line
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
@@ -62,36 +62,28 @@ def document(result: WorkloadChanges) -> Document:
 def heading(change: WorkloadChange) -> str:
     """What is compared."""
     if change.first_change is None or change.last_change is None:
-        return f"no change by JPO is on record yet: {_runs(change.before)}, nothing to compare"
+        return f"no change by JPO is on record yet: {numbers.counted(change.before, 'run')}, nothing to compare"
     last = f", last on {numbers.moment(change.last_change)}" if change.last_change != change.first_change else ""
     left = f"; left out, since they followed no suggestion: {change.left_out}" if change.left_out else ""
-    counted = f"{_runs(change.before)} before, {_runs(change.after)} after it{left}"
+    counted = f"{numbers.counted(change.before, 'run')} before, {numbers.counted(change.after, 'run')} after it{left}"
     return f"first changed on {numbers.moment(change.first_change)}{last} (UTC): {counted}"
-
-
-def _runs(number: int) -> str:
-    return f"{number} run{'' if number == 1 else 's'}"
 
 
 def _tables(change: WorkloadChange) -> Iterator[Table]:
     newest = {line.quantity: line for line in change.since_last}
-    more = (Column("since the last change", "prose"), Column("")) if newest else ()
-    yield Table(
-        (
-            *(Column("geometric mean of"), Column("before", "figure"), Column("after", "figure")),
-            *(Column("change (90% interval)", "prose"), Column(""), *more),
-        ),
-        tuple(
-            (
-                label(line),
-                *(Cell(mean, line.quantity) for mean in (line.before, line.after)),
-                *_change(line),
-                *(_change(newest[line.quantity]) if line.quantity in newest else ("", "") if newest else ()),
-            )
-            for line in change.lines
-        ),
-        name="quantities",
+    columns = (
+        *(Column("geometric mean of"), Column("before", "figure"), Column("after", "figure")),
+        *(Column("change (90% interval)", "prose"), Column("")),
+        *(Column("since the last change", "prose"), Column("")),
     )
+    rows = (
+        (
+            *(label(line), Cell(line.before, line.quantity), Cell(line.after, line.quantity)),
+            *(*_change(line), *_change(newest.get(line.quantity))),
+        )
+        for line in change.lines
+    )
+    yield Table(columns, tuple(rows), "quantities")
 
 
 def label(line: BeforeAfter) -> str:
@@ -102,8 +94,10 @@ def label(line: BeforeAfter) -> str:
     return quantity.short + (" (arithmetic)" if line.kind == "difference" else "")
 
 
-def _change(line: BeforeAfter) -> tuple[Cell | Inline, Span]:
+def _change(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline]:
     """-38% (-50% to -22%); of a share in points, of another difference in the quantity's unit. Empty without an interval."""
+    if line is None:
+        return "", ""
     word = Span(line.word, EMPHASIS[line.word])
     if line.change is None:
         return "", word

@@ -56,7 +56,7 @@ def document(checkup: Checkup) -> Document:
     """A section per topic, and a line that sums up."""
     topics = groupby(checkup.lines, key=lambda line: line.topic)
     sections = (Section(topic, (Table(COLUMNS, tuple(row for line in lines for row in rows(line))),)) for topic, lines in topics)
-    return Document("", tuple(sections), summary(checkup))
+    return Document("Everything that JPO needs", tuple(sections), summary(checkup), bare=True)
 
 
 def rows(line: Line) -> Iterator[Row]:

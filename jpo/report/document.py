@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from jpo.records import USD, Currency, Interval
@@ -113,6 +113,16 @@ class Table:
         for row in self.rows:
             yield tuple(value if isinstance(value, Cell) else Cell(value) for value in row)
 
+    def filled(self) -> Table:
+        """The same without columns that are empty on purpose in all rows."""
+        kept = [number for number, cells in enumerate(zip(*self.cells(), strict=True)) if any(map(_filled, cells))]
+        rows = tuple(tuple(row[number] for number in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[number] for number in kept), rows=rows)
+
+
+def _filled(cell: Cell) -> bool:
+    return isinstance(cell.value, float | int) or cell.value is None or bool(plain_text(cell.value))
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -150,7 +160,7 @@ Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Section"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report; its title may be empty where the blocks alone are to be copied.
+    """A report.
 
     The currency is a part of it, not of a form: it is the reader's choice in jpo.toml and known where a subject builds its
     document, whose sentences name amounts too. Cells hold USD all the same; forms for people convert, CSV does not.
@@ -158,12 +168,14 @@ class Document:
     Attributes:
         verdict: what came of it, in one line: the last one in a terminal, the first one where people begin at the top.
         currency: in which people read amounts.
+        bare: a terminal shows it without its title: lines to be copied, or sections that speak for themselves.
     """
 
     title: Inline
     blocks: tuple[Block, ...] = ()
     verdict: str = ""
     currency: Currency = USD
+    bare: bool = False
 
 
 def estimate(interval: Interval | None, quantity: str = "", *, emphasis: Emphasis = "") -> Cell:
@@ -185,11 +197,14 @@ def plain_text(text: Inline) -> str:
 
 
 def shown(blocks: tuple[Block, ...]) -> Iterator[Block]:
-    """The blocks that have something to say."""
+    """The blocks that have something to say; of a table the columns that have."""
     for block in blocks:
         match block:
             case Table(rows=()) | Items(lines=()) | "" | ():
                 continue
             case Section(blocks=inner) if not any(shown(inner)):
                 continue
-        yield block
+            case Table():
+                yield block.filled()
+            case _:
+                yield block

@@ -1,4 +1,4 @@
-"""A suggestion retold in full, for a person who must know why: the report, and below it what it rested on and what came of it.
+"""A suggestion in full, for a person who must know why: the report, and below it what it rested on and what came of it.
 
 What an older suggestion does not hold has no section.
 """
@@ -45,7 +45,7 @@ class Explanation:
 def document(explained: Explanation) -> Document:
     """The report, then a section for each question that it leaves."""
     suggestion = explained.report.suggestion
-    blocks = (*report.of_suggestion(suggestion), *report.notes(suggestion), *sections(explained))
+    blocks = (*report.of_suggestion(suggestion, in_full=True), *report.notes(suggestion), *sections(explained))
     return Document(report.headline(suggestion), blocks, report.verdict(explained.report), explained.report.currency)
 
 
@@ -107,12 +107,10 @@ def who(explained: Explanation) -> Iterator[str]:
 def limits(explained: Explanation) -> Iterator[str]:
     """Which rule held which value, what of today's breaks one, and which runs did not count."""
     suggestion = explained.report.suggestion
-    for change in suggestion.changes:
-        if change.capped_by:
-            yield f"{change.key} = {change.new_text} is capped by {change.capped_by}"
+    capped = (change for change in suggestion.changes if change.capped_by)
+    yield from (f"{change.key} = {change.new_text} is capped by {change.capped_by}" for change in capped)
     yield from suggestion.guard.notices
-    for skipped in suggestion.evidence.runs_skipped:
-        yield f"skipped {skipped.run_id}: {skipped.reason}"
+    yield from (f"skipped {skipped.run_id}: {skipped.reason}" for skipped in suggestion.evidence.runs_skipped)
 
 
 def alternatives(explained: Explanation) -> Table:
@@ -141,7 +139,7 @@ def runs(some: Sequence[Run]) -> Table:
 
 def saw(explained: Explanation) -> Section:
     """The numbers behind the decision."""
-    rows = tuple(explained.report.suggestion.seen.items())
+    rows = tuple((name.replace(" %", "%"), value) for name, value in explained.report.suggestion.seen.items())
     columns = (Column("of its choice and of the workload"), Column(""))
     return Section("What the agent saw", (Table(columns, rows, "seen"),))
 
@@ -154,11 +152,8 @@ def track_record(explained: Explanation) -> Table:
         share = numbers.between("share", true.low, true.high) if true else ""
         rows.append((name, past.forecasts, past.median_error, f"{past.inside} of {past.forecasts}", share))
     columns = (
-        Column("forecast"),
-        Column("compared", "figure"),
-        Column("off by (median)", "figure", "share"),
-        Column("inside the 90% interval"),
-        Column("so the true share is"),
+        *(Column("forecast"), Column("compared", "figure"), Column("off by (median)", "figure", "share")),
+        *(Column("inside the 90% interval"), Column("so the true share is")),
     )
     return Table(columns, tuple(rows), "track record")
 

@@ -5,21 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from jpo.records import Run
-from jpo.report.document import Block, Cell, Column, Document, Items, Table, estimate
-from jpo.simulate.fleet import (
-    CLEARLY,
-    METRICS,
-    Fleet,
-    Lane,
-    Totals,
-    all_runs,
-    before_after,
-    change,
-    failures,
-    overall,
-    typical,
-    worse,
-)
+from jpo.report.document import Cell, Column, Document, Items, Row, Table, estimate
+from jpo.simulate.fleet import CLEARLY, METRICS, Fleet, Lane, all_runs, before_after, change, failures, overall, typical, worse
 from jpo.wording import names, numbers
 
 
@@ -28,31 +15,20 @@ def document(fleet: Fleet) -> Document:
     weights = ", ".join(f"{name} {weight:g}" for name, weight in fleet.preference.items() if weight)
     drift = ", with drift" if fleet.drift else ""
     title = f"{len(fleet.lanes)} simulated workloads × {fleet.runs} runs; preference {weights}; explore {fleet.explore}{drift}"
-    tables: tuple[Block, ...] = (per_workload(fleet), over_all(fleet), totals(fleet))
-    return Document(title, (*tables, Items(notes(fleet))))
+    return Document(title, (per_workload(fleet), over_all(fleet), totals(fleet), Items(notes(fleet))))
 
 
 def per_workload(fleet: Fleet) -> Table:
     """Medians of the last runs, unchanged → with JPO; how much better the objective got, and how much better it could be."""
     shown = [name for name in METRICS if name != "energy_joules"]
-    columns = [Column(names.quantity(name).short, "figure", name, optional=name.endswith("_utilisation")) for name in shown]
-    return Table(
-        (
-            *(Column("workload", "key"), *columns, Column("failed", "figure")),
-            *(Column("goal", "figure", "change"), Column("best", "figure", "change")),
-        ),
-        tuple(
-            (
-                f"{number:02} {'gpu' if 'gpus' in lane.first else 'cpu'}",
-                *(arrow(name, *before_after(lane, name, fleet.last)) for name in shown),
-                "{} → {}".format(*failures(lane)),
-                goal(lane),
-                lane.best,
-            )
-            for number, lane in enumerate(fleet.lanes)
-        ),
-        "workloads",
-    )
+    metrics = [Column(names.quantity(name).short, "figure", name, optional=name.endswith("_utilisation")) for name in shown]
+    changes = (Column("goal", "figure", "change"), Column("best", "figure", "change"))
+    rows: list[Row] = []
+    for number, lane in enumerate(fleet.lanes):
+        workload = f"{number:02} {'gpu' if 'gpus' in lane.first else 'cpu'}"
+        values = (arrow(name, *before_after(lane, name, fleet.last)) for name in shown)
+        rows.append((workload, *values, "{} → {}".format(*failures(lane)), goal(lane), lane.best))
+    return Table((Column("workload", "key"), *metrics, Column("failed", "figure"), *changes), tuple(rows), "workloads")
 
 
 def arrow(name: str, before: float | None, after: float | None) -> Cell:
@@ -69,40 +45,34 @@ def goal(lane: Lane) -> Cell:
 
 def over_all(fleet: Fleet) -> Table:
     """Medians over the workloads, and the change with its interval."""
-    known = {name: ratio for name in METRICS if (ratio := overall(fleet, name))}
     columns = Column("unchanged", "figure"), Column("with JPO", "figure"), Column("change (90% interval)", "figure", "change")
-    return Table(
-        (Column("median over workloads"), *columns),
-        tuple(
-            (names.quantity(name).short, *(Cell(value, name) for value in typical(fleet, name)), estimate(ratio))
-            for name, ratio in known.items()
-        ),
-        "overall",
-    )
+    rows: list[Row] = [
+        (names.quantity(name).short, *(Cell(value, name) for value in typical(fleet, name)), estimate(ratio))
+        for name in METRICS
+        if (ratio := overall(fleet, name))
+    ]
+    return Table((Column("median over workloads"), *columns), tuple(rows), "overall")
 
 
 def totals(fleet: Fleet) -> Table:
     """What all runs took, failed ones included, and what each that ended well cost."""
-    unchanged, tuned = all_runs(fleet)
-    return Table(
-        (
-            *(Column("all runs"), Column("runs", "figure"), Column("failed", "figure")),
-            *(Column("duration", "figure", "duration_seconds"), Column("cost", "figure", "cost_usd")),
-            Column("cost per good run", "figure", "cost_usd"),
-        ),
-        tuple(
-            (name, total.runs, total.failed, total.duration_seconds, total.cost_usd, total.usd_per_model)
-            for name, total in (("unchanged", unchanged), ("with JPO", tuned))
-        ),
-        "totals",
+    columns = (
+        *(Column("all runs"), Column("runs", "figure"), Column("failed", "figure")),
+        *(Column("duration", "figure", "duration_seconds"), Column("cost", "figure", "cost_usd")),
+        Column("cost per good run", "figure", "cost_usd"),
     )
+    rows = (
+        (name, total.runs, total.failed, total.duration_seconds, total.cost_usd, total.usd_per_model)
+        for name, total in zip(("unchanged", "with JPO"), all_runs(fleet), strict=True)
+    )
+    return Table(columns, tuple(rows), "totals")
 
 
 def notes(fleet: Fleet) -> tuple[str, ...]:
     """What the tables do not show: losers, and how far this can be trusted."""
     losers = f"{worse(fleet)} of {len(fleet.lanes)} workloads, by more than 5%: {worse(fleet, than=CLEARLY)}"
     return (
-        f"Medians of each workload's last {fleet.last} runs that ended well.",
+        f"Medians of each workload's last {'run' if fleet.last == 1 else f'{fleet.last} runs'} that ended well.",
         "unchanged: its first configuration, with the same luck.",
         "goal: change of the preferred objective, failed runs paid for.",
         "best: what the best configuration would reach.",
@@ -113,7 +83,6 @@ def notes(fleet: Fleet) -> tuple[str, ...]:
 
 def as_json(fleet: Fleet) -> dict[str, object]:
     """Everything in the tables, and every single run, see docs/guide.md; what is not known is None."""
-    unchanged, tuned = all_runs(fleet)
     return {
         "schema_version": 1,
         "plan": {
@@ -127,7 +96,10 @@ def as_json(fleet: Fleet) -> dict[str, object]:
         },
         "overall": {
             "metrics": {name: _metric(fleet, name) for name in METRICS},
-            "all_runs": {"unchanged": _totals(unchanged), "with_jpo": _totals(tuned)},
+            "all_runs": {
+                name: {**asdict(total), "usd_per_model": total.usd_per_model}
+                for name, total in zip(("unchanged", "with_jpo"), all_runs(fleet), strict=True)
+            },
             "workloads_worse": worse(fleet),
             "workloads_worse_by_5_percent": worse(fleet, than=CLEARLY),
         },
@@ -138,10 +110,6 @@ def as_json(fleet: Fleet) -> dict[str, object]:
 def _metric(fleet: Fleet, name: str) -> dict[str, object]:
     (before, after), ratio = typical(fleet, name), overall(fleet, name)
     return {"unchanged": before, "with_jpo": after, "ratio": asdict(ratio) if ratio else None}
-
-
-def _totals(total: Totals) -> dict[str, object]:
-    return {**asdict(total), "usd_per_model": total.usd_per_model}
 
 
 def _workload(lane: Lane, last: int) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from jpo.optimizer.front import Front, Point, difference, gain, maximised, measured_volume
-from jpo.report.document import Cell, Column, Document, Inline, Note, Section, Span, Table
+from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Section, Span, Table
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
 
@@ -26,17 +26,13 @@ def document(front: Front) -> Document:
     parameters = differing([*shown, *predicted])
     more = f"and {hidden} more that are dominated" if hidden else ""
     forecasts = points_table(predicted, parameters, front) if any(point.values for point in predicted) else ""
-    return Document(
-        ("Workload ", Span(str(front.workload)), f": trade-off of {axes}"),
-        (
-            Section("Measured: medians of the runs that ended well", (points_table(shown, parameters, front), more)),
-            Section("Predicted, not measured: with 90% intervals", (forecasts,)),
-            *of_reference(front),
-            *sentences(front, parameters),
-            *map(Note, front.notes),
-        ),
-        currency=front.currency,
+    title = ("Workload ", Span(str(front.workload)), f": trade-off of {axes}")
+    tables = (
+        Section("Measured: medians of the runs that ended well", (points_table(shown, parameters, front), more)),
+        Section("Predicted, not measured: with 90% intervals", (forecasts,)),
     )
+    blocks: tuple[Block, ...] = (*tables, *of_reference(front), *sentences(front, parameters), *map(Note, front.notes))
+    return Document(title, blocks, currency=front.currency)
 
 
 def _name(quantity: str) -> str:
@@ -58,23 +54,15 @@ def differing(points: Sequence[Point]) -> list[str]:
 
 def points_table(points: Sequence[Point], parameters: Sequence[str], front: Front) -> Table:
     """One row for each point: what is set, what came or is expected of it, whether it is on the front."""
-    measured = any(point.runs for point in points)
     set_by = [Column(SHORT.get(name, name), "figure", name) for name in parameters]
     objectives = [Column(_name(quantity), "figure", quantity) for quantity in front.quantities]
-    return Table(
-        (*set_by, *([Column("runs", "figure")] if measured else []), *objectives, Column("front"), Column("", "prose")),
-        tuple(
-            (
-                *(point.parameters[name] for name in parameters),
-                *([point.runs] if measured else []),
-                *(value(point, quantity) for quantity in front.quantities),
-                Cell(place(point, front), emphasis="good" if point.on_expected_front else ""),
-                remarks(point),
-            )
-            for point in points
-        ),
-        "measured" if measured else "predicted",
-    )
+    rows: list[Row] = []
+    for point in points:
+        values = (value(point, quantity) for quantity in front.quantities)
+        on_front = Cell(place(point, front), emphasis="good" if point.on_expected_front else "")
+        rows.append((*(point.parameters[name] for name in parameters), point.runs or "", *values, on_front, remarks(point)))
+    columns = (*set_by, Column("runs", "figure"), *objectives, Column("front"), Column("", "prose"))
+    return Table(columns, tuple(rows), "measured" if any(point.runs for point in points) else "predicted")
 
 
 def value(point: Point, quantity: str) -> Cell:

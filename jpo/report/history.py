@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import PARAMETERS, Identity, Interval, Outcome, Run, Suggestion, TrackRecord
 from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table, estimate
-from jpo.report.spreadsheet import Cell as Raw
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def document(history: History) -> Document:
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
-    return Document("History", (*sections, *([Note(older)] if history.newest else [])))
+    return Document("History", (*sections, Note(older) if history.newest else ""))
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
@@ -107,46 +106,37 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     values = {name: {past.recorded.run.parameters.get(name) for past in runs} for name in PARAMETERS}
     differing = [name for name in PARAMETERS if len(values[name]) > 1]
     yield _runs(runs, differing)
-    same = [
-        f"{names.SHORT[name]} {numbers.written(name, value)}" for name in PARAMETERS if (value := _only(values[name])) is not None
-    ]
+    shared = [(name, next(iter(values[name]))) for name in PARAMETERS if len(values[name]) == 1]
+    same = [f"{names.SHORT[name]} {numbers.written(name, value)}" for name, value in shared if value is not None]
     yield f"The same in all runs above: {', '.join(same)}." if same else ""
     yield _suggestions(suggestions)
     yield from _ledger(ledger)
 
 
-def _only(values: set[float | None]) -> float | None:
-    """The value that all have; None where they differ."""
-    return next(iter(values)) if len(values) == 1 else None
-
-
 def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
     """The runs, with the parameters in which they differ."""
-    forecast = [Column("forecast")] if any(past.compared for past in runs) else []
     columns = (
         *(Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status")),
         *(Column(names.SHORT[name], "figure", name) for name in differing),
         Column("duration", "figure", "duration_seconds"),
-        *forecast,
+        Column("forecast"),
         Column("val loss", "figure", "val_loss"),
         Column("suggestion", "key", optional=True),
     )
-    return Table(columns, tuple(_run(past, differing, forecast=bool(forecast)) for past in runs), name="runs")
+    return Table(columns, tuple(_run(past, differing) for past in runs), name="runs")
 
 
-def _run(past: PastRun, differing: Sequence[str], *, forecast: bool) -> Row:
+def _run(past: PastRun, differing: Sequence[str]) -> Row:
     run, outcome = past.recorded.run, past.recorded.run.outcome
     return (
         *(run.run_id, run.ended_at, past.ending.replace("_", " ")),
-        *(_or_empty(run.parameters.get(name)) for name in differing),
-        _or_empty(outcome.duration_seconds),
-        *([against(past.compared)] if forecast else []),
-        _or_empty(outcome.val_loss),
+        *(or_empty(run.parameters.get(name)) for name in differing),
+        *(or_empty(outcome.duration_seconds), against(past.compared), or_empty(outcome.val_loss)),
         past.recorded.suggestion_id or "",
     )
 
 
-def _or_empty(value: float | None) -> float | str:
+def or_empty(value: float | None) -> float | str:
     """A value of a run; a table of them would be full of the word unknown."""
     return "" if value is None else value
 
@@ -161,13 +151,10 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
         *(Column("suggestion", "key"), Column("made (UTC)", quantity="moment"), Column("changes", "prose")),
         *(Column("expected duration", "prose", "duration_seconds"), Column("decided by")),
     )
-    rows = [
-        (
-            *(suggestion.suggestion_id, suggestion.created_at, _changes(suggestion)),
-            *(estimate(suggestion.next.duration_seconds), suggestion.decided_by),
-        )
-        for suggestion in suggestions
-    ]
+    rows = (
+        (made.suggestion_id, made.created_at, _changes(made), estimate(made.next.duration_seconds), made.decided_by)
+        for made in suggestions
+    )
     return Table(columns, tuple(rows), name="suggestions")
 
 
@@ -205,12 +192,8 @@ def as_json(history: History) -> dict[str, object]:
     return {
         "schema_version": 1,
         "runs": [
-            {
-                **run_document(past.recorded.run),
-                "workload": asdict(past.recorded.run.identity),
-                "suggestion_id": past.recorded.suggestion_id,
-            }
-            for past in history.runs
+            {**run_document(recorded.run), "workload": asdict(recorded.run.identity), "suggestion_id": recorded.suggestion_id}
+            for recorded in (past.recorded for past in history.runs)
         ],
         "suggestions": [
             _suggestion_document(suggestion, history.followers.get(suggestion.suggestion_id, ()))

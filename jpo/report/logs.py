@@ -20,8 +20,8 @@ from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Sprea
 from jpo.records import PARAMETERS, USD, Currency, Run
 from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
-from jpo.report.spreadsheet import Cell as Raw
-from jpo.report.spreadsheet import csv_line
+from jpo.report.forms.csv import Raw, csv_line
+from jpo.report.history import or_empty
 from jpo.wording import names, numbers
 
 MOST_LISTED = 20
@@ -75,19 +75,15 @@ def document(result: LogFigures) -> Document:
 
 def _section(figures: Figures, currency: Currency) -> Section:
     endings = ", ".join(f"{count} {ending.replace('_', ' ')}" for ending, count in figures.by_status.items())
-    title = ("Workload ", Span(str(figures.identity)), f"   {figures.runs} run{'' if figures.runs == 1 else 's'}: {endings}")
+    title = ("Workload ", Span(str(figures.identity)), f", {numbers.counted(figures.runs, 'run')}: {endings}")
     return Section(title, (_quantities(figures, currency), _best(figures)))
 
 
 def _quantities(figures: Figures, currency: Currency) -> Table:
     """What was measured of the runs that ended well."""
-    means = (Column(name, "figure") for name in ("mean", "median"))
     columns = (
-        Column("of runs that ended well"),
-        Column("runs", "figure"),
-        *means,
-        Column("middle half"),
-        Column("least", "figure"),
+        *(Column("of runs that ended well"), Column("runs", "figure"), Column("mean", "figure"), Column("median", "figure")),
+        *(Column("middle half"), Column("least", "figure")),
     )
     rows = (_spread(name, figures.spreads[name], currency) for name in QUANTITIES if figures.spreads[name].runs)
     return Table(columns, tuple(rows), name="quantities")
@@ -115,23 +111,19 @@ def _best(figures: Figures) -> Table:
     rows = [
         (
             f"by {goal}",
-            *(_or_empty(configuration.parameters.get(name)) for name in parameters),
+            *(or_empty(configuration.parameters.get(name)) for name in parameters),
             *(configuration.runs, configuration.failed),
-            *(_or_empty(configuration.medians[name]) for name in measured),
+            *(or_empty(configuration.medians[name]) for name in measured),
         )
         for goal, configuration in best.items()
     ]
     return Table(columns, tuple(rows), name="best")
 
 
-def _or_empty(value: float | None) -> float | str:
-    return "" if value is None else value
-
-
 def _not_usable(logs: Sequence[NotUsable]) -> Iterator[Block]:
     """Why which file says nothing."""
     if logs:
-        yield f"{len(logs)} log{'' if len(logs) == 1 else 's'} not usable:"
+        yield f"{numbers.counted(len(logs), 'log')} not usable:"
         yield Items(tuple(f"{log.reason} [{log.code}]" for log in logs[:MOST_LISTED]))
     if logs[MOST_LISTED:]:
         yield f"and {len(logs[MOST_LISTED:])} more; `-o json` names all"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
-from jpo.report.document import Cell, Column, Document, Emphasis, Note, Span, Table, estimate
+from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Span, Table, estimate
+from jpo.report.document import Row as Values
 from jpo.wording import names, numbers
 
 OUTCOMES = ("duration_seconds", "cost_usd", "val_loss")
@@ -17,54 +18,42 @@ VERDICTS: Mapping[str, Emphasis] = {"broken": "bad", "at risk": "warning", "unkn
 
 def document(prediction: Prediction) -> Document:
     """The tables, what must be known to read them, and the answer."""
-    count = f"{prediction.runs} finished run{'' if prediction.runs == 1 else 's'}"
-    return Document(
-        ("Workload ", Span(str(prediction.identity)), f": {count}"),
-        (
-            outcomes(prediction.rows),
-            uses([row for row in prediction.rows if not row.spot]),
-            *remarks(prediction.rows),
-            *map(Note, prediction.notes),
-            *([options(prediction.answer, prediction.rows)] if prediction.answer else []),
-        ),
-        prediction.answer.words if prediction.answer else "",
-        prediction.currency,
-    )
+    rows, answer = prediction.rows, prediction.answer
+    title = ("Workload ", Span(str(prediction.identity)), f": {numbers.counted(prediction.runs, 'finished run')}")
+    tables = (outcomes(rows), uses([row for row in rows if not row.spot]))
+    blocks: tuple[Block, ...] = (*tables, *remarks(rows), *map(Note, prediction.notes), options(answer, rows) if answer else "")
+    return Document(title, blocks, answer.words if answer else "", prediction.currency)
 
 
 def outcomes(rows: Sequence[Row]) -> Table:
     """Time, money and loss; whether it was run, what that rests on, and whether it may be."""
-    several, judged = len({row.expected.kind for row in rows}) > 1, any(verdict(row).value for row in rows)
-    optional = [*([Column("rests on")] if several else []), *([Column("verdict")] if judged else [])]
-    return Table(
-        (Column("what if", "prose"), *map(_figure, OUTCOMES), Column("runs", "figure"), *optional),
-        tuple(
-            (
-                label(row),
-                *(estimate(getattr(row.expected.forecast, name)) for name in OUTCOMES),
-                row.runs,
-                *([row.expected.kind] if several else []),
-                *([verdict(row)] if judged else []),
-            )
-            for row in rows
-        ),
-        "outcomes",
+    several = len({row.expected.kind for row in rows}) > 1
+    columns = (
+        Column("what if", "prose"),
+        *map(_figure, OUTCOMES),
+        Column("runs", "figure"),
+        Column("rests on"),
+        Column("verdict"),
     )
+    values: list[Values] = [
+        (label(row), *_estimates(row, OUTCOMES), row.runs, row.expected.kind if several else "", verdict(row)) for row in rows
+    ]
+    return Table(columns, tuple(values), "outcomes")
 
 
 def _figure(quantity: str) -> Column:
     return Column(names.quantity(quantity).short, "figure", quantity)
 
 
+def _estimates(row: Row, quantities: Iterable[str]) -> Iterator[Cell]:
+    return (estimate(getattr(row.expected.forecast, quantity)) for quantity in quantities)
+
+
 def uses(rows: Sequence[Row]) -> Table:
     """What runs are expected to use, as far as that is known of any."""
     known = [name for name in USE if any(getattr(row.expected.forecast, name) for row in rows)]
-    figures = [tuple(estimate(getattr(row.expected.forecast, name)) for name in known) for row in rows]
-    return Table(
-        (Column("it would use", "prose"), *map(_figure, known)),
-        tuple((configuration(row), *cells) for row, cells in zip(rows, figures, strict=True)) if known else (),
-        "uses",
-    )
+    values: list[Values] = [(configuration(row), *_estimates(row, known)) for row in rows if known]
+    return Table((Column("it would use", "prose"), *map(_figure, known)), tuple(values), "uses")
 
 
 def verdict(row: Row) -> Cell:
@@ -95,24 +84,16 @@ def also(expected: Expected) -> str:
 
 def options(answer: Answer, rows: Sequence[Row]) -> Table:
     """What is faster than the answer, and what it costs more."""
-    heads = ("saves", "duration_seconds"), ("costs more", "cost_usd"), ("per saved hour", "cost_usd")
-    return Table(
-        (
-            Column("faster, but more expensive", "prose"),
-            *map(_figure, ("duration_seconds", "cost_usd")),
-            *(Column(heading, "figure", quantity) for heading, quantity in heads),
-        ),
-        tuple(
-            (
-                label(rows[option.row]),
-                estimate(rows[option.row].expected.forecast.duration_seconds),
-                estimate(rows[option.row].expected.forecast.cost_usd),
-                *(option.seconds_saved, option.usd_more, option.usd_per_saved_hour),
-            )
-            for option in answer.options
-        ),
-        "options",
+    columns = (
+        *(Column("faster, but more expensive", "prose"), _figure("duration_seconds"), _figure("cost_usd")),
+        *(Column("saves", "figure", "duration_seconds"), Column("costs more", "figure", "cost_usd")),
+        Column("per saved hour", "figure", "cost_usd"),
     )
+    values: list[Values] = []
+    for option in answer.options:
+        row, more = rows[option.row], (option.seconds_saved, option.usd_more, option.usd_per_saved_hour)
+        values.append((label(row), *_estimates(row, ("duration_seconds", "cost_usd")), *more))
+    return Table(columns, tuple(values), "options")
 
 
 def as_json(prediction: Prediction) -> dict[str, object]:

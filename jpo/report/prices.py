@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from jpo.cost.catalogue import Instance
 from jpo.cost.price_list import Catalogue, PriceList
-from jpo.report.document import Block, Column, Document, Note, Section, Span, Table
+from jpo.report.document import Block, Column, Document, Note, Row, Section, Span, Table
 from jpo.wording import numbers
 
 PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_gib_hour": "GiB hour", "usd_per_kwh": "kWh"}
@@ -15,32 +15,23 @@ PER = {"usd_per_gpu_hour": "GPU hour", "usd_per_cpu_hour": "CPU hour", "usd_per_
 
 def document(prices: PriceList) -> Document:
     """Prices, today's hour, notes, instances."""
-    return Document(
-        "Prices",
-        (
-            named(prices),
-            Section(f"An hour of {prices.workload}", tuple(an_hour(prices))),
-            *(Note(f"{sentence} [{code}]") for code, sentence in prices.notes),
-            *([listed(prices.catalogue)] if prices.catalogue.name else []),
-        ),
-        currency=prices.currency,
-    )
+    hour = Section(f"An hour of {prices.workload}", tuple(an_hour(prices)))
+    notes = (Note(f"{sentence} [{code}]") for code, sentence in prices.notes)
+    catalogue = listed(prices.catalogue) if prices.catalogue.name else ""
+    return Document("Prices", (named(prices), hour, *notes, catalogue), currency=prices.currency)
 
 
 def named(prices: PriceList) -> Table:
     """The prices of jpo.toml, and where they were set."""
-    return Table(
-        (Column("price of a"), Column("", "figure", "cost_usd"), Column("set in", "key")),
-        tuple(
-            (
-                PER.get(price.name) or f"GPU hour, {price.gpu_type}",
-                price.usd,
-                price.origin if price.in_force else f"{price.origin}, not in force",
-            )
-            for price in prices.prices
-        ),
-        "prices",
+    rows = (
+        (
+            PER.get(price.name) or f"GPU hour, {price.gpu_type}",
+            price.usd,
+            price.origin + ("" if price.in_force else ", not in force"),
+        )
+        for price in prices.prices
     )
+    return Table((Column("price of a"), Column("", "figure", "cost_usd"), Column("set in", "key")), tuple(rows), "prices")
 
 
 def an_hour(prices: PriceList) -> Iterator[Block]:
@@ -48,36 +39,27 @@ def an_hour(prices: PriceList) -> Iterator[Block]:
     if not prices.workload:
         return
     yield "with " + (", ".join(f"{name} = {numbers.plain(value)}" for name, value in prices.today.items()) or "nothing priced")
-    ways = {"on demand": prices.on_demand, "spot": prices.spot}
-    yield Table(
-        (Column(""), Column("", "figure", "usd_per_hour"), Column("", "key"), Column("")),
-        tuple(
-            (way, hourly.usd_per_hour, hourly.instance or "", "in force" if way == prices.in_force else "")
-            for way, hourly in ways.items()
-        ),
-        "hour",
+    rows = (
+        (way, hourly.usd_per_hour, hourly.instance or "", "in force" if way == prices.in_force else "")
+        for way, hourly in (("on demand", prices.on_demand), ("spot", prices.spot))
     )
+    yield Table((Column(""), Column("", "figure", "usd_per_hour"), Column("", "key"), Column("")), tuple(rows), "hour")
 
 
 def listed(catalogue: Catalogue) -> Section:
     """The catalogue's instances, and where its prices were read."""
-    table = Table(
-        (
-            *(Column("instance", "key"), Column("GPUs", "figure"), Column("each"), Column("vCPU", "figure")),
-            *(Column("memory", "figure", "memory_gib"), Column("price", "figure", "usd_per_hour")),
-            *(Column("spot", "figure", "usd_per_hour"), Column("region", optional=True), Column("as of", optional=True)),
-        ),
-        tuple(
-            (
-                *(one.instance, one.gpus, f"{one.gpu_type} {numbers.gib(one.gpu_memory_gib)}" if one.gpus else ""),
-                *(one.vcpus, one.memory_gib, one.usd_per_hour, one.usd_per_hour_spot, one.region, str(one.date)),
-            )
-            for one in catalogue.instances
-        ),
-        "instances",
+    columns = (
+        *(Column("instance", "key"), Column("GPUs", "figure"), Column("each"), Column("vCPU", "figure")),
+        *(Column("memory", "figure", "memory_gib"), Column("price", "figure", "usd_per_hour")),
+        *(Column("spot", "figure", "usd_per_hour"), Column("region", optional=True), Column("as of", optional=True)),
     )
+    rows: list[Row] = []
+    for offer in catalogue.instances:
+        gpu = f"{offer.gpu_type} {numbers.gib(offer.gpu_memory_gib)}" if offer.gpus else ""
+        price = (offer.usd_per_hour, offer.usd_per_hour_spot, offer.region, str(offer.date))
+        rows.append((offer.instance, offer.gpus, gpu, offer.vcpus, offer.memory_gib, *price))
     title = f"Catalogue {catalogue.name}{'' if catalogue.in_force else ', which is not in force'}"
-    return Section(title, (*(Span(source, "dim") for source in catalogue.sources), table))
+    return Section(title, (*(Span(source, "dim") for source in catalogue.sources), Table(columns, tuple(rows), "instances")))
 
 
 def as_json(prices: PriceList) -> dict[str, object]:

@@ -10,7 +10,8 @@ from jpo.replay.contest import Contest, Result
 from jpo.replay.metrics import HARM_RUNS, Estimate, Score
 from jpo.replay.play import STOP_AT, expected
 from jpo.replay.traces import Trace
-from jpo.report.document import Cell, Column, Document, Note, Span, Table
+from jpo.report.document import Cell, Column, Document, Note, Row, Span, Table
+from jpo.wording.numbers import counted
 
 LEGEND = (
     "N = ...: cost of the first N runs / expected cost of N runs of the best configuration, ± standard error; 1 is perfect.",
@@ -44,9 +45,8 @@ def document(played: Played) -> Document:
 
 def headline(contest: Contest) -> str:
     """What was played."""
-    count, seeds = len(contest.traces), contest.seeds
-    workloads = "1 recorded workload" if count == 1 else f"{count} recorded workloads"
-    return f"{workloads}, {seeds} replay{'' if seeds == 1 else 's'} of {contest.runs} runs for each policy; run 1 is the default"
+    workloads, replays = counted(len(contest.traces), "recorded workload"), counted(contest.seeds, "replay")
+    return f"{workloads}, {replays} of {counted(contest.runs, 'run')} for each policy; run 1 is the default"
 
 
 def tables(played: Played) -> Iterator[Table]:
@@ -63,16 +63,12 @@ def tables(played: Played) -> Iterator[Table]:
 
 def table(scores: Mapping[str, Score], horizons: Sequence[int], caption: str) -> Table:
     """Rows in the order of the policies; the best of each column is strong."""
-    rows = {policy: figures(score, horizons) for policy, score in scores.items()}
-    best = [min(estimate.mean for estimate in column) for column in zip(*rows.values(), strict=True)]
+    figures_of = {policy: figures(score, horizons) for policy, score in scores.items()}
+    best = [min(estimate.mean for estimate in column) for column in zip(*figures_of.values(), strict=True)]
     costs = [Column(heading, "figure") for heading in (*(f"N = {n}" for n in horizons), "per model")]
     shares = [Column(heading, "figure", "share") for heading in ("stopped", "harm")]
-    return Table(
-        (Column("policy"), *costs, *shares),
-        tuple((policy, *map(cell, row, best)) for policy, row in rows.items()),
-        "policies",
-        caption,
-    )
+    rows: list[Row] = [(policy, *map(cell, row, best)) for policy, row in figures_of.items()]
+    return Table((Column("policy"), *costs, *shares), tuple(rows), "policies", caption)
 
 
 def figures(score: Score, horizons: Sequence[int]) -> list[Estimate]:

@@ -80,7 +80,8 @@ class SlaProposal:
 def document(result: SlaReport | SlaProposal) -> Document:
     """A table for each checked run and one over all runs; or lines for jpo.toml."""
     if isinstance(result, SlaProposal):
-        return Document("", (Verbatim("\n".join(map(printable, _toml(result))), "toml"),), currency=result.currency)
+        lines = Verbatim("\n".join(map(printable, _toml(result))), "toml")
+        return Document("Thresholds for jpo.toml", (lines,), currency=result.currency, bare=True)
     blocks = (*map(_run, result.checked), *([_compliance(result)] if result.runs else []), *map(Note, result.notes))
     return Document(("Workload ", Span(str(result.identity))), blocks, verdict(result.checked), result.currency)
 
@@ -101,7 +102,7 @@ def verdict(checked: Sequence[CheckedRun]) -> str:
 
 def _run(checked: CheckedRun) -> Block:
     run = checked.run
-    title = ("Run ", Span(run.run_id), f"   {run.status.value.replace('_', ' ')}, {numbers.moment(run.ended_at)} UTC")
+    title = ("Run ", Span(run.run_id), f": {run.status.value.replace('_', ' ')}, {numbers.moment(run.ended_at)} UTC")
     columns = (Column("target"), Column("limit", "figure"), Column("measured", "figure"), Column(""))
     return Section(title, (Table(columns, tuple(_check(check, value) for check, value in checked.checks)),))
 
@@ -121,7 +122,7 @@ def _compliance(result: SlaReport) -> Table:
         _kept("targets of all runs", account.pairs, interval=False),  # those of a run go together: it would be too narrow
     ]
     columns = (
-        *(Column(f"of {result.runs} run{'' if result.runs == 1 else 's'}"), Column("kept", "figure"), Column("known", "figure")),
+        *(Column(f"of {numbers.counted(result.runs, 'run')}"), Column("kept", "figure"), Column("known", "figure")),
         Column("share (90% interval)", "prose", "share"),
     )
     return Table(columns, tuple(rows), name="compliance")
@@ -136,7 +137,7 @@ def _kept(what: str, kept: ComplianceRate, *, interval: bool = True) -> Row:
 
 def _toml(proposal: SlaProposal) -> Iterator[str]:
     """Lines to paste into jpo.toml; what cannot be said is a comment."""
-    runs = f"{proposal.runs} run{'' if proposal.runs == 1 else 's'} that ended well {proposal.basis}"
+    runs = f"{numbers.counted(proposal.runs, 'run')} that ended well {proposal.basis}"
     share = f"{proposal.share:.1%}".replace(".0%", "%")
     yield f"# {proposal.identity}: {runs}"
     yield f"# each line by itself is expected to be kept by {share} of runs like them"
@@ -161,7 +162,7 @@ def _seen(threshold: Threshold, currency: Currency) -> str:
         return ""
     least, most = (numbers.written(threshold.name, value, currency) for value in (threshold.least, threshold.most))
     limit = "in USD; " if threshold.toml is not None and threshold.name == "cost_max" and currency != USD else ""
-    return f"{limit}{threshold.runs} run{'' if threshold.runs == 1 else 's'}, {least}" + (f" to {most}" if most != least else "")
+    return f"{limit}{numbers.counted(threshold.runs, 'run')}, {least}" + (f" to {most}" if most != least else "")
 
 
 def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:

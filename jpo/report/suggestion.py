@@ -45,21 +45,22 @@ class Report:
 
 def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
-    track = track_record(report.track)
-    blocks = (*of_suggestion(report.suggestion), *([track] if track else []), *notes(report.suggestion))
-    diff = [Verbatim(report.diff, "diff")] if report.diff else []
-    return Document(headline(report.suggestion), (*blocks, *diff), verdict(report), report.currency)
+    suggestion = report.suggestion
+    diff = Verbatim(report.diff, "diff") if report.diff else ""
+    blocks = (*of_suggestion(suggestion, in_full=False), track_record(report.track), *notes(suggestion), diff)
+    return Document(headline(suggestion), blocks, verdict(report), report.currency)
 
 
-def of_suggestion(suggestion: Suggestion) -> tuple[Block, ...]:
-    """The values, the summary with its reason, and the forecasts."""
-    return (changes(suggestion), *in_short(suggestion), *why(suggestion), forecasts(suggestion))
+def of_suggestion(suggestion: Suggestion, *, in_full: bool) -> tuple[Block, ...]:
+    """The values, the summary with its reason, and the forecasts; `in_full`: further reasons follow below."""
+    reasons = tuple(why(suggestion))
+    return (changes(suggestion), *in_short(suggestion), *(reasons[:1] if in_full else reasons), forecasts(suggestion))
 
 
 def headline(suggestion: Suggestion) -> Inline:
     """Which workload, and how much evidence there is."""
     evidence = suggestion.evidence
-    runs = f"{evidence.runs_used} finished run{'' if evidence.runs_used == 1 else 's'} used"
+    runs = f"{numbers.counted(evidence.runs_used, 'finished run')} used"
     if evidence.runs_skipped:
         reasons = "; ".join(sorted({skipped.reason for skipped in evidence.runs_skipped}))
         runs += f", {len(evidence.runs_skipped)} skipped ({reasons})"
@@ -87,11 +88,11 @@ def held_back(change: Change) -> str:
 
 
 def why_unchanged(name: str, suggestion: Suggestion) -> str:
-    """What another value of this parameter alone would have meant, where an alternative says so: "4 costs 38% more ..."."""
+    """What another value of this parameter alone would have meant, where an alternative says so: "4: time -11%  cost +38%"."""
     for other in suggestion.alternatives:
         differs = [p for p, value in other.parameters.items() if not same({p: value}, suggestion.suggested)]
         if differs == [name]:
-            return f"{numbers.plain(other.parameters[name])} {other.why_not}"
+            return f"{numbers.plain(other.parameters[name])}: {other.why_not}"
     return ""
 
 
@@ -114,7 +115,7 @@ def why(suggestion: Suggestion) -> Iterator[Inline]:
     first = suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
     yield from (f"because {reason}" for reason in first)
     if more := len(suggestion.reasons[len(first) :]):
-        yield (Span(f"{more} more reason{'' if more == 1 else 's'}: jpo explain, or -o json", "dim"),)
+        yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
 
 
 def forecasts(suggestion: Suggestion) -> Table:
@@ -146,9 +147,8 @@ def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
     """The limit of an SLA target, and whether the forecast keeps it."""
     if check is None:
         return Cell(""), Cell("")
-    return Cell(check.limit, check.name, prefix=f"{names.TARGETS[check.name].sign} "), Cell(
-        check.verdict, emphasis=VERDICTS[check.verdict]
-    )
+    limit = Cell(check.limit, check.name, prefix=f"{names.TARGETS[check.name].sign} ")
+    return limit, Cell(check.verdict, emphasis=VERDICTS[check.verdict])
 
 
 def track_record(track: Sequence[TrackRecord]) -> str:
@@ -174,7 +174,7 @@ def verdict(report: Report) -> str:
     if suggestion.status == "kept":
         done = "kept as it is"
     else:
-        done = f"{count} value{'' if count == 1 else 's'} {'written' if report.written else 'not written'}"
+        done = f"{numbers.counted(count, 'value')} {'written' if report.written else 'not written'}"
     decider = names.DECIDERS[suggestion.decided_by]
     return f"{report.path}: {done}; decided by {decider}. Suggestion {suggestion.suggestion_id}"
 

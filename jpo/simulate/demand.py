@@ -1,7 +1,6 @@
 """Demand of a run for CPUs and host memory over time: it loads, then per epoch trains, validates and writes a checkpoint.
 
-Drawn independently of speed and loss. A run whose memory peak is above its request is killed: in Kubernetes the request is a
-limit.
+Drawn independently of speed and loss. A run whose memory peak is above its request is killed, as by a limit of Kubernetes.
 """
 
 from __future__ import annotations
@@ -108,8 +107,7 @@ def trace(
 
     Args:
         jobs: shape (n,), rows of `demand`.
-        cpus: shape (n,), CPUs that each run requests. log_pace: (n,), ln of its pace relative to today. batch: (n,), doublings of
-            the batch size relative to today.
+        cpus, log_pace, batch: shape (n,), CPUs that each run requests; relative to today ln of its pace, doublings of its batch.
     """
     time = (np.arange(points) + 0.5) / points
     load = demand.load[jobs, None]

@@ -25,9 +25,8 @@ try:
     import gymnasium
     from gymnasium import spaces
 except ImportError as error:
-    raise UsageError(
-        "jpo/TrainingJob-v0", "needs gymnasium, which is not installed", 'pip install "jpo[simulate]"', code="JPO-E710"
-    ) from error
+    finding = "needs gymnasium, which is not installed"
+    raise UsageError("jpo/TrainingJob-v0", finding, 'pip install "jpo[simulate]"', code="JPO-E710") from error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,8 +69,7 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
         3             the user's weights of time, cost and efficiency
 
     Reward: minus the regret of the run, cut to -3..0: -min(exp(J(run) - J(best)) - 1, 3), where
-        J = time_weight log_time + cost_weight (log_time + log_rate) - efficiency_weight log_utilisation
-            + 3 max(log_loss - ln 1.02, 0)
+        J = w_time log_time + w_cost (log_time + log_rate) - w_efficiency log_utilisation + 3 max(log_loss - ln 1.02, 0)
     without noise, and `best` is the best configuration of that run, which the simulator knows. A failed run counts as two runs of
     the last configuration that ended well. On average moves at random earn -2.3 a run and staying -1.4.
 
@@ -132,12 +130,8 @@ class TrainingJob(gymnasium.Env["Observed", "Action"]):
     def _observation(self) -> Observed:
         lengths = np.array([len(ladder) - 1 for ladder in LADDERS.values()])
         weights = (self._weights.time, self._weights.cost, self._weights.efficiency)
-        parts = (
-            (self._rungs - self._today) / lengths,
-            self._outcome / WIDEST,
-            [self._failed, self._runs / self.horizon],
-            weights,
-        )
+        progress = [self._failed, self._runs / self.horizon]
+        parts = ((self._rungs - self._today) / lengths, self._outcome / WIDEST, progress, weights)
         return np.clip(np.concatenate(parts), -1.0, 1.0).astype(np.float32)
 
     def _info(self) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Fleet of simulated workloads: each next to itself left unchanged, in numbers.
 
-Medians are over the last runs of a workload that ended well; intervals are over workloads. Failed runs are counted, and their
-time and cost are in the totals.
+Medians are over the last runs of a workload that ended well; intervals are over workloads. Totals include failed runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Knobs: candidates in the simulator's coordinates, and smooth random functions of them for what its formulas do not model.
 
-The coordinates are doublings relative to the current configuration, so a parameter without a column, which stays as it is, is a
-row of zeros and needs no special case.
+The coordinates are doublings relative to the current configuration: a parameter without a column is a row of zeros.
 """
 
 from __future__ import annotations

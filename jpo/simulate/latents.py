@@ -1,7 +1,6 @@
 """Latents: the random numbers that make simulated jobs differ, each with a name, a random stream of its own and a prior.
 
-The names let finished jobs inform the prior, latent by latent (empirical Bayes). The streams make job 17 of a seed the same job
-on every set of candidates.
+Finished jobs inform the prior by name (empirical Bayes); by its streams, job 17 of a seed is the same on all candidate sets.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from jpo.records import Bools, Floats
 
 RangeWeights = Mapping[str, tuple[float, ...]]
-"""Weights of equal parts of the range 0..1 by latent; a latent that is missing is uniform. Weights are positive and need not sum
-to 1."""
+"""Weights of equal parts of 0..1 by latent, positive, of any sum; a latent that is missing is uniform."""
 
 UNIFORM: RangeWeights = {}
 

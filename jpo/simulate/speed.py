@@ -42,9 +42,8 @@ def step_time(knobs: Knobs, latents: Latents) -> Speed:
         slow, slow_busy = _on_cpus(knobs, half, latents)
         step = np.where(with_gpus, step, slow * latents.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
         busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
-    discrepancy = residuals(
-        (knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers), latents, "step"
-    )
+    coordinates = (knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers)
+    discrepancy = residuals(coordinates, latents, "step")
     log_step = np.log(step * _layers(knobs, latents)) + latents.uniform("step residual", 0, 0.25) * discrepancy
     return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, latents))
 
@@ -116,8 +115,7 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
 
 
 def _host_memory_exceeded(knobs: Knobs, latents: Latents) -> Bools:
-    """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% do not fit even
-    today."""
+    """Rows whose host memory is exceeded: the need is a share of today's, partly growing with the batch; 1% exceed it today."""
     if np.ptp(knobs.memory) == 0:
         return np.zeros((latents.jobs, 1), dtype=np.bool_)
     share, fixed = latents.log_uniform("host memory", 0.1, 1.02), latents.uniform("host memory fixed", 0.3, 1)

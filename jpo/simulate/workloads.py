@@ -50,8 +50,7 @@ class SimulatedWorkload:
         choices: the values that each parameter may take, `first` among them.
         usd_per_gpu_hour: price of its accelerators.
         grid, draws: all combinations of the choices but for memory, and the truth on them (one job).
-        levels: the absolute values of a relative 0: `duration_seconds`, `val_loss`, `utilisation`, `power` (a share of full
-            power) and `samples_per_second`.
+        levels: of a relative 0: `duration_seconds`, `val_loss`, `utilisation`, `power` (share of full), `samples_per_second`.
     """
 
     number: int

@@ -125,8 +125,7 @@ def _number(name: str, text: str) -> float:
 
 
 def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus:
-    """How a run ended: out of memory, then NaN in a loss, then the job's own status, then the cluster's; at last, an end that was
-    reported or reached counts as success."""
+    """How a run ended: out of memory, NaN in a loss, the job's own status, the cluster's; last, an end reported or reached."""
     by_word = {status.value: status for status in RunStatus}
     if measured.status is not None and measured.status not in by_word:
         raise ValueError(f"status {measured.status!r} is none of {', '.join(by_word)}")

@@ -38,8 +38,15 @@ def money_per_hour(amount_usd: float, currency: Currency = USD) -> str:
 
 
 def plain(value: float) -> str:
-    """At most four significant digits; whole numbers without a point."""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+    """At most four significant digits behind the point; from 10000 on the nearest whole number."""
+    if abs(value) >= 1e15:
+        return f"{value:.4g}"
+    return str(round(value)) if float(value).is_integer() or abs(value) >= 9999.5 else f"{value:.4g}"
+
+
+def counted(number: int, what: str) -> str:
+    """1 run, 3 runs."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def percent(ratio: float) -> str:

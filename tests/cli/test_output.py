@@ -36,6 +36,14 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_done(tmp
         save(tmp_path / "no" / "such.json", "")
 
 
+def test_only_what_is_on_record_need_not_be_computed_again(tmp_path: Path):
+    output = Output("text", (tmp_path / "no" / "such.json",))
+    with pytest.raises(UsageError, match="see `jpo explain`"):
+        output.show(SUBJECT, 3, on_record=True)
+    with pytest.raises(UsageError, match="name another one"):
+        output.show(SUBJECT, 3)
+
+
 @pytest.mark.parametrize(("columns", "expected"), [("72", 72), ("", 120), ("many", 120), ("0", 120)])
 def test_piped_output_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch, columns: str, expected: int):
     monkeypatch.setattr("jpo.cli.output.for_people", lambda: False)

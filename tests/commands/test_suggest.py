@@ -322,12 +322,18 @@ def test_the_teams_checker_sees_no_secret(project: Project, monkeypatch: pytest.
 
 
 def test_a_closed_stdout_is_reported_too(project: Project) -> None:
-    command = f"exec {sys.executable} -m jpo suggest config.ini --no-learn >&-"
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=project.folder, env={"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True
-    )
-    assert done.returncode == 2
-    assert "stdout: cannot be written" in done.stderr
+    def closed(arguments: str) -> str:
+        command = f"exec {sys.executable} -m jpo {arguments} >&-"
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=project.folder, env={"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True
+        )
+        assert done.returncode == 2
+        assert "stdout: cannot be written" in done.stderr
+        return done.stderr
+
+    assert "what was done is on record: see `jpo explain`" in closed("suggest config.ini --no-learn")
+    assert "jpo explain" not in closed("suggest config.ini --no-learn --dry-run")
+    assert "jpo explain" not in closed("history")
 
 
 def test_a_pinned_follower_does_not_forbid_its_leader(project: Project) -> None:
@@ -355,7 +361,7 @@ def test_a_full_stdout_is_reported_and_what_was_done_is_on_record(project: Proje
             command, cwd=project.folder, env={"PYTHONPATH": str(ROOT)}, stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert done.returncode == 2
-    assert "what `jpo suggest` did is on record" in done.stderr
+    assert "what was done is on record: see `jpo explain`" in done.stderr
     assert "written" in project.jpo("explain").out
 
 

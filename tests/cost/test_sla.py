@@ -8,10 +8,13 @@ from dataclasses import fields
 import pytest
 from made import a_run
 
+from constraints import limits
 from jpo.cost import Prices
 from jpo.cost.sla import MOST_MISSED, SLA_TARGETS, check_run, check_sla, compliance, measured, missed
+from jpo.optimizer.sla import AT_BEST
 from jpo.project.settings import SlaTable
 from jpo.records import Forecast, Interval, Outcome, RunStatus, SlaCheck
+from jpo.wording import names
 
 ALL = {
     "time_max": 100.0,
@@ -31,7 +34,8 @@ def verdicts(targets: dict[str, float], status: RunStatus = RunStatus.SUCCEEDED,
 
 
 def test_the_table_names_every_target_of_jpo_toml_and_quantities_that_are_forecast_and_measured() -> None:
-    assert list(SLA_TARGETS) == list(SlaTable.model_fields) == list(ALL)
+    assert list(SLA_TARGETS) == list(SlaTable.model_fields) == list(ALL) == list(AT_BEST) == list(names.TARGETS)
+    assert set(SLA_TARGETS) == set(limits.SLA)
     for record in (Forecast, Outcome):
         assert {target.quantity for target in SLA_TARGETS.values()} <= {f.name for f in fields(record)}
 

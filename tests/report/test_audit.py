@@ -128,7 +128,7 @@ def test_a_record_is_a_line() -> None:
 
 def test_a_page_is_a_table_with_its_texts_escaped() -> None:
     document = audit.document(AuditPage([RECORD], newest=1))
-    row = "| 3 | 2023-11-14 22:13:20Z | observed | `<d>/m/f` | run r\\|1 failed (csv) |  |"
+    row = "| 3 | 2023-11-14 22:13:20Z | observed | `<d>/m/f` | run r\\|1 failed (csv) |"
     assert row in markdown.render(document)
     assert "> **Note:** newest 1 only, older ones are left out" in markdown.render(document)
     assert "<code>&lt;d&gt;/m/f</code>" in html.render(document)

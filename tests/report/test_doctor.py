@@ -57,7 +57,8 @@ def test_programs_read_every_check_and_null_where_there_is_nothing() -> None:
 
 def test_markdown_and_html_escape_what_servers_say() -> None:
     text = rendered(doctor, CHECKUP, "markdown")
-    assert text.startswith("**1 problem, 2 warnings, 2 ok**\n\n#### Installation\n")
+    assert text.startswith("### Everything that JPO needs\n\n**1 problem, 2 warnings, 2 ok**\n\n#### Installation\n")
+    assert "<title>Everything that JPO needs</title>" in rendered(doctor, CHECKUP, "html")
     assert "| **problem** | server | no answer from \\<b\\> |" in text
     page = rendered(doctor, CHECKUP, "html")
     assert page.startswith("<!DOCTYPE html>")

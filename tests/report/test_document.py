@@ -42,6 +42,12 @@ def test_a_text_is_a_string_a_span_or_several() -> None:
     assert plain_text(("Workload ", Span("x"))) == "Workload x"
 
 
+def test_a_column_that_is_empty_in_all_rows_is_not_shown_but_one_of_unknown_values_is() -> None:
+    columns = tuple(map(Column, "abcd"))
+    table = Table(columns, ((1, "", None, (Span(""), "")), (2, Cell(""), None, "")), name="t")
+    assert list(shown((table,))) == [Table((columns[0], columns[2]), ((1, None), (2, None)), name="t")]
+
+
 def test_what_has_nothing_to_say_is_not_shown() -> None:
     empty = Table((Column("a"),), ())
     blocks = ("", empty, Items(()), Section("s", (empty, Section("inner", ()))), Section("t", ("x",)), "end")

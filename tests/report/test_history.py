@@ -35,7 +35,7 @@ def test_a_run_is_shown_next_to_its_forecast_and_the_ledger_is_below() -> None:
     lines = [" ".join(line.split()) for line in text.render(history.document(HISTORY), width=140, colour=False).split("\n")]
     assert lines[:2] == ["History", ""]
     assert lines[2] == f"Workload {RUN.identity}"
-    assert lines[3] == "run ended (UTC) status duration forecast val loss suggestion"
+    assert lines[3] == "run ended (UTC) status duration forecast suggestion"
     assert lines[4].startswith("r|1 1970-01-01 00:03 succeeded ")
     assert f"-12% inside {SUGGESTION.suggestion_id}" in lines[4]
     assert "duration 2 12% 1 50% (15% to 85%)" in lines

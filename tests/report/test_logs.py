@@ -34,8 +34,8 @@ def numbers_in(shown: str) -> list[str]:
 
 def test_markdown_and_html_name_the_workload_and_what_is_not_usable() -> None:
     document = logs.document(LogFigures(figures([run(1, 16)], lambda _: None), [NotUsable("<x>", "<x>: is empty", "JPO-E111")]))
-    assert "#### Workload **d/m/f** 1 run: 1 succeeded" in markdown.render(document)
-    assert "| duration | 1 | 2m 03s | 2m 03s |  | 2m 03s |" in markdown.render(document)
+    assert "#### Workload **d/m/f**, 1 run: 1 succeeded" in markdown.render(document)
+    assert "| duration | 1 | 2m 03s | 2m 03s | 2m 03s |" in markdown.render(document)
     assert "- \\<x\\>: is empty \\[JPO-E111\\]" in markdown.render(document)
     assert "<li>&lt;x&gt;: is empty [JPO-E111]</li>" in html.render(document)
 

@@ -34,7 +34,7 @@ def lines(report: SlaReport) -> list[str]:
 def test_limits_have_signs_and_units_and_verdicts_are_words() -> None:
     cost, idle = a_check("cost_max", 12.0, "broken"), a_check("gpu_util_min", 0.5, "unknown")
     shown = lines(a_report((a_check(), 1800.0), (cost, 14.0), (idle, None)))
-    assert shown[:3] == ["Workload d/m/f", "", "Run r1 succeeded, 1970-01-01 00:03 UTC"]
+    assert shown[:3] == ["Workload d/m/f", "", "Run r1: succeeded, 1970-01-01 00:03 UTC"]
     assert "time_max ≤ 1h 00m 30m 00s met" in shown
     assert "cost_max ≤ 6.00 EUR 7.00 EUR violated" in shown
     assert "gpu_util_min ≥ 50% unknown unknown" in shown

@@ -105,11 +105,11 @@ def test_of_several_reasons_the_first_is_shown_and_of_a_rollback_all() -> None:
 
 
 def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean() -> None:
-    why = "takes 11% less time, costs 38% more: expected 9% worse under the preference"
+    why = "time -11%  cost +38%: expected 9% worse under the preference"
     alone = Alternative({"batch_size": 128.0, "gpus": 4.0}, Forecast(), why)
     both = Alternative({"batch_size": 64.0, "gpus": 8.0}, Forecast(), "another reason")
     report = replace(REPORT, suggestion=replace(SUGGESTION, alternatives=(both, alone)))
-    assert f"resources.gpus 2 2 4 {why}" in lines(report)
+    assert f"resources.gpus 2 2 4: {' '.join(why.split())}" in lines(report)
     assert "another reason" not in shown(report)
 
 

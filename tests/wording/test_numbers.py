@@ -84,7 +84,10 @@ def test_a_confidence_is_a_word_and_a_number(probability: float | None, text: st
     assert numbers.confidence(probability) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (1e16, "1e+16")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(64.0, "64"), (0.0316227, "0.03162"), (1e-4, "0.0001"), (1e16, "1e+16"), (10030.4, "10030"), (-0.0, "0"), (9999.6, "10000")],
+)
 def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None:
     assert numbers.plain(value) == text
 
@@ -95,6 +98,10 @@ def test_plain_numbers_have_four_digits_at_most(value: float, text: str) -> None
 )
 def test_amounts_of_money_have_cents(amount: float, text: str) -> None:
     assert numbers.money(amount) == text
+
+
+def test_one_is_singular() -> None:
+    assert [numbers.counted(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
 
 
 def test_before_and_after_share_a_unit() -> None:

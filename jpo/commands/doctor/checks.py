@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jpo.commands.doctor.case import Case, Check
+from jpo.commands.doctor.case import Check
 from jpo.commands.doctor.installation import guard, learning, packages, pipeline, python
 from jpo.commands.doctor.machine import cpus_and_memory, gpus, room
 from jpo.commands.doctor.project import config_ini, limits, secrets, settings, writable
@@ -23,5 +23,3 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "Store": (place, record, gpus_at_work),
 }
 """All checks, by the topics of the report, in its order."""
-
-__all__ = ["CHECKS", "Case", "Check"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import replace
 
-from jpo.commands.doctor.checks import CHECKS, Case, Check
+from jpo.commands.doctor.case import Case, Check
+from jpo.commands.doctor.checks import CHECKS
 from jpo.errors import JpoError
 from jpo.report.doctor import Checkup, Line
 from jpo.version import __version__

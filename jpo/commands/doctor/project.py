@@ -45,20 +45,14 @@ def config_ini(case: Case) -> Iterator[Line]:
     """The file that JPO edits: its workload, its parameters and today's values."""
     workload = case.workload
     yield Line("config.ini", "ok", f"{case.config}, workload {workload.identity}")
-    values = ", ".join(
-        f"{parameter.name} {plain(parameter.value)}{f' ({parameter.held})' if parameter.held else ''}"
-        for parameter in workload.parameters
-    )
-    yield Line("parameters", "ok", values)
+    values = (f"{p.name} {plain(p.value)}{f' ({p.held})' if p.held else ''}" for p in workload.parameters)
+    yield Line("parameters", "ok", ", ".join(values))
 
 
 def limits(case: Case) -> Iterator[Line]:
     """Whether today's values keep to them."""
-    yield Line(
-        "limits",
-        "ok",
-        f"today's values keep all {rules_kept(case.workload, limits_of(case.settings), prices_of(case.settings))} rules",
-    )
+    kept = rules_kept(case.workload, limits_of(case.settings), prices_of(case.settings))
+    yield Line("limits", "ok", f"today's values keep all {kept} rules")
 
 
 def writable(case: Case) -> Iterator[Line]:

@@ -49,15 +49,14 @@ def credentials(server: PrometheusSource) -> tuple[str, bool]:
 
 
 def prometheus(case: Case) -> Iterator[Line]:
-    """What the server holds, by the probes of telemetry/probes.py."""
+    """What the server holds, by the probes of telemetry/diagnosis/."""
     if case.server is None:
         return
     if case.offline:
         yield Line("server", "unknown", "not asked: --offline")
         return
-    answers = examine(
-        case.server, case.identity, since=asked_since(case.settings, now=case.now), until=case.now, names=names_of(case.settings)
-    )
+    since, names = asked_since(case.settings, now=case.now), names_of(case.settings)
+    answers = examine(case.server, case.identity, since=since, until=case.now, names=names)
     for name, answer in answers.items():
         code = answer.error.exit_code if answer.error and answer.status == "problem" else 0
         yield Line(name, answer.status, answer.text, answer.remedy, answer.code, code)

@@ -11,12 +11,14 @@ from jpo.agent.decide import by_rule
 from jpo.cost import check_sla
 from jpo.optimizer.explain.scene import DecisionScene, guarded, neighbours
 from jpo.records import Alternative, Parameters
-from jpo.wording.numbers import percent
+from jpo.wording.numbers import change, percent
 
 FEWEST, MOST = 3, 5
 """Alternatives worth a reader's time."""
 NEARLY = 0.005
-"""Half a percent counts as "the same"."""
+"""Half a percent counts as no difference."""
+LARGEST_LOG = 10.0
+"""Natural log beyond which a ratio is no longer told apart: e^10 is 2,202,547%."""
 RISKIER = 0.05
 """A chance of failing that is higher by so much is named."""
 DECIDED_OTHERWISE = {
@@ -110,18 +112,11 @@ def _too_bold(scene: DecisionScene, row: int) -> Iterator[str]:
 
 
 def trade(scene: DecisionScene, row: int) -> str:
-    """Comparison of a configuration with the choice, in means of the belief: "takes 11% less time, costs 38% more"."""
-    belief = scene.belief
-    logs = (belief.log_time, belief.log_cost, belief.log_loss)
-    time, cost, loss = (float(belief.weights @ (log[:, row] - log[:, scene.choice])) for log in logs)
-    parts = [_by("takes", time, " time")]
+    """Comparison of a configuration with the choice, in means of the belief: "time -11%  cost +38%  loss ±0%"."""
+    belief, logs = scene.belief, {"time": scene.belief.log_time}
     if scene.candidates.priced:
-        parts.append(_by("costs", cost, ""))
-    if belief.val_loss is not None and abs(loss) > NEARLY:
-        parts.append(_by("ends with", loss, " validation loss"))
-    return ", ".join(parts)
-
-
-def _by(verb: str, log_ratio: float, what: str) -> str:
-    share = abs(math.expm1(min(log_ratio, 10.0)))
-    return f"{verb} " + ("the same" if share < NEARLY else f"{percent(share)} {'less' if log_ratio < 0 else 'more'}") + what
+        logs["cost"] = belief.log_cost
+    if belief.val_loss is not None:
+        logs["loss"] = belief.log_loss
+    means = {name: float(belief.weights @ (log[:, row] - log[:, scene.choice])) for name, log in logs.items()}
+    return "  ".join(f"{name} {change(math.exp(min(mean, LARGEST_LOG)))}" for name, mean in means.items())

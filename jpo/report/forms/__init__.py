@@ -5,5 +5,5 @@
     json.py      programs: the one place that serialises a subject's own published document
     cells.py     what a cell says to people, for the first three
 
-Import a form when it is used: rich and jinja2 take their time.
+A new form is a file here and a line in cli/output.py. Import a form when it is used: rich and jinja2 take their time.
 """

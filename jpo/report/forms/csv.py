@@ -2,18 +2,36 @@
 
 A header says the unit, by the column's published key or as "cost (USD)". What people see in one cell has a column each here: the
 bounds of an interval, a standard error, and the unit where it differs from row to row. Texts that a spreadsheet would run are
-quoted by report/spreadsheet.py. Only tables are written; what is unknown is empty.
+quoted. Only tables are written; what is unknown is empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from typing import TypeAlias
 
 from jpo.report.document import Block, Cell, Column, Document, Section, Table, plain_text
-from jpo.report.spreadsheet import Cell as Raw
-from jpo.report.spreadsheet import csv_line
 from jpo.wording import names
 from jpo.wording.printable import printable
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What makes a spreadsheet compute a cell instead of showing it. Source: OWASP, "CSV Injection"."""
+
+Raw: TypeAlias = str | float | bool | None
+
+
+def csv_line(cells: Iterable[Raw]) -> str:
+    """A row with its line feed: RFC 4180 but for the end, texts harmless, None empty."""
+    line = StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow(map(harmless, cells))  # so it quotes all that could end a line
+    return line.getvalue().removesuffix("\r\n") + "\n"
+
+
+def harmless(cell: Raw) -> Raw:
+    """A text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def render(document: Document, *, table: str = "") -> str:

@@ -6,22 +6,7 @@ import re
 from collections.abc import Iterator
 
 from jpo.records import Currency
-from jpo.report.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Inline,
-    Items,
-    Note,
-    Section,
-    Span,
-    Table,
-    Verbatim,
-    plain_text,
-    shown,
-    spans,
-)
+from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Note, Section, Span, Table, Verbatim, shown, spans
 from jpo.report.forms.cells import harmless, interval_of, value_of
 from jpo.wording.printable import printable
 
@@ -33,7 +18,7 @@ STRONG = ("strong", "bad")
 
 def render(document: Document) -> str:
     """The report as one Markdown section."""
-    title = [f"{'#' * TOP} {inline(document.title)}"] if plain_text(document.title) else []
+    title = [f"{'#' * TOP} {inline(document.title)}"] if document.title else []
     verdict = [f"**{escape(document.verdict)}**"] if document.verdict else []
     return "\n\n".join([*title, *verdict, *_pieces(document.blocks, TOP + 1, document.currency)]) + "\n"
 

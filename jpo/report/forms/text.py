@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from itertools import zip_longest
 
 from rich.cells import cell_len
@@ -16,24 +17,8 @@ from rich.console import Console
 from rich.text import Text
 
 from jpo.records import Currency
-from jpo.report.document import (
-    Block,
-    Cell,
-    Column,
-    Document,
-    Inline,
-    Items,
-    Note,
-    Section,
-    Span,
-    Table,
-    Verbatim,
-    plain_text,
-    shown,
-    spans,
-)
+from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Note, Section, Span, Table, Verbatim, shown, spans
 from jpo.report.forms.cells import harmless, interval_of, value_of
-from jpo.report.page import blank_page, text_of
 
 STYLES = {"": "", "strong": "bold", "dim": "dim", "good": "green", "warning": "yellow", "bad": "red"}
 ASCII = str.maketrans({"→": "->", "≥": ">=", "≤": "<=", "–": "-", "×": "x", "±": "+-", "…": "..."})
@@ -49,15 +34,16 @@ NARROWEST = 40
 
 def render(document: Document, *, width: int, colour: bool, encoding: str = "utf-8") -> str:
     """The report, `width` columns wide, in characters that the encoding of its stream has."""
-    console = blank_page(width, colour=colour)
+    written = StringIO()
+    console = Console(file=written, width=width, force_terminal=colour, no_color=not colour, highlight=False, markup=False)
     page = _Page(console, encoding, document.currency)
     room = max(width, NARROWEST)
     verdict = page.wrapped(Span(document.verdict, "strong"), room) if document.verdict else ()
-    title = page.wrapped(_heading(document.title), room) if plain_text(document.title) else ()
+    title = page.wrapped(_heading(document.title), room) if document.title and not document.bare else ()
     parts = [part for part in map(list, (title, page.blocks(document.blocks, room), verdict)) if part]
     lines = [line for part in parts for line in (Text(), *part)][1:]
     console.print(Text("\n").join(lines), soft_wrap=True)
-    return text_of(console).replace(GLUE, " ")
+    return "\n".join(line.rstrip() for line in written.getvalue().replace(GLUE, " ").split("\n"))
 
 
 def _heading(title: Inline) -> Inline:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.report.before_after import WorkloadChange, label
+from jpo.report.plots.picture import save
 from jpo.wording import numbers
 from jpo.wording.printable import printable
 
@@ -53,8 +54,4 @@ def plot(workload: WorkloadChange, file: Path) -> None:
     counted = f"{workload.before} runs before JPO's first change, {workload.after} after; 90% intervals"
     title = f"{printable(str(workload.identity))}: {counted}"
     axes.set_title(title.replace("$", r"\$"), fontsize=9, loc="left")
-    try:
-        figure.savefig(file, dpi=150)
-    except OSError as error:
-        finding = f"cannot be written ({error.strerror})"
-        raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error
+    save(figure, file)

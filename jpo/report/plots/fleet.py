@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.errors import UsageError
+from jpo.report.plots.picture import save
 from jpo.simulate.fleet import Fleet, Lane, median_of
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-FORMS = (".png", ".svg")
 HIGHEST = 5.0
 """Where the picture ends: one workload that got much worse must not hide the others."""
 PANELS = {"cost_usd": "cost of a run", "duration_seconds": "time of a run"}
-
-
-def can_plot(file: Path) -> None:
-    """Find out before a long simulation that the picture could not be drawn or kept."""
-    if file.suffix.lower() not in FORMS:
-        raise UsageError("--plot", f"{file} is neither .png nor .svg", "name e.g. --plot fleet.png", code="JPO-E712")
-    if find_spec("matplotlib") is None:
-        raise UsageError("--plot", "needs matplotlib, which is not installed", 'pip install "jpo[simulate]"', code="JPO-E713")
 
 
 def ratios(fleet: Fleet, name: str) -> Floats:
@@ -74,8 +64,4 @@ def plot(fleet: Fleet, file: Path) -> None:
     figure.suptitle(
         f"{len(fleet.lanes)} simulated workloads; a failed run counts what it took and one unchanged run", fontsize=10
     )
-    try:
-        figure.savefig(file, dpi=150)
-    except OSError as error:
-        finding = f"cannot be written ({error.strerror})"
-        raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error
+    save(figure, file)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from jpo.errors import UsageError
 from jpo.optimizer.front import Front, Point, difference, maximised, unit_of
+from jpo.report.plots.picture import save
 from jpo.wording import names
 from jpo.wording.printable import printable
 
@@ -52,7 +52,7 @@ def plot(front: Front, file: Path) -> None:
     from matplotlib.figure import Figure
 
     x, *others = (axis_of(front, quantity) for quantity in front.quantities)
-    with rc_context({"svg.hashsalt": "jpo", "text.parse_math": False}):  # names are shown as they are
+    with rc_context({"text.parse_math": False}):  # names are shown as they are
         figure = Figure(figsize=(2.6 + 5.2 * len(others), 5.4), dpi=150, layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(1, len(others), squeeze=False)[0]
@@ -65,11 +65,7 @@ def plot(front: Front, file: Path) -> None:
         figure.set_layout_engine("none")  # everything stays where it is now, and labels fit there
         for axes, y in zip(panels, others, strict=True):
             write_labels(axes, front, x, y)
-        try:
-            figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None)
-        except OSError as error:
-            finding = f"cannot be written ({error.strerror})"
-            raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error
+        save(figure, file)
 
 
 def axis_of(front: Front, quantity: str) -> Axis:

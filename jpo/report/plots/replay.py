@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.errors import UsageError
 from jpo.replay.contest import Contest, Result
 from jpo.replay.extras import need
 from jpo.replay.metrics import Score
+from jpo.report.plots.picture import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#0072B2", "#000000", "#999999", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D31")
 """Distinguishable also for colour-blind readers: Okabe, Ito, "Color Universal Design", 2008, with a grey and a brown."""
-FORMS = (".png", ".svg")
 
 
 def plot(path: Path, contest: Contest, result: Result) -> None:
@@ -27,7 +27,6 @@ def plot(path: Path, contest: Contest, result: Result) -> None:
         UsageError: JPO-E703, matplotlib is missing; JPO-E307, the file cannot be written.
     """
     need("--plot", "matplotlib")
-    import matplotlib
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(1.6 + 4.4 * len(result), 4.4), dpi=150, layout="constrained")
@@ -37,23 +36,18 @@ def plot(path: Path, contest: Contest, result: Result) -> None:
         panel.set_title(objective)
         panel.set_xlabel("runs of the job")
     panels[0].set_ylabel("cost of all runs so far / of the best configuration")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", frameon=False)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     count = f"{len(contest.traces)} workloads" if len(contest.traces) > 1 else contest.traces[0].name
     figure.suptitle(f"jpo replay: {count}, {contest.seeds} replays each", fontsize="medium", x=0.01, ha="left")
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "jpo"}):  # same figures, same bytes
-            figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
-    except OSError as error:
-        raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another --plot", code="JPO-E307") from error
+    save(figure, path)
 
 
 def _lines(panel: Axes, scores: dict[str, Score]) -> None:
     """On a log axis, since costs are ratios: a line from run 1, where all are equal, to the last."""
-    for (policy, score), colour in zip(scores.items(), _cycle(len(scores)), strict=True):
+    for (policy, score), colour in zip(scores.items(), cycle(COLOURS), strict=False):
         runs = np.arange(1, len(score.curve) + 1)
-        mean = np.array([one.mean for one in score.curve])
-        error = np.nan_to_num([one.error for one in score.curve])
+        mean = np.array([estimate.mean for estimate in score.curve])
+        error = np.nan_to_num([estimate.error for estimate in score.curve])
         panel.plot(runs, mean, color=colour, label=policy, linewidth=2.4 if policy == "jpo" else 1.4)
         panel.fill_between(runs, mean - error, mean + error, color=colour, alpha=0.18, linewidth=0)
     panel.axhline(1.0, color="#BBBBBB", linewidth=0.8, linestyle=":")
@@ -70,7 +64,3 @@ def _ticks(low: float, high: float) -> list[float]:
     several = [1, 1.1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000]
     inside = [tick for tick in several if low <= tick <= high]
     return inside if len(inside) <= 12 else inside[:: len(inside) // 8]
-
-
-def _cycle(count: int) -> list[str]:
-    return [COLOURS[index % len(COLOURS)] for index in range(count)]

@@ -78,8 +78,7 @@ def read_each(
 def log_files(patterns: Iterable[str | Path]) -> Iterator[Path]:
     """Files, folders (their *.csv) and shell patterns such as `runs/*.csv` -> files, in the order of their names.
 
-    A pattern that matches nothing, or a file in a folder without permission, is returned itself: reading it then gives the
-    reason.
+    A pattern that matches nothing, or a file without permission, is returned itself: reading it then gives the reason.
     """
     for pattern in patterns:
         yield from _files(Path(pattern))

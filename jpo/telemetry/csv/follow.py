@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 from jpo.errors import TelemetryError
@@ -176,13 +175,12 @@ class Tail:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def follow(tail: Tail, *, clock: Callable[[], float], sleep: Callable[[float], None]) -> Iterator[LogUpdate]:
-    """Poll a log until its run is over; yields every poll that found something, and the last with the state in which the log
-    ended.
+    """Poll a log until its run is over; yields every poll that found something, and the last with the state of its end.
 
     A run whose end is logged is over once nothing follows for one poll. Silence is timed by the clock here, so that a training
     machine with a slow clock does not look dead; of a file that existed before, from its modification.

@@ -117,8 +117,7 @@ def whole_lines(path: Path) -> list[str]:
 
 
 def opened(path: Path) -> BufferedReader:
-    """A regular file opened for reading. A pipe or device would be read for ever: it is refused without waiting for its other
-    end.
+    """A regular file opened for reading. A pipe or device, which would be read for ever, is refused without waiting.
 
     Raises:
         TelemetryError: JPO-E110, also when there is none.

@@ -97,12 +97,8 @@ class Inquiry:
         for name in self.names.alternatives(role):
             if similar := renamings(name, others):
                 remedy = f'if that is it, write {role} = "{similar[0]}" under [prometheus.metrics]'
-                return Finding(
-                    "warning",
-                    f"no metric {name} in the last {self.days}; similar names: {', '.join(similar)}",
-                    remedy,
-                    "JPO-W144",
-                )
+                text = f"no metric {name} in the last {self.days}; similar names: {', '.join(similar)}"
+                return Finding("warning", text, remedy, "JPO-W144")
         return None
 
 

@@ -54,9 +54,8 @@ def retention(inquiry: Inquiry) -> Finding:
     reported = str(inquiry.client.status("runtimeinfo").get("storageRetention") or "")
     kept = seconds_kept(reported)
     if kept is None:
-        return Finding(
-            "unknown", f"the server does not report how long it keeps its history{reported and f' ({quote(reported)})'}"
-        )
+        words = reported and f" ({quote(reported)})"
+        return Finding("unknown", f"the server does not report how long it keeps its history{words}")
     if kept >= inquiry.until - inquiry.since:
         return Finding("ok", f"keeps {span(kept)}; JPO reads the last {inquiry.days}")
     text = f"the server keeps {span(kept)}, and JPO reads the last {inquiry.days}"
@@ -87,9 +86,8 @@ def workload(inquiry: Inquiry) -> Finding:
     if inquiry.run_info not in inquiry.metrics:
         return Finding("unknown", "no run at all is reported")
     if count := len(inquiry.run_ids):
-        return Finding(
-            "ok", f"{count} run{'' if count == 1 else 's'} of {shown(str(inquiry.identity))} in the last {inquiry.days}"
-        )
+        runs = f"{count} run{'' if count == 1 else 's'}"
+        return Finding("ok", f"{runs} of {shown(str(inquiry.identity))} in the last {inquiry.days}")
     matching: list[str] = []
     for label in IDENTITY:
         reported = inquiry.values(label, inquiry.reported(*matching))
@@ -102,9 +100,8 @@ def workload(inquiry: Inquiry) -> Finding:
 def mismatch(matching: list[str], label: str, value: str, reported: tuple[str, ...]) -> Finding:
     """The finding `dataset and model match, framework 'torch' does not: known are 'pytorch', 'tensorflow'`."""
     if not reported:
-        return Finding(
-            "warning", f"runs are reported without a label {label}", "export it, or name it in [prometheus.labels]", "JPO-W142"
-        )
+        text = f"runs are reported without a label {label}"
+        return Finding("warning", text, "export it, or name it in [prometheus.labels]", "JPO-W142")
     match = f"{' and '.join(matching)} match{'es' if len(matching) == 1 else ''}, " if matching else ""
     similar = nearest(value, reported)
     text = f"{match}{label} {shown(value)} does not{'' if matching else ' match'}: known {'is' if len(reported) == 1 else 'are'} "

@@ -85,9 +85,8 @@ def check(place: str, status: int, content_type: str, body: bytes, hide: Callabl
     if status in (401, 403):
         raise _no_entry(place, status, _reason(document or {}, hide))
     if document is None and status == 200 and "json" in content_type:
-        raise PassingTrouble(
-            place, "answer was cut off or is not JSON", "check the proxy in front of Prometheus", code="JPO-E108"
-        )
+        remedy = "check the proxy in front of Prometheus"
+        raise PassingTrouble(place, "answer was cut off or is not JSON", remedy, code="JPO-E108")
     if document is None or "status" not in document:
         raise _not_prometheus(place, status, content_type, body)
     if status != 200 or document["status"] != "success":
@@ -155,9 +154,8 @@ def _not_prometheus(place: str, status: int, content_type: str, body: bytes) -> 
     if b"SSL certificate" in body[:500]:  # nginx
         return TelemetryError(place, "asks for a client certificate", "set cert_file and key_file", code="JPO-E106")
     what = "a web page (a sign-in page?)" if "html" in content_type else f"HTTP {status} without a Prometheus answer"
-    return TelemetryError(
-        place, f"answered with {what}", "check the URL; is there a route prefix such as /prometheus?", code="JPO-E104"
-    )
+    remedy = "check the URL; is there a route prefix such as /prometheus?"
+    return TelemetryError(place, f"answered with {what}", remedy, code="JPO-E104")
 
 
 def _no_entry(place: str, status: int, reason: str) -> TelemetryError:

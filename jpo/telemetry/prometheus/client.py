@@ -7,7 +7,6 @@ Importing this module loads requests, so it is imported when a query is sent.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import TypeVar
 from urllib.parse import quote as quote_path
 
@@ -87,5 +86,5 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.session.close()

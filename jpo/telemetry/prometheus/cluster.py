@@ -48,8 +48,7 @@ OF_GPUS = {
     "gpus_metered": (GPU_ENERGY, 'GPU_I_ID=""', "count", GAIN, 1e12),
 }
 """Roles, further matchers, how GPUs and samples become one number, and, in JPO's unit, a bound above what any GPU can have: a
-field that a GPU does not support shows 9223372036854775794 or the like. A slice of a GPU (MIG: GPU_I_ID) shows the energy of the
-whole GPU."""
+field that a GPU does not support shows 9223372036854775794 or such. A slice (MIG: GPU_I_ID) shows the energy of the whole GPU."""
 COUNTS = ("gpu_count", "gpus", "gpus_metered")
 """Those of OF_GPUS without a unit."""
 

@@ -49,11 +49,9 @@ class ReportTimes:
 def new_marks(scope: Scope) -> dict[str, Marks]:
     """Marks by run id of the runs that may have ended since the scope's watermark; running ones are left out. One request."""
     span = queries.window(max(scope.begin, min(scope.mark, scope.until - OVERLAP_SECONDS)), scope.until)
-    loosely = queries.selector(scope.identity, names=scope.names, loose=True)
+    chosen, loosely = scope.chosen(), queries.selector(scope.identity, names=scope.names, loose=True)
     known_seconds = max(0.0, scope.until - scope.mark) + STILL_SECONDS if math.isfinite(scope.mark) else None
-    asked = queries.discovery(
-        scope.names, scope.chosen(), loosely, span, still_seconds=STILL_SECONDS, known_seconds=known_seconds
-    )
+    asked = queries.discovery(scope.names, chosen, loosely, span, still_seconds=STILL_SECONDS, known_seconds=known_seconds)
     by_run: dict[str, dict[str, float]] = defaultdict(dict)
     for mark, row in scope.ask_all(asked):
         by_run[row.labels.get("run_id", "")][mark] = row.value
@@ -115,7 +113,7 @@ def _reports(scope: Scope, unclear: Mapping[str, Marks]) -> dict[str, ReportTime
     still = [run_id for run_id, marks in unclear.items() if "still" in marks and run_id not in pushed]
     scraped = [run_id for run_id in unclear if run_id not in {*pushed, *still}]
     return {
-        **_times_of(scraped, lambda: scope.samples(contract.RUN_INFO, scraped), _times),
+        **_times_of(scraped, lambda: scope.samples(contract.RUN_INFO, scraped), lambda row: [time for time, _ in row.points]),
         **_times_of(still, lambda: scope.samples(contract.SAMPLES, still), _movements),
         **_times_of(pushed, lambda: scope.samples("push_time_seconds", pushed, loose=True), lambda row: _pushes(row, unclear)),
     }
@@ -129,10 +127,6 @@ def _times_of(
         if row.labels.get("run_id") in wanted:
             times[row.labels["run_id"]].append(sorted(moments(row)))
     return {run_id: _report_times([times for times in series if times]) for run_id, series in times.items() if any(series)}
-
-
-def _times(row: AnswerRow) -> list[float]:
-    return [time for time, _ in row.points]
 
 
 def _movements(row: AnswerRow) -> list[float]:

@@ -1,8 +1,7 @@
 """Join of a run and its pods by (namespace, pod): what the run used, and how the cluster saw it end.
 
 Pure functions over what cluster.py read. A pod that served several runs, or existed much longer than its run, says nothing about
-that run; its single samples (time_series.py), taken during the run, still do. Of several pods, totals count only if all are
-known.
+that run; its single samples (time_series.py), taken during the run, still do. Of several pods, totals need all to be known.
 """
 
 from __future__ import annotations
@@ -92,11 +91,8 @@ def joined(pods: Mapping[Pod, str | None], run: RunBounds, facts: ClusterFacts, 
         values["pods_of_job"] = sum(facts.job_sizes[job] for job in jobs)
     if len(lifetimes) == len(pods) and (cpus := _requested(lifetimes, container)):
         values["cpus_requested"] = cpus
-    if (
-        len(usages) == len(pods)
-        and not facts.shared & pods.keys()
-        and all(_served_only(lifetime, run, facts.since) for lifetime in lifetimes)
-    ):
+    its_own = not facts.shared & pods.keys() and all(_served_only(lifetime, run, facts.since) for lifetime in lifetimes)
+    if its_own and len(usages) == len(pods):
         values |= _of_container(usages, container) | _of_gpus(usages)
     return Joined(values, _seen_to_end([lifetime for lifetime in lifetimes if _overlaps(lifetime, run)], container), container)
 
@@ -171,9 +167,8 @@ def _of_gpus(usages: Sequence[PodUsage]) -> dict[str, float]:
 def _seen_to_end(lifetimes: Sequence[Lifetime], container: str | None) -> RunStatus | None:
     """How the last pod ended, and those that ran at the same time; a pod that is deleted at once shows nothing."""
     last_start = max((lifetime.started_at or 0.0 for lifetime in lifetimes), default=0.0)
-    ends = {
-        _end(lifetime, container) for lifetime in lifetimes if lifetime.completed_at is None or lifetime.completed_at > last_start
-    }
+    last = [lifetime for lifetime in lifetimes if lifetime.completed_at is None or lifetime.completed_at > last_start]
+    ends = {_end(lifetime, container) for lifetime in last}
     return next((worst for worst in (RunStatus.OOM_KILLED, RunStatus.FAILED, RunStatus.SUCCEEDED) if worst in ends), None)
 
 

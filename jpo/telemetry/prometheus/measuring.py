@@ -47,7 +47,7 @@ class NewRuns:
         runs: those that ended since the watermark.
         ends: of all runs that are over, skipped ones included.
         undecided: last reports (unix seconds) of runs that may still be running.
-        places: where the cluster has their pods.
+        labellings: where the cluster has their pods.
         starts: of the runs that are over, as far as known.
     """
 
@@ -69,9 +69,8 @@ def new_runs(scope: Scope) -> NewRuns:
     alone = [run_id for run_id in marks_of if not pods.shared & described[run_id].pods.keys()]
     pod_times = {run_id: joined.bounds(described[run_id].pods, pods.lifetimes, scope.until) for run_id in alone}
     over, undecided = discovery.bounds(scope, marks_of, pod_times)
-    unusable = {
-        run_id: reason for run_id, bounds in over.items() if (reason := _why_not(run_id, bounds, described[run_id], scope))
-    }
+    reasons = {run_id: _why_not(run_id, bounds, described[run_id], scope) for run_id, bounds in over.items()}
+    unusable = {run_id: reason for run_id, reason in reasons.items() if reason}
     whole = {run_id: bounds for run_id, bounds in over.items() if run_id not in unusable}
     return NewRuns(
         runs=tuple(_measure(scope, whole, described, pods) if whole else ()),
@@ -88,9 +87,8 @@ def _pods(scope: Scope, described: Mapping[str, Description], run_ids: Collectio
     labellings = cluster.labellings(scope, {pod for run_id in run_ids for pod in described[run_id].pods})
     lifetimes = pod_lifetimes.lifetimes(scope, labellings)
     for run in described.values():
-        run.pods = {
-            pod: name for pod, name in run.pods.items() if not ((lifetime := cluster.of(lifetimes, pod)) and lifetime.gateway)
-        }
+        gateways = {pod for pod in run.pods if (lifetime := cluster.of(lifetimes, pod)) and lifetime.gateway}
+        run.pods = {pod: name for pod, name in run.pods.items() if pod not in gateways}
     return Pods(labellings, lifetimes, joined.shared(run.pods for run in described.values()))
 
 
@@ -113,16 +111,13 @@ def _measure(scope: Scope, whole: Mapping[str, RunBounds], described: Mapping[st
     """Values of whole runs. The window is as short as possible, so that little else is read."""
     first = min(bounds.started_at for bounds in whole.values() if bounds.started_at is not None)
     narrow = replace(scope, begin=max(scope.begin, first - BEFORE_START_SECONDS))
-    lifetimes_of = {
-        run_id: [lifetime for pod in described[run_id].pods if (lifetime := cluster.of(pods.lifetimes, pod))] for run_id in whole
-    }
+    lifetimes = (cluster.of(pods.lifetimes, pod) for run_id in whole for pod in described[run_id].pods)
+    jobs = {lifetime.job for lifetime in lifetimes if lifetime and lifetime.job}
     run_rows, pod_rows, job_rows = _together(
         narrow,
         queries.quantities(scope.names, scope.chosen(list(whole)), queries.window(narrow.begin, narrow.until)),
         cluster.usage_queries(narrow, pods.labellings),
-        pod_lifetimes.sizes(
-            narrow, pods.labellings, {lifetime.job for group in lifetimes_of.values() for lifetime in group if lifetime.job}
-        ),
+        pod_lifetimes.sizes(narrow, pods.labellings, jobs),
     )
     reported_values = reported.values(narrow, run_rows)
     endings = reported.endings(narrow, {run_id: described[run_id].endings for run_id in whole})

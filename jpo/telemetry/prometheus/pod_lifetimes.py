@@ -89,9 +89,8 @@ def sizes(scope: Scope, labellings: Sequence[Labelling], jobs: Collection[Job]) 
         chosen = f"{{{JOBS},owner_name=~{owner}}}" if owner else labelling.selector(JOBS)
         for name in labelling.names(scope, "pod_owner"):
             last = LAST.format(name + chosen + queries.window(scope.begin, scope.until))
-            asked[f"size {name} {n}"] = (
-                f"count by ({labelling.labels[0]}, owner_name) (max by ({labelling.pod}, owner_name) ({last}))"
-            )
+            pods = f"max by ({labelling.pod}, owner_name) ({last})"
+            asked[f"size {name} {n}"] = f"count by ({labelling.labels[0]}, owner_name) ({pods})"
     return asked
 
 

@@ -64,7 +64,7 @@ def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dic
             contradictory[quantity].add(run_id)
     for quantity, run_ids in contradictory.items():
         role, _ = queries.QUANTITIES[quantity]
-        for run_id, value in _latest(scope, role, sorted(run_ids), _last).items():
+        for run_id, value in _latest(scope, role, sorted(run_ids), lambda row: row.points[-1]).items():
             by_run[run_id][quantity] = value
     for run_id, loss in _lost_nan(scope, by_run):
         by_run[run_id][loss] = math.nan
@@ -88,10 +88,6 @@ def _latest(
             run_id = row.labels.get("run_id", "")
             latest[run_id] = max(reported(row), latest.get(run_id, reported(row)))
     return {run_id: latest[run_id][1] for run_id in run_ids if run_id in latest}
-
-
-def _last(row: AnswerRow) -> tuple[float, float]:
-    return row.points[-1]
 
 
 def _status(row: AnswerRow) -> tuple[float, str]:

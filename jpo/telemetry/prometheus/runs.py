@@ -68,13 +68,7 @@ class Collected:
 
 
 def finished_runs(
-    source: PrometheusSource,
-    identity: Identity,
-    *,
-    since: float,
-    until: float,
-    watermark: float | None,
-    names: Names = DEFAULT,
+    source: PrometheusSource, identity: Identity, *, since: float, until: float, watermark: float | None, names: Names = DEFAULT
 ) -> Finished:
     """The runs of a workload that ended in (watermark, until] and started after `since`.
 
@@ -88,8 +82,7 @@ def finished_runs(
         Runs oldest first, and time series of the newest of them (time_series.NEWEST_RUNS). When the server warned that its answer
         is partial, `complete` is False and `watermark` None: values may be missing from the runs, and the next reading must ask
         for them again. A reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with
-        their watermark, and says in `unread` why there are no more; the next one continues there. One request when nothing is
-        new.
+        their watermark, and says in `unread` why; the next one continues there. One request when nothing is new.
 
     Raises:
         TelemetryError: JPO-E101 to JPO-E109; not even the first chunk could be read.
@@ -102,12 +95,11 @@ def finished_runs(
         collected = _in_chunks(scope)
         series_of = _newest_series(scope, collected)
         runs, skipped = _records(collected, series_of)
+        whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
         session = client.session
         return Finished(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
-            series=tuple(
-                time_series.thinned(series) for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run)
-            ),
+            series=tuple(map(time_series.thinned, whole)),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
             unread=_unread(collected),
             complete=not session.warnings,
@@ -194,11 +186,10 @@ def _is_whole(series: Series, run: Run) -> bool:
 
 
 def _next_watermark(watermark: float | None, collected: Collected) -> float | None:
-    """The watermark just after the end of the newest run, so that its own last reports do not count as new; but not so late that
-    a run which is not visible or not decided yet would be missed.
+    """The watermark just after the end of the newest run, so that its last reports do not count as new; no run still to be seen
+    or decided is missed.
 
-    After a reading that was cut short, the mark itself: otherwise a history of years with long gaps would never be read to its
-    end.
+    After a reading that was cut short, the mark itself: a history of years with long gaps would else never be read to its end.
     """
     if collected.cut_short:
         return collected.mark

@@ -1,7 +1,6 @@
 """AWS Signature Version 4, which Amazon's managed Prometheus requires; botocore finds the credentials and signs.
 
-Credentials come from where AWS' own tools look: environment, profile, role of the pod or the machine. Needs
-`pip install "jpo[sigv4]"`.
+Credentials are those of AWS' own tools: environment, profile, role of pod or machine. Needs `pip install "jpo[sigv4]"`.
 """
 
 from __future__ import annotations
@@ -25,10 +24,8 @@ class Signer:
             import botocore.auth  # here, not above: an extra, and 0.1 s
             import botocore.session
         except ImportError as error:
-            remedy = 'pip install "jpo[sigv4]"'
-            raise UsageError(
-                "[prometheus] auth", "sigv4 needs botocore, which is not installed", remedy, code="JPO-E115"
-            ) from error
+            finding, remedy = "sigv4 needs botocore, which is not installed", 'pip install "jpo[sigv4]"'
+            raise UsageError("[prometheus] auth", finding, remedy, code="JPO-E115") from error
         self.secrets: tuple[str, ...] = ()
         """Parts of the credentials that must not be repeated even if the server does; known once something was signed."""
         self._region, self._place = region, place

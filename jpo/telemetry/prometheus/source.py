@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from jpo.errors import UsageError
 
@@ -110,7 +110,11 @@ def _readable(file: Path) -> bool:
 
 
 def _check_url(url: str) -> None:
-    parts = _split(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise _unusable("Prometheus URL", "host or port is malformed", "write e.g. http://prometheus:9090") from error
     shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     if parts.scheme not in ("http", "https") or not parts.hostname:
         # An address without a scheme may hold credentials in any place: it is not shown.
@@ -121,15 +125,6 @@ def _check_url(url: str) -> None:
         raise _unusable("Prometheus URL", "has an @ after the host", "write / ? # @ in user and password as %2F %3F %23 %40")
     if parts.query or parts.fragment:
         raise _unusable(shown, "has a ? or # part", f"write only the base address, e.g. {shown}")
-
-
-def _split(url: str) -> SplitResult:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        raise _unusable("Prometheus URL", "host or port is malformed", "write e.g. http://prometheus:9090") from error
-    return parts
 
 
 def _unusable(place: str, finding: str, remedy: str) -> UsageError:

@@ -137,9 +137,8 @@ def _own(scope: Scope, quantity: str, role: str, factor: float, runs: Mapping[st
 def _points(row: AnswerRow, quantity: str, factor: float) -> list[Point]:
     """A series in JPO's unit; a counter becomes its rate per second since the previous sample, from 0 after a restart."""
     most = 1.5 if quantity == "gpu_utilisation" else 1e15
-    points = sorted(
-        {time: value * factor for time, value in row.points if math.isfinite(time) and 0 <= value * factor < most}.items()
-    )
+    converted = ((time, value * factor) for time, value in row.points if math.isfinite(time))
+    points = sorted({time: value for time, value in converted if 0 <= value < most}.items())
     if quantity == "gpu_utilisation":
         return [(time, min(1.0, value)) for time, value in points]
     if quantity == "memory_gib":
@@ -174,9 +173,8 @@ def _over_pods(series: Sequence[list[Point]], combined: Callable[[list[float]], 
 
 def _slots(series: Sequence[list[Point]], interval: float) -> list[dict[int, list[Point]]]:
     """The points of each sampling interval, in the order of time, by number of the series."""
-    first = (
-        min(points[0][0] for points in series) - interval / 2
-    )  # samples of the first series, a little early or late, stay apart
+    # Half an interval earlier: samples of the first series, a little early or late, stay apart.
+    first = min(points[0][0] for points in series) - interval / 2
     slots: dict[int, dict[int, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for n, points in enumerate(series):
         for point in points:

@@ -25,9 +25,8 @@ def check_files(ca_file: Path | None, client_cert: tuple[Path, Path] | None) -> 
             context.load_cert_chain(*client_cert, password=_no_password)
     except (OSError, ValueError) as error:
         files = " and ".join(dict.fromkeys(map(str, client_cert or ())))
-        raise UsageError(
-            files, f"client certificate cannot be used: {_why_not_loaded(error)}", remedy, code="JPO-E114"
-        ) from error
+        finding = f"client certificate cannot be used: {_why_not_loaded(error)}"
+        raise UsageError(files, finding, remedy, code="JPO-E114") from error
 
 
 def _no_password() -> str:

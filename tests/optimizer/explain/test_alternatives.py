@@ -19,7 +19,7 @@ def test_alternatives_are_others_than_the_choice_with_the_forecasts_of_the_outlo
     for one in explained.alternatives:
         assert one.parameters not in (advice.current, advice.suggested)
         assert one.forecast == advice.surrogate.forecast(advice.surrogate.row(one.parameters))
-        assert one.why_not.startswith("takes ")
+        assert one.why_not.startswith("time ")
 
 
 def test_todays_values_are_no_alternative_even_where_they_are_the_best_that_was_measured() -> None:

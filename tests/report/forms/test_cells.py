@@ -30,6 +30,8 @@ def test_a_number_has_the_unit_of_its_column_unless_it_has_its_own() -> None:
     assert shown(Cell(3578.0), SECONDS) == "59m 38s"
     assert shown(Cell(7.1, "cost_usd"), SECONDS) == "7.10 USD"
     assert shown(Cell(7.1), COST, EUR) == "3.55 EUR"
+    assert shown(Cell(0.9), Column("share", quantity="share")) == "90%"
+    assert shown(Cell(None), COST) == "unknown"
 
 
 def test_a_prefix_precedes_what_is_known_and_never_unknown() -> None:
@@ -48,6 +50,7 @@ def test_unknown_is_dim_and_a_part_keeps_its_own_emphasis() -> None:
     [
         (estimate(Interval(2790.0, 2400.0, 3700.0), "duration_seconds"), "(40m 00s to 1h 01m)"),
         (Cell(0.25, "val_loss", error=0.0123), "± 0.012"),
+        (Cell(2.0, error=0.02134), "± 0.021"),
         (Cell(0.25, "val_loss"), ""),
         (Cell("fails"), ""),
         (estimate(None), ""),
@@ -59,8 +62,10 @@ def test_an_estimate_is_followed_by_its_interval_or_its_error(cell: Cell, text: 
 
 def test_the_bounds_of_an_amount_are_in_the_currency_of_the_reader() -> None:
     assert interval_of(estimate(Interval(5.2, 4.1, 7.0), "cost_usd"), COST, EUR) == "(2.05 to 3.50)"
+    assert interval_of(Cell(7.1, low=5.2, high=9.85), COST, USD) == "(5.20 to 9.85)"
 
 
 def test_no_text_can_steer_a_terminal_or_begin_a_line() -> None:
     assert shown(Cell("a\x1b[31m\n\u202eb")) == "a [31m  b"
     assert harmless((Span("x\ty", "good"),)) == (Span("x y", "good"),)
+    assert harmless((Span("\x1b[31mred\u202e", "bad"),)) == (Span(" [31mred ", "bad"),)
