@@ -1,4 +1,4 @@
-"""An HTTP server of a test's own that answers as it is told: a Prometheus in trouble, a proxy with notions of its own."""
+"""An HTTP server of a test's own with scripted answers: a Prometheus in trouble, a proxy with notions of its own."""
 
 from __future__ import annotations
 

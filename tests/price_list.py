@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Answer = Callable[["Teller"], None]
+Answer = Callable[["Handler"], None]
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def moto_server() -> Iterator[str]:
             drain.join()
 
 
-class Teller(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     """Answers GetProducts."""
 
     server: PriceList
@@ -60,13 +60,13 @@ class PriceList(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, answer: Answer) -> None:
-        super().__init__(("127.0.0.1", 0), Teller)
+        super().__init__(("127.0.0.1", 0), Handler)
         self.answer, self.asked, self.over = answer, list[Mapping[str, str]](), threading.Event()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 
 @contextmanager
-def told(answer: Answer) -> Iterator[PriceList]:
+def price_list_server(answer: Answer) -> Iterator[PriceList]:
     """A Price List as long as the context."""
     with PriceList(answer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -80,11 +80,11 @@ def told(answer: Answer) -> Iterator[PriceList]:
 
 
 def prices(of: Mapping[str, float]) -> Answer:
-    """The on-demand prices of some instances, and the zero that stands beside each for capacity which was paid for otherwise."""
+    """The on-demand prices of some instances, and the zero next to each for capacity that was paid for otherwise."""
 
-    def answer(teller: Teller) -> None:
-        price = of.get(teller.filters["instanceType"])
-        teller.send({"FormatVersion": "aws_v1", "PriceList": [] if price is None else [product(0.0), product(price)]})
+    def answer(handler: Handler) -> None:
+        price = of.get(handler.filters["instanceType"])
+        handler.send({"FormatVersion": "aws_v1", "PriceList": [] if price is None else [product(0.0), product(price)]})
 
     return answer
 

@@ -16,7 +16,7 @@ def write(file: Path, *, over: bool = True, mode: int | None = None) -> None:
         new.write(b"new")
 
 
-def test_until_the_block_ends_the_old_file_stands(tmp_path: Path) -> None:
+def test_until_the_block_ends_the_old_file_stays(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_bytes(b"old")
     with whole(file) as new:
@@ -26,7 +26,7 @@ def test_until_the_block_ends_the_old_file_stands(tmp_path: Path) -> None:
     assert (file.read_bytes(), [path.name for path in tmp_path.iterdir()]) == (b"new", ["a"])
 
 
-def test_an_error_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_an_error_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_bytes(b"old")
     with pytest.raises(TypeError), whole(file) as new:
@@ -62,7 +62,7 @@ def test_what_must_be_new_replaces_nothing(tmp_path: Path) -> None:
     assert (file.read_bytes(), len(list(tmp_path.iterdir()))) == (b"theirs", 1)
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         write(tmp_path / "no folder" / "a")
     assert (caught.value.code, "No such file" in str(caught.value)) == ("JPO-E307", True)

@@ -144,7 +144,7 @@ class OutOfMemoryError(RuntimeError):
         (SystemExit(0), "succeeded"),
     ],
 )
-def test_an_exception_tells_how_the_run_ended_and_passes_on(tmp_path: Path, error: BaseException, status: str) -> None:
+def test_an_exception_records_how_the_run_ended_and_passes_on(tmp_path: Path, error: BaseException, status: str) -> None:
     with pytest.raises(type(error)), new(tmp_path):
         raise error
     assert read_log(tmp_path / "run-1.csv").status == status
@@ -405,7 +405,7 @@ def test_an_unreachable_gateway_does_not_stop_the_training(tmp_path: Path, caplo
     assert read_log(tmp_path / "run-1.csv").status is RunStatus.SUCCEEDED
 
 
-def test_what_a_gateway_answers_is_told_short_and_without_control_characters(
+def test_what_a_gateway_answers_is_quoted_short_and_without_control_characters(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Gateway(BaseHTTPRequestHandler):

@@ -97,7 +97,7 @@ def test_the_same_seed_and_runs_give_the_same_answer_in_another_process() -> Non
     assert "Interval" in answers.pop()
 
 
-def test_runs_may_be_told_as_pairs_triples_or_records() -> None:
+def test_runs_may_be_given_as_pairs_triples_or_records() -> None:
     runs = [({"batch_size": batch, "gpus": 1}, took(3200 / batch)) for batch in (32, 64, 32)]
     identity = Identity("d", "m", "f")
     records = [
@@ -111,8 +111,8 @@ def test_runs_may_be_told_as_pairs_triples_or_records() -> None:
         assert advisor(workload="d/m/f", history=history).ask() == told.ask()
 
 
-def test_what_is_told_is_newer_than_what_was_recorded() -> None:
-    """Recorded times are unix seconds, told runs have none: the order of telling counts."""
+def test_what_tell_adds_is_newer_than_what_was_recorded() -> None:
+    """Recorded times are unix seconds, runs given by tell have none: their order counts."""
     identity = Identity("d", "m", "f")
     old = [Run(str(i), identity, NOW, RunStatus.SUCCEEDED, None, 1.7e9 + i, took(100), "csv") for i in range(30)]
     one = advisor(workload=identity, history=old, explore="off")
@@ -256,7 +256,7 @@ def test_what_worked_once_and_fails_now_is_left() -> None:
     assert asked[-1][0] == 64
 
 
-def test_the_reason_for_trying_another_one_is_told() -> None:
+def test_the_reason_for_trying_another_one_is_named() -> None:
     suggestion = advisor(history=[(NOW, took(5, converged=False))] * 2).ask()
     assert suggestion.codes == ("JPO-W721",)
     assert suggestion.reasons == ("the last two runs with batch_size = 32, gpus = 1 did not end well; this is tried instead",)
@@ -325,7 +325,7 @@ def test_no_gpus_is_a_number_like_any_other(gpus: list[int], current: int) -> No
 
 
 def test_contradicting_runs_give_a_wide_forecast() -> None:
-    """10 s and 1000 s of one configuration: neither is believed, and what lies between is not ruled out."""
+    """10 s and 1000 s of one configuration: neither is believed, and what is between is not ruled out."""
     duration = advisor(history=[(NOW, took(10)), (NOW, took(1000))], explore="off").ask().forecast.duration_seconds
     assert duration is not None
     assert duration.low < 20 < 500 < duration.high
@@ -367,7 +367,7 @@ def test_costs_that_were_measured_now_and_then_are_used_where_they_are_known(usd
 
 
 def test_energy_is_what_costs_where_nothing_has_another_price() -> None:
-    """Equal times, half the energy with the larger batch; where money is told as well, money counts."""
+    """Equal times, half the energy with the larger batch; where money is given as well, money counts."""
     space, now = {"batch_size": [32, 64]}, {"batch_size": 32}
     history = [({"batch_size": b}, took(100, energy_joules=e)) for b, e in ((32, 2e4), (64, 1e4)) for _ in range(3)]
     assert Advisor(space, now, "cost", history=history, explore="off").incumbent == {"batch_size": 64}
@@ -398,7 +398,7 @@ values = st.sampled_from([32, 64, 128]) | st.floats(-1e308, 1e308)
     preference=st.sampled_from(["time", "cost", "balanced", "efficiency"]),
 )
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_told_the_answer_is_feasible_and_finite(
+def test_the_answer_is_feasible_and_finite_for_any_observations(
     history: list[tuple[dict[str, object], Outcome]], **options: str
 ) -> None:
     one = advisor(history=history, **options)

@@ -29,7 +29,7 @@ def test_misses_to_one_side_raise_the_alarm_and_misses_to_both_do_not():
     assert not after(*[2.0, -2.0] * 20).alarm
 
 
-def test_one_outlier_raises_no_alarm_whatever_its_size():
+def test_one_outlier_of_any_size_raises_no_alarm():
     assert not after(1000.0).alarm
     assert after(1000.0, None, math.nan) == after(3.0)
 

@@ -35,7 +35,7 @@ def test_without_a_finished_run_it_keeps_and_asks_for_one(grid, belief):
     assert "one run with today's values is needed" in found.reasons[0]
 
 
-def test_a_measured_better_candidate_is_taken_and_told_with_numbers(grid, belief):
+def test_a_measured_better_candidate_is_taken_and_explained_with_numbers(grid, belief):
     found = ask(grid(), belief([[0, math.log(0.79), 0.5]], runs=(2, 3, 0)))
     assert found.choice == 1
     assert found.reasons[0] == "batch_size 64 was run 3 times and is expected to take 21% less time and cost 21% less"
@@ -61,7 +61,7 @@ def test_off_needs_more_than_the_noise_or_a_second_run(grid, belief):
     assert ask(grid(), belief([[0, -0.03, 0]], runs=(2, 2, 0), noise=0.05), explore="off").choice == 1
 
 
-def test_one_lucky_run_is_run_again_and_told_to_be_unconfirmed(grid, belief):
+def test_one_lucky_run_is_run_again_and_called_unconfirmed(grid, belief):
     lucky, confirmed = (ask(grid(), belief([[0, -0.04, 1]], runs=(5, n, 1), noise=0.06)) for n in (1, 2))
     assert (lucky.choice, lucky.step, confirmed.choice) == (1, "known", 1)
     assert "batch_size 64 has one run so far; that it is better than today's configuration is to be confirmed" in lucky.reasons
@@ -105,7 +105,7 @@ def test_another_way_is_no_smaller_step(grid, belief):
     assert "JPO-I608" in found.codes
 
 
-def test_a_row_lies_between_if_all_its_parameters_do():
+def test_a_row_is_between_if_all_its_parameters_are():
     values = np.array([[32.0, 1.0], [128.0, 4.0], [64.0, 1.0], [64.0, 8.0], [128.0, 1.0]])
     assert [lies_between(values, 0, 1, row) for row in range(5)] == [False, False, True, False, True]
     assert lies_between(values, 1, 0, 2)
@@ -120,7 +120,7 @@ def test_on_tries_it_and_says_what_for(grid, belief):
     assert "JPO-I605" in found.codes
 
 
-def test_what_exploring_may_still_cost_is_told_with_a_trial(grid, belief):
+def test_what_exploring_may_still_cost_is_said_with_a_trial(grid, belief):
     good = belief([[0, HALF, 1]])
     assert "exploring may still cost 1 run of today's configuration" in ask(grid(), good).reasons
     assert "exploring may still cost 0.6 runs of today's configuration" in ask(grid(), good, recent=[1.7, 0.7]).reasons
@@ -158,7 +158,7 @@ def test_values_that_only_ever_failed_are_left_even_if_nothing_good_is_within_on
     assert ask(out_of_reach, believed, explore="off").choice == 0
 
 
-def test_out_of_failure_leads_towards_what_ended_well_whatever_is_expected_of_the_rest(grid, belief):
+def test_after_failures_it_moves_towards_what_ended_well_regardless_of_forecasts(grid, belief):
     """1024 ended well and is out of reach; 256 is half way, although 16 and 64 look faster and as safe."""
     reach = grid((64, 16, 256, 1024), admissible=[True, True, True, False])
     believed = belief([[0, HALF, 0.5, 0]], runs=(0, 0, 0, 2), failures=(1, 0, 0, 0), p_fail=(0.9, 0.3, 0.4, 0))
@@ -174,7 +174,7 @@ def test_where_today_may_not_stay_and_all_else_is_risky_the_least_risk_is_taken(
     assert "JPO-W609" in found.codes
 
 
-def test_a_belief_that_was_too_sure_is_trusted_less_and_the_reader_is_told(grid, belief):
+def test_a_belief_that_was_too_sure_is_trusted_less_and_the_report_says_so(grid, belief):
     logs = [[0, 0.1, 3 * HALF]] * 3 + [[0, 0.1, 0.3]]
     sure, unsure = (ask(grid(), belief(logs), interval_factor=interval_factor) for interval_factor in (1.0, 2.0))
     assert (sure.choice, unsure.choice) == (2, 0)

@@ -61,7 +61,7 @@ def test_one_failed_run_may_be_bad_luck_and_two_are_not_unless_it_failed_before_
     assert (harm and harm[1]) == found
 
 
-def test_without_a_run_that_ended_well_before_nobody_can_tell(grid, belief):
+def test_without_an_earlier_run_that_ended_well_it_is_unknown(grid, belief):
     assert setback(Problem(grid((64, 16)), belief([[0, -5]], runs=(3, 0), failures=(0, 0)), TIME), 1) is None
     assert setback(Problem(grid((64, 16)), belief([[0, -5]], runs=(3, 3), failures=(0, 0)), TIME), 0) is None
 

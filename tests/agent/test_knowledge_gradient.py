@@ -17,7 +17,7 @@ def test_a_trial_that_may_halve_or_double_the_cost_is_worth_a_quarter_of_a_run()
     assert knowledge_gain(cost, EVEN, np.array([1]), ANY) == pytest.approx([0.25])
 
 
-def test_a_trial_that_always_loses_still_tells_which_other_one_to_take():
+def test_a_trial_that_always_loses_still_shows_which_other_one_to_take():
     cost = np.array([[1.0, 1.1, 0.5], [1.0, 3.0, 2.0]])
     assert knowledge_gain(cost, EVEN, np.array([1, 2]), np.ones(3, bool)) == pytest.approx([0.25, 0.25])
 

@@ -65,7 +65,7 @@ def test_a_missing_file_is_named(tmp_path):
         load_policy(tmp_path / "none.safetensors")
 
 
-def test_the_shipped_policy_loads_and_tells_how_it_was_made():
+def test_the_shipped_policy_loads_and_says_how_it_was_made():
     policy = load_policy()
     assert policy.card["command"].startswith("jpo learn --pretrain")
     tests = policy.card["release_test"]

@@ -20,7 +20,7 @@ def test_before_a_run_that_ended_well_the_reason_says_which_one_is_needed():
     assert (sentence, codes) == ("of 3 finished runs none ended well; one that does is needed as reference", ("JPO-I610",))
 
 
-def test_a_trial_is_told_with_what_is_expected_its_risk_and_what_it_may_save(grid, belief):
+def test_a_trial_is_explained_with_what_is_expected_its_risk_and_what_it_may_save(grid, belief):
     problem = problem_of(grid(), belief([[0, HALF, 0], [0, math.log(2), 0]]))
     (what, why, _budget), codes = of_decision(problem, 1, 1, "try", by="belief")
     assert what == (
@@ -40,7 +40,7 @@ def test_keeping_says_why_nothing_was_tried(grid, belief, explore, left, code):
     assert sentences[-1].startswith({"off": "exploring is off", "safe": "the last suggestions cost 1.5 runs"}[explore])
 
 
-def test_a_measured_configuration_is_told_with_its_runs_failures_and_stops(grid, belief):
+def test_a_measured_configuration_is_explained_with_its_runs_failures_and_stops(grid, belief):
     believed = belief([[0, HALF, 0]], runs=(2, 2, 0), failures=(0, 1, 2))
     problem = problem_of(grid(), believed)
     assert measured(problem, 1) == "was run 2 times, failed once and is expected to take 50% less time and cost 50% less"

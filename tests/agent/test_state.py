@@ -69,7 +69,7 @@ logs = arrays(np.float64, (4, 3), elements=st.floats(-700, 700))
     st.floats(0, 1),
     st.sampled_from(list(NAMED_PREFERENCES)),
 )
-def test_states_are_finite_and_bounded_whatever_is_believed(time, cost, loss, use, runs, p_fail, preference):
+def test_states_are_finite_and_bounded_under_any_belief(time, cost, loss, use, runs, p_fail, preference):
     candidates = Candidates(
         ("batch_size",), np.array([[1.0], [48.0], [1e9]]), 1, np.array([True, False, True]), np.array([-50.0, 0.0, 50.0])
     )

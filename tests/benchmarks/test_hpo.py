@@ -50,7 +50,7 @@ def test_regret_cost_and_share_by_hand() -> None:
     assert figures.worse == 0.5
 
 
-def test_a_search_starts_with_the_default_and_is_told_the_value() -> None:
+def test_a_search_starts_with_the_default_and_gets_the_value() -> None:
     listed = Listed([2, 1])
     assert HPO["search"](toy(), 0, lambda *_: listed, [], runs=2) == [2, 1]
     assert listed.told == [(0, pytest.approx(2.0)), (2, pytest.approx(4.0)), (1, pytest.approx(1.0))]
@@ -94,7 +94,7 @@ def test_jpo_knows_the_other_tasks_and_never_its_own(monkeypatch: pytest.MonkeyP
     assert histories == [[], ["other", "other"]]
 
 
-def test_where_jpo_loses_is_told_of_each_variant() -> None:
+def test_where_jpo_loses_is_said_of_each_variant() -> None:
     figures = {
         name: HPO["Figures"]({1: regret}, {1: 0.0}, 1.0, 0.0)
         for name, regret in (("jpo", 0.5), ("jpo-bold", 0.1), ("gp-ei", 0.2))

@@ -50,7 +50,7 @@ def test_an_episode_is_the_same_each_time() -> None:
 
 
 @pytest.mark.parametrize(("steps", "holds"), [([750, 1500], True), ([750, 1750], False), ([750, None], False)])
-def test_every_seed_must_keep_the_promise(steps: list[int | None], holds: bool) -> None:
+def test_every_seed_must_reach_the_target(steps: list[int | None], holds: bool) -> None:
     assert PENDULUM["claim"]({OURS: steps}) is holds
 
 

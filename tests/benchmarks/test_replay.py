@@ -29,7 +29,7 @@ def test_it_runs_without_any_trace_and_says_what_that_means(capsys: pytest.Captu
     assert "| jpo |" in page
 
 
-def test_a_peer_is_ahead_only_beyond_the_luck_of_the_draws() -> None:
+def test_a_peer_wins_only_beyond_the_luck_of_the_draws() -> None:
     losses = REPLAY["losses"]
     lost = losses("time", {"jpo": standing(1.5), "zeus": standing(1.3), "random": standing(1.4)}, (1,))
     assert lost == "Where JPO loses (time): at N = 1 to zeus (1.50 against 1.30). On single workloads, at N = 1: one."

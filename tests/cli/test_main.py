@@ -15,7 +15,7 @@ def test_the_help_groups_the_commands_as_people_meet_them():
     assert headings == ["Every day", "Look ahead", "Operate", "Lab"]
 
 
-def test_every_command_stands_in_one_group():
+def test_every_command_is_in_one_group():
     names = [command.name for _, command in ALL]
     assert sorted(names) == sorted(cli.commands)
     assert len(names) == len(set(names))
@@ -32,3 +32,9 @@ def test_a_summary_is_short_and_not_cut_off(command: click.Command):
 def test_every_command_has_help_with_an_example(command: click.Command):
     leaves = list(command.commands.values()) if isinstance(command, click.Group) else [command]
     assert [leaf.name for leaf in leaves if "Example" not in (leaf.help or "")] == []
+
+
+@pytest.mark.parametrize("name", ["suggest", "observe", "learn", "check", "explain", "history"])
+def test_the_help_of_a_command_has_a_text_and_an_example(name: str):
+    text = CliRunner().invoke(cli, [name, "--help"], prog_name="jpo").output
+    assert f"jpo {name}" in text.split("Options:")[0].replace(f"Usage: jpo {name}", "")

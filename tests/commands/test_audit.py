@@ -45,7 +45,7 @@ def tamper(project: Project, *statements: str) -> None:
 # --- what is on record
 
 
-def test_intention_and_deed_name_the_file_before_and_after(project: Project) -> None:
+def test_the_suggestion_and_the_writing_name_the_file_before_and_after(project: Project) -> None:
     before = hashlib.sha256(project.config.read_bytes()).hexdigest()
     assert suggest(project) == 0
     intention, deed = records(project)[-2:]
@@ -134,7 +134,7 @@ def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytes
 # --- show
 
 
-def test_show_tells_each_record_in_a_line(project: Project) -> None:
+def test_show_gives_each_record_a_line(project: Project) -> None:
     suggest(project)
     lines = project.jpo("audit", "show").out.splitlines()
     assert len(lines) == 9
@@ -271,7 +271,7 @@ def test_export_since_a_date_a_time_or_a_duration(project: Project, since: str, 
     assert len(project.jpo("audit", "export", "--since", since).out.splitlines()) == count
 
 
-def test_a_date_means_utc_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_date_means_utc_in_every_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     try:
@@ -294,3 +294,23 @@ def test_export_stops_at_a_damaged_record_and_says_so(project: Project) -> None:
         answer = project.jpo("audit", "export")
         assert answer.code == 5
         assert "record 3 is damaged" in answer.err
+
+
+def test_audit_shows_the_suggestion_before_the_writing_and_verifies(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    assert kinds == ["observed"] * 7 + ["suggested", "written"]
+    assert "9 records, chain intact" in project.jpo("audit", "verify").out
+
+
+def test_audit_verify_does_not_approve_a_log_that_is_gone(empty: Project) -> None:
+    answer = empty.jpo("audit", "verify")
+    assert answer.code == 5
+    assert "holds no audit log" in answer.err
+
+
+def test_audit_verify_misses_a_head_that_was_noted(project: Project) -> None:
+    project.jpo("observe")
+    answer = project.jpo("audit", "verify", "--head", "ab" * 32)
+    assert answer.code == 5
+    assert "records are missing at its end, or it was rewritten" in answer.err

@@ -19,7 +19,7 @@ def checked(project: Project, resources: str, prices: str = "usd_per_gpu_hour = 
     return answer.code, answer.out + answer.err
 
 
-def test_the_batch_of_each_gpu_is_told(empty: Project) -> None:
+def test_the_batch_of_each_gpu_is_shown(empty: Project) -> None:
     code, told = checked(empty, "cpus = 8\ngpus = 4")
     assert (code, "batch_size counts over all GPUs: 4 samples on each of 4\n" in told) == (0, True)
     assert "[JPO-" not in told
@@ -39,7 +39,7 @@ def test_a_batch_that_cannot_be_shared_evenly_ends_with_3(empty: Project, gpus: 
         ("cpus = 8\ngpus = 0", "usd_per_gpu_hour = 2\n", "JPO-I862"),
     ],
 )
-def test_what_goes_badly_together_is_told_and_not_forbidden(empty: Project, resources: str, prices: str, code: str) -> None:
+def test_what_goes_badly_together_is_reported_and_not_forbidden(empty: Project, resources: str, prices: str, code: str) -> None:
     ended, told = checked(empty, resources, prices)
     assert (ended, told.count("[JPO-"), f"[{code}]" in told) == (0, 1, True)
 
@@ -55,3 +55,18 @@ def test_a_quota_on_the_price_counts_by_a_catalogue_too(empty: Project, command:
     toml.write_text(toml.read_text().replace("usd_per_cpu_hour = 0.04", 'catalogue = "aws"') + "[quota]\nusd_per_hour = 0.01\n")
     answer = empty.jpo(*command)
     assert (answer.code, "USD per hour; the quota is 0.01" in answer.out + answer.err) == (3, True)
+
+
+def test_check_says_what_it_understood(project: Project) -> None:
+    out = project.jpo("check", "config.ini").out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "config.ini: workload digits/cnn/pytorch"
+    assert "7 training.batch_size 16 batch_size 16" in lines
+    assert "9 training.epochs 40 epochs 40, frozen in jpo.toml" in lines
+
+
+def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:
+    project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", "learning_rate = 0.5"))
+    answer = project.jpo("check", "config.ini")
+    assert answer.code == 3
+    assert "learning_rate = 0.5 is above 0.1" in answer.err

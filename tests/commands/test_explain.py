@@ -102,3 +102,18 @@ def test_what_was_not_written_says_why(empty: Project) -> None:
     out = empty.jpo("explain", "s1").out
     assert "not written: config.ini: changed" in out
     assert "superseded" not in out
+
+
+def test_explain_repeats_the_newest_suggestion_and_what_came_of_it(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
+    out = project.jpo("explain").out
+    assert "guard: approved" in out
+    assert "followed by 1 run" in out
+    assert any(line.split()[:3] == ["run-now:", "succeeded", "duration"] and "41s" in line for line in out.splitlines())
+
+
+def test_explain_of_nothing_says_what_to_do(empty: Project) -> None:
+    answer = empty.jpo("explain")
+    assert answer.code == 2
+    assert "run `jpo suggest config.ini` first" in answer.err

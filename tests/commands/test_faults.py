@@ -167,8 +167,8 @@ def suggest_in_time(project: Project, fault: Fault, *options: str) -> tuple[Answ
     return answer, server
 
 
-def told(answer: Answer) -> str:
-    """All words, whatever the width of the terminal."""
+def words_of(answer: Answer) -> str:
+    """All words, without the line breaks of a terminal."""
     return " ".join(f"{answer.out} {answer.err}".split())
 
 
@@ -192,7 +192,7 @@ def test_strict_ends_with_4_and_changes_nothing(asking: Project, name: str) -> N
 def test_without_strict_the_history_answers_and_a_note_says_why(asking: Project, name: str) -> None:
     fault = FAULTS[name]
     answer, _ = suggest_in_time(asking, fault)
-    note = told(answer)
+    note = words_of(answer)
     assert (answer.code, answer.err) == (0, "")
     assert "Note: History not refreshed from prometheus (newest run on record: " in note
     assert fault.says in note
@@ -236,7 +236,7 @@ def test_a_server_that_is_down_or_unknown(asking: Project, url: str, says: str) 
     assert suggest(asking, url, "--timeout", "4s").code == 0
 
 
-def test_what_was_read_before_the_trouble_stays_and_the_next_look_goes_on_from_there(asking: Project) -> None:
+def test_what_was_read_before_the_trouble_stays_and_the_next_query_goes_on_from_there(asking: Project) -> None:
     with served(tells(NOTHING), refuses(403, "forbidden")) as server:
         answer = suggest(asking, server.url, "-o", "json")
     (note,) = json.loads(answer.out)["evidence"]["notes"]
@@ -262,7 +262,7 @@ def test_a_url_that_can_never_work_is_a_mistake_of_usage(asking: Project, url: s
 def test_an_empty_answer_is_a_normal_one(asking: Project) -> None:
     with served(tells(NOTHING)) as server:
         answer = suggest(asking, server.url, "--strict")
-    assert (answer.code, "not refreshed" in told(answer)) == (0, False)
+    assert (answer.code, "not refreshed" in words_of(answer)) == (0, False)
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "9223372036854775794"])
@@ -289,5 +289,5 @@ def test_credentials_in_the_url_are_sent_and_kept_nowhere(asking: Project, monke
     with served(echoes) as server:
         monkeypatch.setenv("PROMETHEUS_URL", server.url.replace("//", f"//me:{PASSWORD}@"))
         answer = asking.jpo("suggest", "config.ini", "--no-learn")
-    assert (answer.code, "Authorization: Basic ***" in told(answer)) == (0, True)
+    assert (answer.code, "Authorization: Basic ***" in words_of(answer)) == (0, True)
     assert hides_secrets(asking, answer)

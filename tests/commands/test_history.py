@@ -1,9 +1,11 @@
-"""`jpo history` and `jpo explain` of what a store may hold: odd names, odd times, very many runs, a password in its URL."""
+"""`jpo history` (and `jpo explain`) of what a store may hold: odd names, odd times, very many runs, a password in its URL."""
 
 from __future__ import annotations
 
+import csv
 import json
 import time
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,7 +66,7 @@ def test_of_very_many_runs_the_table_has_the_newest_and_says_so(empty: Project, 
     assert len(empty.jpo("history", "--format", "csv").out.splitlines()) == 5
 
 
-def test_the_ledger_is_the_same_whatever_the_limit(project: Project) -> None:
+def test_the_ledger_is_the_same_for_every_limit(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     for seconds in (41.0, 500.0):
         project.jpo("observe", "--csv", str(project.log(0, 64, seconds, start=time.time() + seconds, name=f"{seconds:g}")))
@@ -77,7 +79,7 @@ def test_the_ledger_is_the_same_whatever_the_limit(project: Project) -> None:
     assert [one["inside"]["duration_seconds"] for one in documents[1]["suggestions"][0]["outcome"]] == [True, False]
 
 
-def test_a_run_that_followed_a_suggestion_stands_beside_its_forecast(project: Project) -> None:
+def test_a_run_that_followed_a_suggestion_is_next_to_its_forecast(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     for name, seconds, status in (("good", 500.0, "succeeded"), ("bad", 41.0, "failed")):
         project.log(0, 64, seconds, start=time.time(), name=name, status=status)
@@ -99,7 +101,7 @@ def test_a_narrow_terminal_breaks_no_time_in_two_and_what_never_differs_has_no_c
     assert "epochs" not in shown.partition("run-0")[0]
 
 
-def test_a_widened_interval_is_told(empty: Project) -> None:
+def test_a_widened_interval_is_explained(empty: Project) -> None:
     told = "too few of the last runs ended within their forecasts: intervals and risks are widened by a factor of 1.4"
     suggestion = a_suggestion(next=Forecast(Interval(50.0, 40.0, 60.0)), codes=("JPO-W616",), reasons=(told,))
     with open_store(f"sqlite:///{empty.folder}/.jpo/jpo.db") as store:
@@ -121,3 +123,19 @@ def test_explain_cannot_steer_the_terminal(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     out = project.jpo("explain").out
     assert ("\x1b" in out, "skipped" in out) == (False, True)
+
+
+def test_history_as_table_json_and_csv_agree(project: Project) -> None:
+    project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
+    runs = json.loads(project.jpo("history", "--format", "json").out)["runs"]
+    rows = list(csv.DictReader(StringIO(project.jpo("history", "--format", "csv").out)))
+    assert [row["run_id"] for row in rows] == [run["run_id"] for run in runs] == [f"run-{n}" for n in range(7)]
+    table = project.jpo("history").out
+    assert all(f"run-{n} " in table for n in range(7))
+    assert "batch 16 → 64" in table
+
+
+def test_history_limit_keeps_the_newest(project: Project) -> None:
+    project.jpo("observe")
+    runs = json.loads(project.jpo("history", "--format", "json", "--limit", "2").out)["runs"]
+    assert [run["run_id"] for run in runs] == ["run-5", "run-6"]

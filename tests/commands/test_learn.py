@@ -1,7 +1,11 @@
+"""`jpo learn`: new runs once, the same agent when it is rebuilt; and the training of the agent that comes with JPO."""
+
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,11 +14,14 @@ from jpo.commands.learn import pretrain
 from jpo.learning import pretraining
 from jpo.learning.practice import silently
 
-pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+if TYPE_CHECKING:
+    from conftest import Project
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training that ends within seconds."""
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     for name, value in (("STAGES", 2), ("UPDATES_PER_JOB", 1), ("REPLAY_TRANSITIONS", 64), ("TEST_JOBS", 18)):
         monkeypatch.setattr(pretraining, name, value)
 
@@ -27,6 +34,7 @@ def stopped_at_the_third(numbers: Sequence[int], _what: str) -> Iterator[int]:
         yield number
 
 
+@pytest.mark.usefixtures("tiny")
 def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tmp_path: Path) -> None:
     path = tmp_path / "p.safetensors"
     with pytest.raises(KeyboardInterrupt):
@@ -44,3 +52,30 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tm
     assert "release test, scenario horizon: " in told
     assert [file.name for file in tmp_path.iterdir()] == ["p.safetensors"]
     assert load_policy(path).card["seeds"] == [0, 1, 2]
+
+
+def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
+    project.jpo("observe")
+    first = project.jpo("learn", "config.ini", "--budget", "60s").out
+    assert "6 runs learnt, 6 altogether, 48 updates" in first
+    assert "0 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini").out
+    assert "6 runs learnt, 6 altogether, 48 updates" in project.jpo("learn", "config.ini", "--rebuild", "--budget", "60s").out
+    kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    assert kinds.count("learnt") == 2, "learnt, and learnt anew; in between there was nothing to learn"
+    assert kinds.count("tested") == 1, "the rebuilt agent is the one that was tested"
+
+
+def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
+    assert "`jpo observe` puts them there" in empty.jpo("learn", "config.ini").out
+
+
+def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
+    project.jpo("observe")
+    project.jpo("learn", "config.ini", "--budget", "60s")
+    late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")
+    project.jpo("observe", "--csv", str(late))
+    assert "7 runs learnt, 7 altogether, 56 updates" in project.jpo("learn", "config.ini", "--budget", "60s").out

@@ -20,7 +20,7 @@ gpu_util_min = 0.5
 
 
 @pytest.fixture
-def promised(project):
+def with_targets(project):
     path = project.folder / "jpo.toml"
     path.write_text(path.read_text() + TOML)
     return project
@@ -118,10 +118,10 @@ def test_rewards_are_log_ratios_to_the_first_good_run_and_the_best_until_then_ha
     assert rows["run-0"]["reward_efficiency"] == "", "no utilisation was measured"
 
 
-def test_promises_are_held_against_what_was_measured(promised):
-    promised.log(7, 64, 80.0, status="stopped")
-    promised.log(8, 64, 10.0, status="failed")
-    rows = table(promised)
+def test_sla_targets_are_compared_with_what_was_measured(with_targets):
+    with_targets.log(7, 64, 80.0, status="stopped")
+    with_targets.log(8, 64, 10.0, status="failed")
+    rows = table(with_targets)
     told = {run: [rows[run][f"sla_{name}"] for name in ("time_max", "cost_max", "val_loss_max", "gpu_util_min")] for run in rows}
     assert told["run-0"] == ["broken", "broken", "broken", "unknown"]
     assert told["run-2"] == ["ok", "ok", "broken", "unknown"]
@@ -130,7 +130,7 @@ def test_promises_are_held_against_what_was_measured(promised):
     assert rows["run-0"]["sla_throughput_min"] == "", "nothing was promised"
 
 
-def test_the_suggestion_that_a_run_followed_stands_beside_it(project):
+def test_the_suggestion_that_a_run_followed_is_next_to_it(project):
     suggested = json.loads(project.jpo("suggest", "config.ini", "--set", "batch_size=64", "--no-learn", "-o", "json").out)
     log = project.log_now(64, 40.0)
     project.jpo("observe", "--csv", str(log))
@@ -166,7 +166,7 @@ def test_repeated_it_replaces_its_own_table(project):
     assert not [path.name for path in project.folder.iterdir() if path.name.startswith(".jpo-new-")]
 
 
-def test_workloads_whose_names_look_alike_stay_apart(project):
+def test_workloads_with_similar_names_stay_apart(project):
     for number, (dataset, model) in enumerate([("a/b", "c"), ("a", "b/c"), ("a/b", "c"), ("a", "b/c")]):
         log = project.log(20 + number, 64, 10.0 + number)
         log.write_text(log.read_text().replace("dataset=digits", f"dataset={dataset}").replace("model=cnn", f"model={model}"))

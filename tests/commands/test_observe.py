@@ -1,8 +1,9 @@
-"""`jpo observe --follow`: one line per epoch, the run on record when it is over, nothing before."""
+"""`jpo observe`: runs from logs and by hand; with --follow a line per epoch, and the run on record when it is over."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +20,9 @@ from jpo.cli.arguments import load_settings
 from jpo.commands.observe import follow
 from jpo.errors import TelemetryError
 from jpo.report.progress import Lines
+
+if TYPE_CHECKING:
+    from conftest import Project
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,7 +95,7 @@ def test_interrupted_nothing_is_recorded_and_it_can_be_repeated(empty, growing, 
     assert history(empty).count("run-now") == 1
 
 
-def test_what_happens_to_the_file_is_told(empty, growing):
+def test_what_happens_to_the_file_is_reported(empty, growing):
     log, _ = growing
     other = log.read_text().replace("run-now", "run-next") + "# end=1e10\n# status=failed\n"
     stream = io.StringIO()
@@ -130,14 +135,14 @@ def test_follow_goes_with_one_log_and_nothing_else(empty, arguments):
     assert not (empty.folder / ".jpo").exists()
 
 
-def test_a_store_that_cannot_be_used_is_told_before_the_wait(empty, growing):
+def test_a_store_that_cannot_be_used_is_reported_before_the_wait(empty, growing):
     (empty.folder / ".jpo").write_text("in the way")
     began = time.monotonic()
     answer = empty.jpo("observe", "--csv", str(growing[0]), "--follow")
     assert (answer.code, time.monotonic() - began < 60) == (5, True)
 
 
-def test_a_line_is_told_for_each_whole_epoch():
+def test_each_whole_epoch_has_a_line():
     stream = io.StringIO()
     lines = Lines(stream)
     for done in (0.5, 0.9, 1.0, 1.5, None):
@@ -149,3 +154,37 @@ def test_names_from_a_log_cannot_steer_the_terminal():
     stream = io.StringIO()
     Lines(stream).note("a\x1b[2Jb")
     assert stream.getvalue() == "a [2Jb\n"
+
+
+def test_observe_a_log_twice_records_it_once(empty: Project) -> None:
+    log = str(empty.log(1, 16, 100.0))
+    assert "recorded run-1: digits/cnn/pytorch, succeeded" in empty.jpo("observe", "--csv", log).out
+    assert "nothing new" in empty.jpo("observe", "--csv", log).out
+
+
+def test_observe_without_arguments_reads_the_configured_logs(project: Project) -> None:
+    assert project.jpo("observe").out.count("recorded run-") == 7
+
+
+def test_observe_by_hand_takes_the_values_of_config_ini(empty: Project) -> None:
+    assert empty.jpo("observe", "r1", "--metric", "duration_seconds=60", "--metric", "val_loss=0.3").code == 0
+    (run,) = json.loads(empty.jpo("history", "--format", "json").out)["runs"]
+    assert run["parameters"]["batch_size"] == 16
+    assert (run["outcome"]["duration_seconds"], run["outcome"]["val_loss"], run["outcome"]["cost_usd"]) == (60, 0.3, None)
+
+
+def test_observe_refuses_what_is_no_metric_or_no_number(empty: Project) -> None:
+    for metric, message in (
+        ("speed=3", "speed is not a metric"),
+        ("val_loss=x", "is not a number"),
+        ("duration_seconds=-1", "negative"),
+    ):
+        answer = empty.jpo("observe", "r1", "--metric", metric)
+        assert answer.code == 2
+        assert message in answer.err
+
+
+def test_observe_names_a_log_that_cannot_be_read(empty: Project) -> None:
+    answer = empty.jpo("observe", "--csv", "gone.csv")
+    assert answer.code == 4
+    assert "gone.csv" in answer.err

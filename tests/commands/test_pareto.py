@@ -127,7 +127,7 @@ def test_what_nobody_measured_makes_no_front(project: Project) -> None:
     assert [point for point in document["points"] if point["kind"] == "measured"] == []
 
 
-def test_nothing_lies_behind_a_front_that_is_not_there(project: Project) -> None:
+def test_nothing_is_behind_a_front_that_is_not_there(project: Project) -> None:
     out = project.jpo("pareto", "config.ini", "--objectives", "time,efficiency").out
     assert "there is no front yet" in out
     assert "It lies behind" not in out

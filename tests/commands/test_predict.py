@@ -37,7 +37,7 @@ def trial(project, name="trial", **head):
     return str(path)
 
 
-def test_today_is_told_from_its_runs_and_nothing_is_written(project, predict):
+def test_today_is_described_by_its_runs_and_nothing_is_written(project, predict):
     before = {path: path.read_bytes() for path in project.folder.rglob("*") if path.is_file()}
     code, out, _ = predict("config.ini", "-o", "json")
     (today,) = rows(out)
@@ -159,7 +159,7 @@ def test_a_question_about_rows_is_answered_among_them(project, predict):
     assert rows(out)[json.loads(out)["answer"]["row"]]["parameters"]["cpus"] == 1
 
 
-def test_a_question_about_what_nobody_knows_is_told_so(empty, predict):
+def test_a_question_about_what_is_unknown_is_answered_so(empty, predict):
     code, out, _ = predict("--deadline", "1h", "-o", "json")
     answer = json.loads(out)["answer"]
     assert (code, answer["met"], answer["row"]) == (3, False, None)
@@ -246,7 +246,7 @@ def test_the_result_goes_to_a_file_too(project, predict):
     assert out.startswith("Workload digits/cnn/pytorch: 7 finished runs\n")
 
 
-def test_a_row_says_the_same_whatever_else_is_asked(project, predict):
+def test_a_row_says_the_same_independently_of_other_rows(project, predict):
     alone = rows(predict("--set", "batch_size=1024", "-o", "json")[1])[-1]
     among = rows(predict("--vary", "batch_size=16,512,1024,2048", "-o", "json")[1])
     assert alone["forecast"] in [row["forecast"] for row in among]
@@ -262,6 +262,6 @@ def test_a_budget_shows_what_is_faster_beyond_it_and_the_price_of_a_saved_hour(p
     assert answer["options"]
 
 
-def test_what_no_run_has_varied_is_told_to_be_simulated(project, predict):
+def test_what_no_run_has_varied_is_called_simulated(project, predict):
     told = [predict(*words, "-o", "json")[1] for words in (("--set", "cpus=4"), ("--vary", "batch_size=16,32"))]
     assert ["JPO-W824" in json.loads(out)["reason_codes"] for out in told] == [True, False]

@@ -64,7 +64,7 @@ def test_without_prices_it_is_unknown_and_says_what_to_write(shown: Show) -> Non
     assert " 0" not in text.replace("gpus = 1, cpus = 4", "")
 
 
-def test_a_type_beside_the_one_in_force_is_listed_too(shown: Show) -> None:
+def test_a_type_next_to_the_one_in_force_is_listed_too(shown: Show) -> None:
     text = shown('catalogue = "aws"\ngpu_type = "a10g"', gpu_type="v100")
     assert ("p3.2xlarge" in text, "g5.xlarge  in force" in text) == (True, True)
 
@@ -87,13 +87,13 @@ def test_a_catalogue_says_which_instance_and_since_when(shown: Show) -> None:
     assert document["notes"] == []
 
 
-def test_amounts_are_shown_in_the_currency_and_told_in_usd(shown: Show) -> None:
+def test_amounts_are_shown_in_the_currency_and_stay_in_usd_in_json(shown: Show) -> None:
     lines = 'catalogue = "aws"\ncurrency = "EUR"\nper_usd = 0.5'
     assert "0.263 EUR/h  g4dn.xlarge  in force" in shown(lines)
     assert json.loads(shown(lines, form="json"))["today"]["on_demand"]["usd_per_hour"] == 0.526
 
 
-def test_prices_older_than_a_year_are_told_as_such(shown: Show) -> None:
+def test_prices_older_than_a_year_are_called_so(shown: Show) -> None:
     assert "JPO-W801" not in shown('catalogue = "aws"')
     assert "were read on 2026-08-26, more than a year ago" in shown('catalogue = "aws"', now=NOW + 300 * 86400)
 
@@ -119,7 +119,7 @@ def test_without_a_gpu_type_the_cheapest_counts_and_says_so(shown: Show) -> None
     assert "JPO-W805" not in shown('catalogue = "aws"\ngpu_type = "t4"')
 
 
-def test_a_priced_kwh_is_told_to_come_on_top(shown: Show) -> None:
+def test_a_priced_kwh_is_said_to_come_on_top(shown: Show) -> None:
     assert "JPO-W802" in shown("usd_per_gpu_hour = 1.0\nusd_per_kwh = 0.3")
 
 
@@ -130,7 +130,7 @@ def test_one_type_is_listed_even_where_no_catalogue_is_in_force(shown: Show) -> 
     assert "g5.xlarge" not in text
 
 
-def test_prices_are_told_without_a_config(shown: Show) -> None:
+def test_prices_are_shown_without_a_config(shown: Show) -> None:
     assert "An hour of" not in shown("usd_per_cpu_hour = 0.04", config=None)
 
 
@@ -209,7 +209,7 @@ def test_a_catalogue_is_replaced_and_another_file_is_not(tmp_path: Path) -> None
         assert (tmp_path / name).read_text() == content
 
 
-def test_a_failed_refresh_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_refresh_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> Offers:
         raise TelemetryError("AWS us-east-1", "cannot be reached", code="JPO-E806")
 
@@ -234,7 +234,7 @@ def test_wrong_families_and_timeouts_are_refused(tmp_path: Path, families: list[
     assert refused.value.code == "JPO-E808"
 
 
-def test_costs_without_energy_are_told_where_it_has_a_price() -> None:
+def test_costs_without_energy_are_named_where_it_has_a_price() -> None:
     prices = Prices(usd_per_gpu_hour=1.0, usd_per_kwh=0.3)
     measured = a_run("r2", outcome=Outcome(duration_seconds=50.0, energy_joules=10.0))
     (some,), (none,) = without_energy([a_run(), measured], prices), without_energy([a_run()], prices)

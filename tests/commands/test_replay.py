@@ -119,7 +119,7 @@ def test_the_help_names_every_policy() -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_missing_package_is_told_before_anybody_plays(
+def test_a_missing_package_is_reported_before_anything_is_played(
     empty: Project, trace: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     monkeypatch.setattr(extras, "is_installed", lambda package: package != "optuna")

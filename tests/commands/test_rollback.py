@@ -51,7 +51,7 @@ def edit(project: Project, old: str, new: str) -> None:
 
 
 def ran(project: Project, *seconds: float, status: str = "succeeded", loss: float = 0.1) -> None:
-    """Logs of runs with the values that stand in config.ini, which start now."""
+    """Logs of runs with the values of config.ini, which start now."""
     read = configparser.ConfigParser(inline_comment_prefixes="#")
     read.read(project.config)
     values = {**read["training"], **read["resources"]}
@@ -371,7 +371,7 @@ def test_a_worse_validation_loss_is_undone_although_time_is_saved(tried: Project
     assert suggested(tried)["decided_by"] == "rollback"
 
 
-def test_a_change_that_broke_the_sla_is_undone_and_the_promise_named(tried: Project) -> None:
+def test_a_change_that_broke_the_sla_is_undone_and_the_target_named(tried: Project) -> None:
     with (tried.folder / "jpo.toml").open("a") as file:
         file.write('[sla]\ntime_max = "120s"\n')
     ran(tried, 190.0)
@@ -400,7 +400,7 @@ def test_a_change_for_the_better_stays(tried: Project) -> None:
 
 
 def test_what_was_undone_does_not_come_back_within_twenty_nights(empty: Project) -> None:
-    """Today's values are the best there are: whatever else is tried takes half as long again."""
+    """Today's values are the best there are: everything else takes half as long again."""
     found = empty.config.read_bytes()
     undone: list[object] = []
     for night in range(20):

@@ -50,7 +50,7 @@ def test_the_table_shows_every_workload_and_what_must_be_known(fleet: tuple[Path
         assert sentence in text
 
 
-def test_every_run_is_in_the_json_beside_itself_unchanged(fleet: tuple[Path, dict[str, object]]) -> None:
+def test_every_run_is_in_the_json_next_to_itself_unchanged(fleet: tuple[Path, dict[str, object]]) -> None:
     workloads = fleet[1]["workloads"]
     assert isinstance(workloads, list)
     for workload in workloads:

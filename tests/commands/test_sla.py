@@ -1,4 +1,4 @@
-"""`jpo sla`, and promises made on the command line."""
+"""`jpo sla`, and SLA targets given on the command line."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ def without_gpus(monkeypatch):
 
 
 @pytest.fixture
-def promised(project):
+def with_targets(project):
     with (project.folder / "jpo.toml").open("a") as file:
         file.write(SLA)
     return project
 
 
-def test_the_newest_run_is_checked_and_all_runs_are_counted(promised):
-    answer = promised.jpo("sla", "check")
+def test_the_newest_run_is_checked_and_all_runs_are_counted(with_targets):
+    answer = with_targets.jpo("sla", "check")
     assert (answer.code, answer.err) == (3, "")
     assert "Run run-6" in answer.out
     assert "time_max 3 7 43% (19% to 71%)" in " ".join(answer.out.split())
     assert answer.out.endswith("violated by run-6 (time_max)\n")
 
 
-def test_a_run_that_kept_its_promises_as_far_as_they_are_known_is_no_failure(promised):
-    answer = promised.jpo("sla", "check", "run-2")
+def test_a_run_that_kept_its_targets_as_far_as_they_are_known_is_no_failure(with_targets):
+    answer = with_targets.jpo("sla", "check", "run-2")
     assert answer.code == 0
     assert answer.out.endswith("no promise violated; 1 of 3 unknown\n")
 
 
-def test_logs_are_checked_before_they_are_on_record_and_stay_off_it(promised, tmp_path):
-    log = promised.log(20, 64, 90.0)
+def test_logs_are_checked_before_they_are_on_record_and_stay_off_it(with_targets, tmp_path):
+    log = with_targets.log(20, 64, 90.0)
     elsewhere = log.rename(tmp_path / "elsewhere.csv")
-    answer = promised.jpo("sla", "check", "--csv", str(elsewhere))
+    answer = with_targets.jpo("sla", "check", "--csv", str(elsewhere))
     assert (answer.code, "of 8 runs" in answer.out) == (3, True)
-    assert not (promised.folder / ".jpo").exists(), "it only reads"
+    assert not (with_targets.folder / ".jpo").exists(), "it only reads"
 
 
-def test_json_tells_measured_values_verdicts_and_what_is_unknown(promised):
-    answer = promised.jpo("sla", "check", "-o", "json")
+def test_json_holds_measured_values_verdicts_and_what_is_unknown(with_targets):
+    answer = with_targets.jpo("sla", "check", "-o", "json")
     told = json.loads(answer.out)
     assert (answer.code, told["schema_version"], told["workload"]["dataset"]) == (3, 1, "digits")
     assert told["runs"][0]["checks"][:2] == [
@@ -88,37 +88,37 @@ def test_an_unknown_cost_says_that_prices_are_missing(project):
         (["--csv", "foreign.csv"], "JPO-E813", "foreign.csv: is of mnist/cnn/pytorch, and config.ini of digits/cnn/pytorch"),
     ],
 )
-def test_what_cannot_be_checked_is_one_line_and_exit_2(promised, words, code, message):
+def test_what_cannot_be_checked_is_one_line_and_exit_2(with_targets, words, code, message):
     log = Path("runs/run-1.csv").read_text().replace("dataset=digits", "dataset=mnist")
     Path("foreign.csv").write_text(log)
-    answer = promised.jpo("sla", "check", *words)
+    answer = with_targets.jpo("sla", "check", *words)
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
     assert message in answer.err
     assert f"[{code}]" in answer.err
 
 
-def test_a_run_of_another_workload_has_promises_of_its_own(promised):
-    log = promised.folder / "other.csv"
+def test_a_run_of_another_workload_has_targets_of_its_own(with_targets):
+    log = with_targets.folder / "other.csv"
     log.write_text(Path("runs/run-1.csv").read_text().replace("dataset=digits", "dataset=mnist").replace("run-1", "m-1"))
-    promised.jpo("observe", "--csv", str(log))
-    answer = promised.jpo("sla", "check", "m-1")
+    with_targets.jpo("observe", "--csv", str(log))
+    answer = with_targets.jpo("sla", "check", "m-1")
     assert (answer.code, "[JPO-E813]" in answer.err) == (2, True)
 
 
-def test_without_promises_the_way_to_some_is_named(project):
+def test_without_targets_the_way_to_some_is_named(project):
     answer = project.jpo("sla", "check")
     assert answer.code == 2
     assert "[sla] promises nothing; see `jpo sla suggest`" in answer.err
     assert "[JPO-E811]" in answer.err
 
 
-def test_gpus_of_this_machine_are_told_where_their_use_is_promised(promised, monkeypatch):
-    program = promised.folder / "nvidia-smi"
+def test_gpus_of_this_machine_are_named_where_their_utilisation_is_a_target(with_targets, monkeypatch):
+    program = with_targets.folder / "nvidia-smi"
     program.write_text("#!/bin/sh\necho '0, GPU-1, 81920, 1024, 37, NVIDIA A100-SXM4-80GB'\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{promised.folder}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{with_targets.folder}:/usr/bin:/bin")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert "NVIDIA A100-SXM4-80GB of this machine: GPU utilisation 37% now" in promised.jpo("sla", "check").out
+    assert "NVIDIA A100-SXM4-80GB of this machine: GPU utilisation 37% now" in with_targets.jpo("sla", "check").out
 
 
 def test_suggested_lines_can_be_pasted_and_are_kept_by_the_runs_they_come_from(project):
@@ -151,7 +151,7 @@ def test_with_few_runs_of_todays_values_all_that_ended_well_count_and_it_says_so
     assert "# time_max: unknown, measured in 2 of at least 3 runs; 1 more is needed (2 runs, 1m 38s to 1m 40s)" in few.out
 
 
-def test_a_limit_in_usd_says_so_beside_amounts_in_another_currency(project):
+def test_a_limit_in_usd_says_so_next_to_amounts_in_another_currency(project):
     with (project.folder / "jpo.toml").open("a") as file:
         file.write('currency = "EUR"\nper_usd = 0.5\n')  # [prices] stands last
     (line,) = [line for line in project.jpo("sla", "suggest").out.split("\n") if line.startswith("cost_max")]
@@ -172,14 +172,14 @@ def test_a_share_that_is_none_is_refused(project, share):
     assert project.jpo("sla", "suggest", "--keep", share).code == 2
 
 
-def test_promises_on_the_command_line_win_over_those_of_jpo_toml(promised):
-    answer = promised.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "2h", "--max-cost", "20", "-o", "json")
+def test_targets_on_the_command_line_win_over_those_of_jpo_toml(with_targets):
+    answer = with_targets.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "2h", "--max-cost", "20", "-o", "json")
     told = {one["name"]: one["limit"] for one in json.loads(answer.out)["sla"]}
     assert told == {"time_max": 7200, "cost_max": 20, "gpu_util_min": 0.5, "val_loss_max": 0.2}
 
 
-def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
-    """An agent that learnt from other promises begins anew: a moment is another promise each time."""
+def test_a_target_for_this_once_is_not_learnt_from(with_targets, monkeypatch):
+    """An agent that learnt from other targets begins anew: a deadline is another target each time."""
     learnt_from = []
 
     def learn(_store, _identity, _runs, request, **_when):
@@ -188,7 +188,7 @@ def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
 
     monkeypatch.setattr("jpo.learning.continual.keep_up", learn)
     for words in ((), ("--deadline", "2100-01-01T00:00Z", "--max-cost", "20")):
-        assert promised.jpo("suggest", "config.ini", *words).code == 0
+        assert with_targets.jpo("suggest", "config.ini", *words).code == 0
     lasting = {"time_max": 60, "gpu_util_min": 0.5, "val_loss_max": 0.2}
     assert learnt_from == [lasting, lasting]
 
@@ -202,8 +202,8 @@ def test_what_is_promised_for_once_is_not_learnt_from(promised, monkeypatch):
         ("--max-cost", "20EUR", "JPO-E803"),
     ],
 )
-def test_a_promise_that_is_past_or_no_amount_is_exit_2(promised, option, text, code):
-    answer = promised.jpo("suggest", "--dry-run", option, text)
+def test_a_target_that_is_past_or_no_amount_is_exit_2(with_targets, option, text, code):
+    answer = with_targets.jpo("suggest", "--dry-run", option, text)
     assert (answer.code, answer.out) == (2, "")
     assert f"jpo: {option}: " in answer.err
     assert f"[{code}]" in answer.err
@@ -214,7 +214,7 @@ def test_a_deadline_that_no_configuration_meets_is_exit_3(project):
     assert (answer.code, "[sla] time_max: no admissible configuration" in answer.err) == (3, True)
 
 
-def test_promises_that_contradict_each_other_are_exit_3_with_what_each_demands(project):
+def test_targets_that_contradict_each_other_are_exit_3_with_what_each_demands(project):
     answer = project.jpo("suggest", "--dry-run", "--no-learn", "--deadline", "45s", "--max-cost", "0.0007")
     assert (answer.code, answer.err.count("\n")) == (3, 1)
     assert "[sla]: time_max (45s) and cost_max (0.00070 USD) contradict each other" in answer.err
@@ -227,7 +227,7 @@ def test_the_guard_holds_values_set_by_hand_to_a_deadline_for_this_once(project)
     assert project.jpo("suggest", "--no-learn", "--set", "batch_size=32", "--deadline", "6h").code == 0
 
 
-def test_the_guard_holds_values_set_by_hand_to_every_promise_and_lets_todays_values_stay(project):
+def test_the_guard_holds_values_set_by_hand_to_every_target_and_lets_todays_values_stay(project):
     with (project.folder / "jpo.toml").open("a") as file:
         file.write("[sla]\nthroughput_min = 1000\n")
     refused = project.jpo("suggest", "--dry-run", "--no-learn", "--set", "batch_size=32")

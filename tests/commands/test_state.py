@@ -86,7 +86,7 @@ def test_a_backup_that_was_cut_off_is_refused_by_its_line(observed: Project) -> 
         (("import", "."), "JPO-E307"),
     ],
 )
-def test_a_file_that_cannot_be_is_told_and_nothing_left(observed: Project, words: tuple[str, str], code: str) -> None:
+def test_an_impossible_file_is_reported_and_nothing_left(observed: Project, words: tuple[str, str], code: str) -> None:
     os.mkfifo(observed.folder / "pipe")
     before = sorted(observed.folder.iterdir())
     answer = observed.jpo("state", *words)

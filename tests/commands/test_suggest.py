@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 
+from jpo.agent.policy import load_policy, save_policy
 from jpo.history import open_store
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def test_nothing_new_is_suggested_before_the_last_suggestion_was_tried(project: 
     assert suggestion(project, "--dry-run")["reason_codes"] != ["JPO-I611"]
 
 
-def test_the_wait_lasts_however_often_it_is_asked_and_whatever_older_runs_end(project: Project) -> None:
+def test_the_wait_lasts_however_often_it_is_asked_and_although_older_runs_end(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--no-learn")
     for _ in range(22):
         project.jpo("suggest", "config.ini", "--no-learn")
@@ -198,7 +199,7 @@ def test_the_wait_lasts_however_often_it_is_asked_and_whatever_older_runs_end(pr
     assert suggestion(project)["reason_codes"] == ["JPO-I611"]
 
 
-def test_a_promise_that_is_broken_ends_the_wait(project: Project) -> None:
+def test_a_broken_sla_target_ends_the_wait(project: Project) -> None:
     project.jpo("suggest", "config.ini", "--no-learn")
     with (project.folder / "jpo.toml").open("a") as file:
         file.write('[sla]\ntime_max = "1s"\n')
@@ -239,7 +240,7 @@ def test_follow_without_its_leader_in_config_ini_is_named(project: Project) -> N
     assert "follow needs memory_gib" in answer.err
 
 
-def test_runs_that_all_failed_are_told_apart_from_no_runs(empty: Project) -> None:
+def test_runs_that_all_failed_are_distinguished_from_no_runs(empty: Project) -> None:
     empty.log(1, 16, 100.0, status="failed")
     assert suggestion(empty)["reason_codes"] == ["JPO-I610"]
 
@@ -260,7 +261,7 @@ def test_what_is_preferred_decides(project: Project) -> None:
     assert chosen["time"] > chosen["cost"]
 
 
-def test_a_limit_that_todays_values_break_is_told(project: Project) -> None:
+def test_a_limit_that_todays_values_break_is_named(project: Project) -> None:
     with (project.folder / "jpo.toml").open("a") as file:
         file.write("[quota]\ncpus = 1\n")
     notices = suggestion(project, "--dry-run", "--explore", "off")["guard"]["notices"]  # type: ignore[index]
@@ -320,7 +321,7 @@ def test_the_teams_checker_sees_no_secret(project: Project, monkeypatch: pytest.
     assert "hunter2" not in answer.err
 
 
-def test_a_closed_stdout_is_told_too(project: Project) -> None:
+def test_a_closed_stdout_is_reported_too(project: Project) -> None:
     def closed(arguments: str) -> str:
         command = f"exec {sys.executable} -m jpo {arguments} >&-"
         done = subprocess.run(
@@ -353,7 +354,7 @@ def test_values_of_today_that_were_never_run_are_marked(project: Project) -> Non
     assert "JPO-W612" in suggestion(project)["reason_codes"]  # type: ignore[operator]
 
 
-def test_a_full_stdout_is_told_and_what_was_done_is_on_record(project: Project) -> None:
+def test_a_full_stdout_is_reported_and_what_was_done_is_on_record(project: Project) -> None:
     command = [sys.executable, "-m", "jpo", "suggest", "config.ini", "--no-learn"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -362,3 +363,16 @@ def test_a_full_stdout_is_told_and_what_was_done_is_on_record(project: Project) 
     assert done.returncode == 2
     assert "what was done is on record: see `jpo explain`" in done.stderr
     assert "written" in project.jpo("explain").out
+
+
+def test_a_policy_that_passed_its_release_test_decides(project: Project) -> None:
+    with open_store("sqlite:///.jpo/jpo.db") as store:
+        own = save_policy(load_policy().weights, released=("on",), card={"updates": 0})
+        store.save_agent("policy digits/cnn/pytorch", own, expected_version=0)
+    deciders = {
+        explore: json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json", "--explore", explore).out)[
+            "decided_by"
+        ]
+        for explore in ("on", "off")
+    }
+    assert deciders == {"on": "sac", "off": "belief"}

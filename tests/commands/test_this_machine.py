@@ -1,4 +1,4 @@
-"""What the machine has on which JPO runs: told by doctor, and a limit only where [quota] this_machine says so."""
+"""What the machine has on which JPO runs: listed by doctor, and a limit only where [quota] this_machine says so."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def ask_for(project: Project, gpus: int) -> None:
     project.config.write_text(project.config.read_text().replace("gpus = 2", f"gpus = {gpus}"))
 
 
-def test_gpus_are_told_with_type_memory_and_work(with_gpus: Project) -> None:
+def test_gpus_are_listed_with_type_memory_and_work(with_gpus: Project) -> None:
     code, found = diagnosis(with_gpus)
     assert (code, found["GPUs"]["finding"]) == (0, "2 × Tesla V100-SXM2-16GB (v100, 15.8 GiB); utilisation now: 97%, 0%")
     assert (found["CPUs"]["status"], found["memory"]["finding"].split()[1]) == ("ok", "GiB")
@@ -87,7 +87,7 @@ def test_with_it_no_suggestion_asks_for_more(with_gpus: Project) -> None:
     assert with_gpus.jpo("suggest", "config.ini", "--set", "gpus=1").code == 0
 
 
-def test_where_nobody_can_tell_gpus_are_not_limited_and_doctor_says_so(
+def test_where_gpus_are_unknown_they_are_not_limited_and_doctor_says_so(
     with_gpus: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit(with_gpus)
@@ -98,7 +98,7 @@ def test_where_nobody_can_tell_gpus_are_not_limited_and_doctor_says_so(
     assert with_gpus.jpo("suggest", "config.ini", "--set", "gpus=4").code == 0
 
 
-def test_idle_gpus_of_the_newest_run_are_told_by_doctor_and_suggest(with_gpus: Project) -> None:
+def test_idle_gpus_of_the_newest_run_are_named_by_doctor_and_suggest(with_gpus: Project) -> None:
     for number, busy in ((7, 0.7), (8, 0.01)):
         log = with_gpus.log(number, 16, 300.0)
         log.write_text(log.read_text().replace("# cpus=2", "# cpus=1\n# gpus=2"))

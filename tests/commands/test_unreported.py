@@ -32,7 +32,7 @@ def test_a_check_of_the_sla_counts_it(unreported: Project) -> None:
     assert check["measured"] == pytest.approx(41 / 3600 * HOUR_USD)
 
 
-def test_suggested_promises_count_it(unreported: Project) -> None:
+def test_suggested_sla_targets_count_it(unreported: Project) -> None:
     told = json.loads(unreported.jpo("sla", "suggest", "-o", "json").out)["thresholds"]
     assert next(one for one in told if one["name"] == "cost_max")["most"] == pytest.approx(104 / 3600 * HOUR_USD)
 

@@ -1,4 +1,4 @@
-"""A reader with a small table of names of its own, so that these tests stand without the guard."""
+"""A reader with a small table of names of its own, so that these tests do without the guard."""
 
 from __future__ import annotations
 

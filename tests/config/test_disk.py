@@ -36,7 +36,7 @@ def write(path: Path, edit: Edit = EDIT, read: bytes = OLD) -> None:
 
 
 def in_child(act: Callable[[], object]) -> int:
-    """Start `act` in a process of its own; its exit status tells how it ended."""
+    """Start `act` in a process of its own; its exit status says how it ended."""
     child = os.fork()
     if child:
         return child
@@ -73,7 +73,7 @@ def open_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_write_replaces_the_value_and_leaves_nothing_beside_it(path: Path) -> None:
+def test_write_replaces_the_value_and_leaves_no_other_file(path: Path) -> None:
     write(path)
     assert path.read_bytes() == NEW
     assert list(path.parent.iterdir()) == [path]
@@ -155,7 +155,7 @@ def test_an_edit_that_does_not_fit_leaves_the_file(path: Path) -> None:
     assert (path.read_bytes(), list(path.parent.iterdir())) == (OLD, [path])
 
 
-def test_a_full_disk_leaves_the_file_and_nothing_beside_it(path: Path) -> None:
+def test_a_full_disk_leaves_the_file_and_no_other(path: Path) -> None:
     def on_full_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # writing beyond it fails as on a full disk
         write(path)

@@ -78,7 +78,7 @@ def proof_of(result: bytes) -> None:
         (TEXT + b"\n", "other lines change"),
     ],
 )
-def test_the_proof_notices_whatever_else_changes(result: bytes, finding: str) -> None:
+def test_the_proof_notices_everything_else_that_changes(result: bytes, finding: str) -> None:
     proof_of(TEXT.replace(b"32", b"64"))
     with pytest.raises(EditError) as refusal:
         proof_of(result)

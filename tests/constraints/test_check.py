@@ -98,7 +98,7 @@ def test_keeping_everything_is_approved_under_any_limits(current, limits):
 
 
 @given(values(sorted(DEFAULTS), st.integers(1, 500).map(float)), values(sorted(DEFAULTS), WIDE), some_limits, st.booleans())
-def test_what_is_offered_obeys_every_rule_and_lies_within_the_limits(current, proposed, limits, measured):
+def test_what_is_offered_obeys_every_rule_and_is_within_the_limits(current, proposed, limits, measured):
     facts = Facts(gpu_memory_gib_now=8.0 if measured else None)
     verdict = check(current, proposed, limits, facts)
     assert approves(current, proposed, limits, facts) == verdict.approved

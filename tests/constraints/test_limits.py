@@ -16,7 +16,7 @@ def test_every_parameter_has_a_built_in_limit():
     assert limits_from({}) == Limits()
 
 
-def test_built_in_limits_are_those_that_were_promised():
+def test_built_in_limits_are_those_that_are_published():
     built_in = Limits().parameters
     assert (built_in["batch_size"].low, built_in["batch_size"].high) == (1, math.inf)
     assert (built_in["learning_rate"].low, built_in["learning_rate"].high) == (0.0001, 0.1)

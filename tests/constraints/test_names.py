@@ -69,14 +69,14 @@ def test_a_message_shows_only_the_start_of_a_very_long_value():
     assert len(str(caught.value)) < 200
 
 
-def test_the_unit_of_a_memory_size_stands_in_the_value_or_in_the_option():
+def test_the_unit_of_a_memory_size_is_in_the_value_or_in_the_option():
     assert memory_unit_gib("memory_gb", "16Gi") == 1.0
     assert memory_unit_gib("memory-mib", "16") == 2**-10
     assert memory_unit_gib("memory", "16") is None
 
 
 @given(st.sampled_from(sorted(WELL_KNOWN)), st.text(max_size=80))
-def test_whatever_the_text_the_answer_is_a_finite_number_or_nothing_or_a_reason(name, text):
+def test_any_text_is_answered_by_a_finite_number_or_nothing_or_a_reason(name, text):
     try:
         value = parse_value(name, WELL_KNOWN[name][0], text)
     except ValueError:

@@ -29,7 +29,7 @@ def test_spot_prices_count_where_they_are_in_force() -> None:
     assert allowed({**prices, "spot": "true"})
 
 
-def test_by_a_catalogue_the_guard_believes_what_it_is_told() -> None:
+def test_by_a_catalogue_the_guard_believes_the_price_it_is_given() -> None:
     assert allowed({"catalogue": "aws"}, Facts(usd_per_hour_next=2.9))
     assert not allowed({"catalogue": "aws"}, Facts(usd_per_hour_next=3.1))
     assert allowed({"catalogue": "aws"})  # nothing is known, and nothing said

@@ -83,7 +83,7 @@ SLA_TARGETS = [  # rule, limit, fact, kept, broken
 
 
 @pytest.mark.parametrize(("rule", "limit", "fact", "kept", "broken"), SLA_TARGETS)
-def test_a_promise_is_judged_by_the_forecast_and_only_if_there_is_one(rule, limit, fact, kept, broken):
+def test_an_sla_target_is_judged_by_the_forecast_and_only_if_there_is_one(rule, limit, fact, kept, broken):
     assert not list(rule(NOW, NOW, Limits(**limit), Facts()))
     assert not list(rule(NOW, NOW, Limits(**limit), Facts(**{fact: kept})))
     assert not list(rule(NOW, NOW, Limits(), Facts(**{fact: broken})))
@@ -91,7 +91,7 @@ def test_a_promise_is_judged_by_the_forecast_and_only_if_there_is_one(rule, limi
     assert (violation.rule, set(violation.involves)) == (rule.__name__, set(NOW)), "it depends on all values"
 
 
-def test_a_broken_promise_is_told_with_its_unit_and_its_name_in_jpo_toml():
+def test_a_broken_target_is_named_with_its_unit_and_its_name_in_jpo_toml():
     (found,) = rules.memory_within_sla(NOW, NOW, Limits(memory_max_gib=64), Facts(memory_gib_next=65.04))
     assert found.message == "the run is expected to need 65.04 GiB; [sla] memory_max_gib is 64 GiB"
     assert (found.wanted, found.allowed) == ("65.04 GiB", "<= 64 GiB")
@@ -99,13 +99,13 @@ def test_a_broken_promise_is_told_with_its_unit_and_its_name_in_jpo_toml():
     assert found.allowed == ">= 500 samples/s"
 
 
-def test_hours_are_told_as_hours_and_two_numbers_so_that_they_are_seen_to_differ():
-    def told(seconds: float) -> str:
+def test_hours_are_written_as_hours_and_two_numbers_so_that_they_are_seen_to_differ():
+    def finding(seconds: float) -> str:
         (found,) = rules.time_within_sla(NOW, NOW, Limits(time_max_seconds=21_600), Facts(duration_seconds_next=seconds))
         return found.message
 
-    assert told(27_000) == "the run is expected to take 7.5 h; [sla] time_max is 6 h"
-    assert told(21_600.5) == "the run is expected to take 6.000138889 h; [sla] time_max is 6 h"
+    assert finding(27_000) == "the run is expected to take 7.5 h; [sla] time_max is 6 h"
+    assert finding(21_600.5) == "the run is expected to take 6.000138889 h; [sla] time_max is 6 h"
 
 
 def test_a_rule_says_in_words_what_was_wanted_and_what_is_allowed():

@@ -72,7 +72,7 @@ def process(folder: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("how", [["-S", "-m", "constraints"], ["-I", "-S", "constraints"]])
-def test_a_copy_of_the_folder_that_stands_alone_approves_and_rejects(how, alone, tmp_path):
+def test_a_copy_of_the_folder_alone_approves_and_rejects(how, alone, tmp_path):
     fine = write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 128"))
     assert process(alone, *how, *fine) == (0, f"approved: batch_size 64 -> 128; {ALL} rules\n", "")
     code, out, err = process(alone, *how, *write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 1000")))
@@ -102,7 +102,7 @@ def test_limits_may_stand_in_pyproject_toml(tmp_path, capsys):
     assert "above 100" in capsys.readouterr().out
 
 
-def test_the_checker_of_a_team_runs_in_a_process_that_stands_alone(alone, tmp_path):
+def test_the_checker_of_a_team_runs_in_a_process_of_its_own(alone, tmp_path):
     limits = '[check]\ncommand = ["grep", "-q", "batch_size = 96", "{config}"]\n'
     files = write(tmp_path, before=BEFORE, after=BEFORE.replace("= 64", "= 128"), limits=limits)
     assert process(alone, "-I", "-S", "constraints", *files)[0] == 1
@@ -185,7 +185,7 @@ def test_a_value_that_is_not_understood_today_is_no_parameter_and_must_not_chang
     assert review(before.replace("= 16", "= 32"), before)[0] == 1
 
 
-def test_a_name_that_stands_in_two_sections_is_no_parameter_until_jpo_toml_says_which(review):
+def test_a_name_in_two_sections_is_no_parameter_until_jpo_toml_says_which(review):
     before = BEFORE + "[evaluation]\nbatch_size = 256\n"
     code, out, _ = review(before.replace("= 64", "= 128"), before)
     assert code == 1
@@ -193,7 +193,7 @@ def test_a_name_that_stands_in_two_sections_is_no_parameter_until_jpo_toml_says_
     assert review(before.replace("= 64", "= 128"), before, '[parameters]\nbatch_size = { key = "training.batch_size" }')[0] == 0
 
 
-def test_json_tells_the_same(review):
+def test_json_says_the_same(review):
     code, out, _ = review(BEFORE.replace("= 64", "= 1000"), BEFORE, None, "-o", "json")
     answer = json.loads(out)
     assert (code, answer["approved"], answer["rules"]) == (1, False, ALL)

@@ -80,7 +80,7 @@ def test_a_server_that_crashes_and_comes_back_lost_nothing_that_it_acknowledged(
         assert (verify(store).ok, verify(store).records, len(set(recorded))) == (True, len(recorded), len(recorded))
 
 
-def test_a_lost_connection_is_told_and_a_restarting_server_waited_for(own_postgres: Any) -> None:
+def test_a_lost_connection_is_reported_and_a_restarting_server_waited_for(own_postgres: Any) -> None:
     url = own_postgres.new_database()
     with open_store(url) as store:
         own_postgres.stop("fast")
@@ -112,7 +112,7 @@ def test_a_database_with_a_smaller_alphabet_takes_what_it_can_and_says_why_not_m
 
 
 @pytest.mark.parametrize("state", ["26000", "42P05"])
-def test_a_pooler_that_keeps_no_sessions_is_told_and_not_taken_for_damage(state: str) -> None:
+def test_a_pooler_that_keeps_no_sessions_is_named_and_not_taken_for_damage(state: str) -> None:
     psycopg = pytest.importorskip("psycopg")
     from jpo.history.postgres.failures import reported
 
@@ -121,7 +121,7 @@ def test_a_pooler_that_keeps_no_sessions_is_told_and_not_taken_for_damage(state:
     assert caught.value.code == "JPO-E513"
 
 
-def test_a_server_that_is_not_there_is_told_within_the_timeout(url: str) -> None:
+def test_a_server_that_is_not_there_is_reported_within_the_timeout(url: str) -> None:
     with socket.socket() as silent:  # accepts, and never says a word
         silent.bind(("127.0.0.1", 0))
         silent.listen(8)
@@ -134,7 +134,7 @@ def test_a_server_that_is_not_there_is_told_within_the_timeout(url: str) -> None
             assert "hunter2" not in str(error)
 
 
-def test_a_wrong_password_is_told_at_once_and_not_shown(own_postgres: Any) -> None:
+def test_a_wrong_password_is_reported_at_once_and_not_shown(own_postgres: Any) -> None:
     url = own_postgres.new_database()
     own_postgres.sql("CREATE ROLE locked LOGIN PASSWORD 'right'", "postgres")
     hba = own_postgres.sql("SHOW hba_file", "postgres")
@@ -147,7 +147,7 @@ def test_a_wrong_password_is_told_at_once_and_not_shown(own_postgres: Any) -> No
     assert (error.code, "password authentication failed" in str(error), "hunter2" in str(error)) == ("JPO-E513", True, False)
 
 
-def test_a_role_that_may_not_create_the_schema_is_told_what_to_ask_for(postgres: Any, url: str) -> None:
+def test_a_role_that_may_not_create_the_schema_gets_what_to_ask_for(postgres: Any, url: str) -> None:
     postgres.sql("CREATE ROLE visitor LOGIN", "postgres")
     error = refusal(url.replace("jpo@", "visitor@"))
     assert (error.code, "CREATE SCHEMA jpo AUTHORIZATION" in error.remedy) == ("JPO-E514", True)
@@ -193,7 +193,7 @@ def test_other_schemas_of_the_database_are_left_alone(postgres: Any, url: str) -
     assert postgres.sql("SELECT count(*) FROM public.runs", database_of(url)) == "0"
 
 
-def test_a_table_that_is_gone_is_told_as_damage(postgres: Any, url: str) -> None:
+def test_a_table_that_is_gone_is_reported_as_damage(postgres: Any, url: str) -> None:
     open_store(url).close()
     postgres.sql("DROP TABLE jpo.audit", database_of(url))
     assert refusal(url).code == "JPO-E502"

@@ -170,7 +170,7 @@ def test_series_may_come_after_their_run_and_survive_what_it_gains(store: Store)
     assert store.series_of(a_run()) == (CPU,)
 
 
-def test_a_series_whose_run_cannot_be_told_is_left_out(store: Store) -> None:
+def test_a_series_whose_run_is_ambiguous_is_left_out(store: Store) -> None:
     store.record(Finished((a_run(), a_run(identity=CIFAR)), series=(CPU, replace(CPU, run_id="never"))), now=300.0)
     assert store.series_of(a_run()) == store.series_of(a_run(identity=CIFAR)) == ()
 
@@ -197,7 +197,7 @@ def test_a_suggestion_is_read_back_equal(store: Store) -> None:
     assert store.suggestions_of(CIFAR) == ()
 
 
-def test_rollbacks_are_found_among_the_suggestions_whatever_the_others_say(store: Store) -> None:
+def test_rollbacks_are_found_among_suggestions_of_any_content(store: Store) -> None:
     append(store, a_suggestion("s1", reasons=('"decided_by":"rollback"',)))
     rollbacks = [a_suggestion(f"r{at}", float(at), decided_by="rollback", undoes="s1", pinned_until=9.5) for at in (3, 2)]
     for one in (*rollbacks, a_suggestion("r4", decided_by="rollback"), a_suggestion("r5", identity=CIFAR, decided_by="rollback")):

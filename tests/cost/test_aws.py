@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("boto3")
 pytest.importorskip("moto")
 
-from price_list import PriceList, Teller, moto_server, prices, product, told
+from price_list import Handler, PriceList, moto_server, price_list_server, prices, product
 
 from jpo.cost.aws import Offers, read_offers
 from jpo.errors import JpoError, TelemetryError, UsageError
@@ -30,7 +30,7 @@ def price_list(ec2: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceList]
     """A Price List which knows three instances; AWS' own settings lead there and to moto."""
     nowhere = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), "/nowhere")
     monkeypatch.delenv("AWS_PROFILE", raising=False)
-    with told(prices(G5)) as server:
+    with price_list_server(prices(G5)) as server:
         endpoints = {"AWS_ENDPOINT_URL_EC2": ec2, "AWS_ENDPOINT_URL_PRICING": server.url, "AWS_EC2_METADATA_DISABLED": "true"}
         for name, value in {**nowhere, **endpoints, "AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": SECRET}.items():
             monkeypatch.setenv(name, value)
@@ -63,9 +63,9 @@ def test_the_price_is_that_of_a_shared_linux_machine_of_the_region(price_list: P
 
 
 def test_two_prices_of_one_instance_are_none(price_list: PriceList) -> None:
-    def twice(teller: Teller) -> None:
-        one = G5.get(teller.filters["instanceType"], 1.0)
-        prices({teller.filters["instanceType"]: one})(teller) if one == 1.006 else teller.send(
+    def twice(handler: Handler) -> None:
+        one = G5.get(handler.filters["instanceType"], 1.0)
+        prices({handler.filters["instanceType"]: one})(handler) if one == 1.006 else handler.send(
             {"PriceList": [product(1), product(2)]}
         )
 
@@ -97,12 +97,12 @@ def refused(kind: type[JpoError], code: str, **how: object) -> str:
 def test_refusals_and_nonsense_are_one_line(
     price_list: PriceList, answer: tuple[object, int], kind: type[JpoError], code: str
 ) -> None:
-    price_list.answer = lambda teller: teller.send(*answer)
+    price_list.answer = lambda handler: handler.send(*answer)
     refused(kind, code)
 
 
 def test_an_answer_that_hangs_ends_with_the_deadline(price_list: PriceList) -> None:
-    price_list.answer = lambda teller: teller.server.over.wait(60) or None
+    price_list.answer = lambda handler: handler.server.over.wait(60) or None
     assert "no complete answer within 1s" in refused(TelemetryError, "JPO-E806", seconds=1.0)
 
 

@@ -161,7 +161,7 @@ def test_a_price_of_energy_alone_is_no_price_of_the_machine() -> None:
     assert run_cost_usd(a_priced_run(None), Prices(usd_per_gpu_hour=0.0)) == 0.0
 
 
-def test_power_that_was_measured_makes_the_hour_dearer() -> None:
+def test_power_that_was_measured_makes_the_hour_more_expensive() -> None:
     prices = Prices(usd_per_gpu_hour=1.0, usd_per_kwh=0.5)
     assert usd_per_hour({"gpus": 2}, prices, power_watts=500.0) == pytest.approx(2.25)
     assert usd_per_hour({"gpus": 2}, ALL, power_watts=500.0) == pytest.approx(4.0)

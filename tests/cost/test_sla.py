@@ -33,7 +33,7 @@ def verdicts(targets: dict[str, float], status: RunStatus = RunStatus.SUCCEEDED,
     return [check.verdict for check in check_run(targets, run, FREE)]
 
 
-def test_the_table_names_every_promise_of_jpo_toml_and_quantities_that_are_forecast_and_measured() -> None:
+def test_the_table_names_every_target_of_jpo_toml_and_quantities_that_are_forecast_and_measured() -> None:
     assert list(SLA_TARGETS) == list(SlaTable.model_fields) == list(ALL) == list(AT_BEST) == list(names.TARGETS)
     assert set(SLA_TARGETS) == set(limits.SLA)
     for record in (Forecast, Outcome):
@@ -41,7 +41,7 @@ def test_the_table_names_every_promise_of_jpo_toml_and_quantities_that_are_forec
 
 
 @pytest.mark.parametrize(("name", "limit"), ALL.items())
-def test_a_forecast_keeps_risks_or_breaks_a_promise_on_its_own_side(name: str, limit: float) -> None:
+def test_a_forecast_keeps_risks_or_breaks_a_target_on_its_own_side(name: str, limit: float) -> None:
     target = SLA_TARGETS[name]
     worse = 1.1 if target.at_most else 1 / 1.1
 
@@ -75,7 +75,7 @@ def test_a_cost_is_what_was_measured_or_what_time_and_prices_make_and_never_zero
     assert measured("cost_max", a_run(outcome=Outcome(cost_usd=7.0)), FREE) == 7
 
 
-def test_what_is_missed_is_a_log_ratio_bounded_and_summed_over_broken_promises() -> None:
+def test_what_is_missed_is_a_log_ratio_bounded_and_summed_over_broken_targets() -> None:
     run = a_run(outcome=Outcome(duration_seconds=200.0, gpu_utilisation=0.4, val_loss=0.3))
     assert missed({"time_max": 100.0}, run, FREE) == pytest.approx(math.log(2))
     assert missed({"gpu_util_min": 0.5}, run, FREE) == pytest.approx(math.log(0.5 / 0.4))
@@ -91,7 +91,7 @@ def test_where_no_ratio_exists_the_difference_relative_to_the_limit_is_missed() 
     assert missed({"val_loss_max": 0.0}, a_run(outcome=Outcome(val_loss=0.1)), FREE) == MOST_MISSED
 
 
-def test_compliance_counts_what_is_known_of_runs_pairs_and_promises() -> None:
+def test_compliance_counts_what_is_known_of_runs_pairs_and_targets() -> None:
     def checks(time: str, cost: str) -> list[SlaCheck]:
         return [SlaCheck("time_max", 1.0, time), SlaCheck("cost_max", 1.0, cost)]  # type: ignore[arg-type]
 

@@ -75,12 +75,12 @@ def test_fewer_than_three_runs_tell_no_threshold_and_how_many_are_missing() -> N
     assert threshold("time_max", [], 0.95).least is None
 
 
-def test_runs_that_differ_too_much_promise_nothing() -> None:
+def test_runs_that_differ_too_much_give_no_target() -> None:
     assert threshold("time_max", [1.0, 100.0, 10_000.0], 0.999).why_not == "the runs differ too much"
     assert threshold("gpu_util_min", [0.0, 0.5, 0.9], 0.95).limit is None
 
 
-def test_gpus_that_were_always_idle_promise_nothing_and_not_because_they_differ() -> None:
+def test_gpus_that_were_always_idle_give_no_target_and_not_because_they_differ() -> None:
     assert threshold("gpu_util_min", [0.0, 0.0, 0.0], 0.95).why_not == "the runs measured nothing but 0"
 
 

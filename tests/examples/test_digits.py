@@ -170,7 +170,7 @@ def test_an_error_during_training_ends_the_run_as_failed(tmp_path, read_log):
     assert read_log(tmp_path / "run-1.csv").facts["status"] == "failed"
 
 
-def test_a_trial_on_part_of_the_data_says_so_and_tells_evaluation_apart(tmp_path, read_log):
+def test_a_trial_on_part_of_the_data_says_so_and_separates_evaluation(tmp_path, read_log):
     subprocess.run(command(tmp_path, "--fraction", "0.1", epochs=3), stdout=subprocess.DEVNULL, env=environment(), check=True)
     log = read_log(tmp_path / "run-1.csv")
     assert log.facts["data_fraction"] == "0.1"

@@ -29,7 +29,7 @@ def test_recorded_log_is_whole(path, read_log):
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_jpo_reads_from_a_recorded_log_what_stands_in_it(path, read_log):
+def test_jpo_reads_from_a_recorded_log_what_is_in_it(path, read_log):
     facts, run = read_log(path).facts, log.read_log(path)
     assert (run.run_id, run.status, run.outcome.converged) == (facts["run_id"], facts["status"], facts["converged"] == "true")
     assert {name: float(facts[name]) for name in run.parameters} == run.parameters

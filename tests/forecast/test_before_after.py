@@ -51,7 +51,7 @@ def test_what_is_not_finite_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("value", [65536.1, 12.3, 1e-7, 0.1, -0.3, 0.0])
-def test_equal_values_are_no_change_whatever_their_mean_is_rounded_to(value: float) -> None:
+def test_equal_values_are_no_change_however_their_mean_is_rounded(value: float) -> None:
     words = {compare("x", [value] * n, [value] * m, more_is_better=True, seed=0).word for n in range(3, 9) for m in range(3, 9)}
     assert words == {"no clear change"}
 

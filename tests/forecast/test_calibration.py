@@ -63,11 +63,11 @@ def forecasts_and_outcomes(runs: Sequence[Run], quantity: str = "duration_second
     return [(round(forecast.mean, 9), came) for forecast, came in one_step_forecasts(believe, CANDIDATES, runs)[quantity]]
 
 
-def test_each_run_stands_beside_its_forecast_from_those_before_it() -> None:
+def test_each_run_is_paired_with_its_forecast_from_those_before_it() -> None:
     assert forecasts_and_outcomes([a_run(2, 30.0), a_run(0, 10.0), a_run(1, 20.0)]) == [(1.0, 20.0), (2.0, 30.0)]
 
 
-def test_losses_are_watched_beside_durations_where_they_were_measured() -> None:
+def test_losses_are_watched_as_well_as_durations_where_they_were_measured() -> None:
     runs = [a_run(0, 10.0), a_run(1, 20.0, loss=0.5), a_run(2, None, loss=0.7), a_run(3, 9.0, loss=-1.0)]
     assert forecasts_and_outcomes(runs, "val_loss") == [(2.0, 0.5), (4.0, 0.7)]
     assert forecasts_and_outcomes(runs) == [(1.0, 20.0), (3.0, 9.0)]

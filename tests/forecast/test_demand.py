@@ -56,7 +56,7 @@ def test_noise_between_equal_runs_is_learnt() -> None:
     assert math.log(shaky.high[0] / shaky.low[0]) > 1
 
 
-def test_a_ratio_of_0_or_1_that_was_measured_lies_within_its_interval() -> None:
+def test_a_ratio_of_0_or_1_that_was_measured_is_within_its_interval() -> None:
     idle, busy = ({"gpu_utilisation": share, "cpu_utilisation": share} for share in (0.0, 1.0))
     candidates = grid(("gpus", [1.0, 8.0]), ("cpus", [1.0, 64.0]))
     for measured in (idle, busy):
@@ -89,7 +89,7 @@ one_run = st.tuples(st.sampled_from([1.0, 2.0, 1024.0]), st.sampled_from([1.0, 8
 
 
 @given(st.lists(one_run, min_size=1, max_size=12))
-def test_forecasts_are_finite_and_in_order_whatever_was_measured(rows: list[tuple[float, ...]]) -> None:
+def test_forecasts_are_finite_and_in_order_for_any_measurements(rows: list[tuple[float, ...]]) -> None:
     candidates = grid(("batch_size", [1.0, 2.0, 1024.0, 1e9]), ("gpus", [1.0, 8.0, 4096.0]))
     measured = [dict(zip(FIELDS, rest, strict=True)) for _, _, *rest in rows]
     runs = [a_run(i, {"batch_size": rows[i][0], "gpus": rows[i][1]}, **quantities) for i, quantities in enumerate(measured)]

@@ -28,7 +28,7 @@ def test_student_t_by_hand() -> None:
     assert student_t(np.array([[0.2, -0.1]]), np.array([0.01, 0.02])) == pytest.approx([by_hand])
 
 
-def test_a_row_that_stands_alone_moves_by_the_share_of_the_misfit() -> None:
+def test_an_isolated_row_moves_by_the_share_of_the_discrepancy() -> None:
     """Candidate 1 took twice as long as simulated: level 1/2 ln 2 above, of which tau^2 / (tau^2 + noise^2) = .8 moves both."""
     result = adjusted(np.zeros((1, 2)), seen((0, 0.0), (1, LN2)), NO_MEASUREMENTS, MISFIT, rows("batch_size", 32, 4096))
     assert result.log[0] == pytest.approx([0, 0.8 * LN2], rel=1e-3)

@@ -143,7 +143,7 @@ def test_one_more_point_never_makes_it_less(points: Floats, more: list[int]) -> 
     assert hypervolume(wider, reference) >= hypervolume(points, reference)
 
 
-def test_the_usual_reference_lies_beyond_the_worst_whatever_its_sign() -> None:
+def test_the_usual_reference_is_beyond_the_worst_for_either_sign() -> None:
     assert reference_beyond(np.array([[10.0, -0.5, 0.0], [20.0, -0.8, 0.0]])).tolist() == pytest.approx([22.0, -0.45, 0.0])
 
 

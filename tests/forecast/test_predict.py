@@ -46,7 +46,7 @@ def test_an_interval_holds_both_particles_and_is_widened_by_a_fifth_around_its_m
     assert math.log(duration.low / 100) == pytest.approx(middle + 1.2 * (low - middle), abs=1e-3)
 
 
-def test_what_was_run_has_no_misfit_that_nobody_knows() -> None:
+def test_what_was_run_has_no_unknown_discrepancy() -> None:
     here, there = (predict(replace(BELIEF, log_time=0 * BELIEF.log_time), row, usd_per_hour=None) for row in (0, 1))
     assert here.duration_seconds is not None
     assert there.duration_seconds is not None

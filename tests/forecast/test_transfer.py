@@ -87,7 +87,7 @@ def test_the_same_seed_recalls_the_same_surfaces() -> None:
     assert (first.draws.log_time != other.draws.log_time).any()
 
 
-def test_three_configurations_say_nothing_about_a_surface_whatever_else_varied() -> None:
+def test_three_configurations_say_nothing_about_a_surface_even_if_other_values_varied() -> None:
     few = [*job("a", -0.5, GRID[:3]), *job("b", -0.5, GRID[:3])]
     varied = [run for n in range(5) for run in job("c", -0.5, GRID[:3], momentum=n / 10)]
     assert fit_surfaces([*few, *varied], ("batch_size",)) == []

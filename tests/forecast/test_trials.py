@@ -20,7 +20,7 @@ def one_law(*columns):
     return Laws(np.zeros((400, len(columns))) + np.array(columns), seed=0)
 
 
-def test_a_trial_tells_start_up_and_end_from_its_epochs():
+def test_a_trial_separates_start_up_and_end_from_its_epochs():
     result = trial_of(TrialLog("t", {}, rows_of([15.0, 25.0, 35.0, 45.0]), fraction=1.0, started_at=0.0, ended_at=47.0))
     assert (result.epoch_seconds, result.around_seconds, result.samples, result.epochs) == (10.0, 7.0, 100.0, 3.0)
 
@@ -71,7 +71,7 @@ def test_two_shares_of_the_data_tell_what_does_not_shrink_with_them():
     assert seconds.mean == pytest.approx(480, rel=0.12)
 
 
-def test_the_interval_is_wider_the_farther_the_full_run_lies():
+def test_the_interval_is_wider_the_farther_the_full_run_is():
     short, long = ({**VALUES, "epochs": epochs} for epochs in (8.0, 8000.0))
     few, many = full_runs([trial()], [VALUES], [short, long], one_law(0.0, 0.0, 0.0))
     assert many.high / many.low > 1.2 * few.high / few.low
@@ -83,7 +83,7 @@ def test_trials_that_no_law_explains_widen_the_interval():
     assert wide.high / wide.low > 3 * some.high / some.low
 
 
-def test_an_evaluation_that_a_row_tells_apart_is_not_multiplied_with_the_data():
+def test_an_evaluation_that_a_row_separates_is_not_multiplied_with_the_data():
     with_evaluation = trial(
         0.1, 1.0 + 2.0, samples=1e4, evaluation=2 / 3
     )  # 10 s to train on all; 2 s to evaluate, whatever is trained on

@@ -1,6 +1,6 @@
 """The golden harness: plays a scenario through the command line and compares what it printed and wrote with files on record.
 
-A scenario is a project and a series of commands on it, with a clock that stands still within a command and is set by the
+A scenario is a project and a series of commands on it, with a clock that does not advance within a command and is set by the
 scenario between them. Every command leaves one document: exit code, codes on stderr, stdout as data, and files that it wrote.
 Only `jpo.__main__.run` is called, in this process, so that whatever moves inside jpo cannot move the harness. Commands read the
 clock as `time.time()`.

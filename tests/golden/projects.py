@@ -1,4 +1,4 @@
-"""The projects that the golden scenarios start from: the quickstart, and a team's with prices, promises and failed runs.
+"""The projects that the golden scenarios start from: the quickstart, and a team's with prices, SLA targets and failed runs.
 
 Everything is fixed: texts, numbers, times. Nothing of jpo is imported.
 """
@@ -136,7 +136,7 @@ def quickstart(folder: Path) -> None:
 
 
 def team(folder: Path) -> None:
-    """Two workloads with one store, prices of a catalogue in euros, promises, a preference of their own, runs that failed."""
+    """Two workloads with one store, prices of a catalogue in euros, SLA targets, a preference of their own, runs that failed."""
     (folder / "runs").mkdir(parents=True)
     (folder / "config.ini").write_bytes(CONFIG.encode())
     (folder / "other.ini").write_text(OTHER_CONFIG)

@@ -93,7 +93,7 @@ def spoil(path: Path) -> None:
 
 
 def refusal(code: str, command: str, *environment: tuple[str, str], before: Callable[[Path], object] | None = None) -> Step:
-    """A command that ends with this error; what follows the code in the name tells it from others."""
+    """A command that ends with this error; what follows the code in the name distinguishes it from others."""
     return Step(code, command, "none", before=before, environment=environment)
 
 

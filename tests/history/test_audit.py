@@ -230,8 +230,8 @@ def test_a_time_before_which_there_is_a_minus_can_be_verified(database: Path) ->
         assert verify(store).ok
 
 
-def test_an_appended_row_with_a_right_hash_stands_after_the_anchor(database: Path) -> None:
-    """A chain without a key cannot tell who appended; the anchor says which records are younger than it."""
+def test_an_appended_row_with_a_right_hash_comes_after_the_anchor(database: Path) -> None:
+    """A chain without a key does not show who appended; the anchor says which records are younger than it."""
     with open_store(f"sqlite:///{database}") as store:
         last, anchor = list(store.audit_rows())[-1], verify(store).head
     forged = chain(last, 99.0, "written", DIGITS, "{}")

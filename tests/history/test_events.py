@@ -29,14 +29,14 @@ SUGGESTION = a_suggestion(
 )
 
 
-def told(suggestion: Suggestion = SUGGESTION) -> dict[str, object]:
-    """What stands in the log, read back from its text."""
+def logged(suggestion: Suggestion = SUGGESTION) -> dict[str, object]:
+    """What is in the log, read back from its text."""
     found: dict[str, object] = json.loads(canonical(suggested(suggestion, "config.ini", "cd" * 32).data))
     return found
 
 
-def test_a_suggestion_can_be_retold_from_its_record_alone() -> None:
-    data = told()
+def test_a_suggestion_can_be_rebuilt_from_its_record_alone() -> None:
+    data = logged()
     for name in ("suggestion_id", "keys", "current", "suggested", "decided_by", "confidence", "policy", "seed"):
         assert data[name] == getattr(SUGGESTION, name)
     for name in ("guard", "preference"):
@@ -53,7 +53,7 @@ def test_a_suggestion_can_be_retold_from_its_record_alone() -> None:
 
 def test_no_part_of_a_suggestion_is_forgotten_by_the_log() -> None:
     elsewhere = {"identity": "column", "created_at": "column", "status": "kind", "now": "forecast", "next": "forecast"}
-    missing = {one.name for one in fields(Suggestion)} - elsewhere.keys() - told().keys()
+    missing = {one.name for one in fields(Suggestion)} - elsewhere.keys() - logged().keys()
     assert missing == set()
 
 
@@ -98,7 +98,7 @@ def test_a_refusal_says_what_was_wanted_of_which_file_and_why_not() -> None:
     }
 
 
-def test_a_run_can_be_retold_from_its_record_alone() -> None:
+def test_a_run_can_be_rebuilt_from_its_record_alone() -> None:
     run = Run("r1", DIGITS, {"batch_size": 64.0}, RunStatus.FAILED, 10.0, 60.0, Outcome(duration_seconds=50.0), "csv")
     data = json.loads(canonical(observed(run, "s1", 70.0).data))
     again = Run(

@@ -43,7 +43,7 @@ def test_text_that_sqlite_cannot_store_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, "JPO-E503"), (errno.EACCES, "JPO-E504")])
-def test_a_full_disk_is_told_from_a_closed_folder(number: int, code: str) -> None:
+def test_a_full_disk_is_distinguished_from_a_closed_folder(number: int, code: str) -> None:
     with pytest.raises(StoreError) as caught, reachable("jpo.db"):
         raise OSError(number, "no")
     assert caught.value.code == code

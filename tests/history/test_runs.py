@@ -46,7 +46,7 @@ def test_a_start_after_the_known_end_is_not_believed() -> None:
     assert fuller(RUN, replace(RUN, started_at=201.0, ended_at=300.0)).started_at is None
 
 
-def test_without_a_start_the_duration_tells_it_and_else_the_end() -> None:
+def test_without_a_start_the_duration_gives_it_and_else_the_end() -> None:
     assert latest_start(replace(RUN, started_at=120.0)) == 120.0
     assert latest_start(RUN) == 150.0
     assert latest_start(replace(RUN, outcome=Outcome())) == 200.0

@@ -1,4 +1,4 @@
-"""What only real processes show, beside tests/contracts: a writer killed at work, a disk that is full, a locked folder."""
+"""What only real processes show, next to tests/contracts: a writer killed at work, a disk that is full, a locked folder."""
 
 import signal
 import subprocess

@@ -280,7 +280,7 @@ def test_a_pin_holds_a_parameter_only_where_it_has_the_pinned_value(checkout: Ch
 @pytest.mark.parametrize(
     ("ahead", "missing", "found"), [(99.0, False, {"batch_size"}), (-99.0, False, {"batch_size"}), (0, True, set())]
 )
-def test_what_a_rollback_restored_is_known_whichever_clock_was_ahead_and_whatever_is_missing(
+def test_what_a_rollback_restored_is_known_although_clocks_differ_and_records_are_missing(
     ahead: float, missing: bool, found: set[str]
 ) -> None:
     store, back = open_store("sqlite://"), a_suggestion("r", 100.0 + ahead, undoes="a", changes=(), decided_by="rollback")

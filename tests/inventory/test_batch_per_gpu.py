@@ -47,7 +47,7 @@ def test_a_smaller_batch_on_as_many_gpus_is_not_about_gpus() -> None:
         {},
     ],
 )
-def test_what_is_sensible_or_cannot_be_told_deserves_none(proposed: Mapping[str, float]) -> None:
+def test_what_is_sensible_or_unknown_deserves_none(proposed: Mapping[str, float]) -> None:
     assert thinned_out(TODAY, proposed, RUNS) is None
 
 

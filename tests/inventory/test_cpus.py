@@ -83,6 +83,6 @@ def test_a_quota_above_the_affinity_limits_nothing(tree: Tree) -> None:
     assert cpus(tree(files)) == (4, 8, "affinity")
 
 
-def test_where_nothing_is_told_there_is_at_least_one(tmp_path: Path) -> None:
+def test_where_nothing_is_reported_there_is_at_least_one(tmp_path: Path) -> None:
     count, there, why = cpus_here(tmp_path / "proc", tmp_path / "cgroup")
     assert (count >= 1, count == there, why) == (True, True, "")

@@ -31,7 +31,7 @@ NO_DRIVER = (
 Smi = Callable[..., str]
 
 
-def test_each_card_is_told_with_its_type_memory_and_work(smi: Smi) -> None:
+def test_each_card_is_listed_with_its_type_memory_and_work(smi: Smi) -> None:
     busy, idle, _ = gpus_here({}, program=smi(V100))
     assert (busy.name, busy.gpu_type, busy.memory_gib) == ("Tesla V100-SXM2-16GB", "v100", 15.78125)
     assert (busy.utilisation, busy.memory_used_gib) == (0.97, 10412 / 1024)
@@ -92,7 +92,7 @@ def test_cuda_visible_devices_hides_what_it_does_not_name(smi: Smi, wanted: str,
     assert [gpu.utilisation for gpu in gpus] == seen
 
 
-def test_parts_of_a_slice_are_told_one_by_one(smi: Smi) -> None:
+def test_parts_of_a_slice_are_listed_one_by_one(smi: Smi) -> None:
     listed = LISTED.replace("MIG 1g.10gb ", "MIG 1c.3g.40gb").replace("MIG 3g.40gb ", "MIG 1c.3g.40gb")
     kinds = [gpu.gpu_type for gpu in gpus_here({}, program=smi(PARTITIONED, listed))]
     assert kinds == ["a100-1c.3g.40gb", "a100-1c.3g.40gb", "a100"]

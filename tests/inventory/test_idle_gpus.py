@@ -49,7 +49,7 @@ def test_memory_that_nobody_took_means_that_no_process_touched_a_gpu() -> None:
     assert found.evidence == {"gpus": 4.0, "gpu_utilisation": 0.0, "gpu_memory_gib": 0.004}
 
 
-def test_busy_cpus_beside_untouched_gpus_are_told() -> None:
+def test_busy_cpus_next_to_untouched_gpus_are_named() -> None:
     found = diagnose(on_gpus(1, gpu_utilisation=0.01, gpu_memory_gib=0.0, cpu_utilisation=0.97))
     assert found is not None
     assert (found.code, found.finding.endswith("and the CPUs were 97% busy")) == ("JPO-W863", True)

@@ -21,7 +21,7 @@ def machine(root: Path) -> Machine:
     return machine_here({"PATH": str(root)}, proc=root / "proc", cgroup=root / "cgroup", dev=root / "dev")
 
 
-def test_all_of_it_is_told_together(tree: Tree) -> None:
+def test_all_of_it_is_one_record(tree: Tree) -> None:
     found = machine(tree(FILES))
     assert found == Machine((), "no GPU device", 0.5, 2, "cgroup quota", 8.0, 8.0)
     assert found.most == {"gpus": 0.0, "cpus": 0.5, "memory_gib": 8.0}

@@ -39,6 +39,6 @@ def test_a_limit_that_is_none_leaves_all(tree: Tree, text: str) -> None:
     assert memory(tree({**SIXTY_FOUR, "cgroup/memory/memory.limit_in_bytes": text})) == (64.0, 64.0)
 
 
-def test_where_nothing_is_told_it_is_unknown(tree: Tree) -> None:
+def test_where_nothing_is_reported_it_is_unknown(tree: Tree) -> None:
     assert memory(tree({"cgroup/memory.max": "1073741824"})) == (None, None)
     assert memory(tree({"proc/meminfo": "MemTotal: lots\n"})) == (None, None)

@@ -65,7 +65,7 @@ def test_a_run_that_says_nothing_under_the_preference_teaches_nothing() -> None:
     assert list(transitions(RUNS[:3], efficient, seed=0, first=0)) == [None]
 
 
-def test_the_fingerprint_tells_other_histories_and_preferences_apart() -> None:
+def test_the_fingerprint_distinguishes_histories_and_preferences() -> None:
     same, later = fingerprint(RUNS, REQUEST, 1), fingerprint([*RUNS, a_run(9, 1.0)], REQUEST, 1)
     assert same == later, "what comes after does not matter"
     assert same != fingerprint([RUNS[1], a_run(1, 60.0), *RUNS[2:]], REQUEST, 1)

@@ -16,7 +16,7 @@ def scripts(name, seeds=range(20)):
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_script_tells_every_run_of_every_candidate(name):
+def test_a_script_determines_every_run_of_every_candidate(name):
     for candidates, script in scripts(name):
         assert script.drift.shape == script.log_rate.shape == (script.runs, len(candidates.values))
         assert np.isfinite(script.drift).all()

@@ -73,7 +73,7 @@ def test_a_target_counts_even_where_trials_are_narrower():
     assert (first.kind, second.kind) == ("history", "trials")
 
 
-def test_what_a_log_does_not_name_had_todays_value_whatever_is_asked_first():
+def test_what_a_log_does_not_name_had_todays_value_in_any_order_of_questions():
     silent = replace(a_trial(samples=1000.0), parameters={})
     other = {**TODAY, "batch_size": 8.0}
     (now, *_), _ = expectations([TODAY, other], basis(trials=[silent]))
@@ -81,7 +81,7 @@ def test_what_a_log_does_not_name_had_todays_value_whatever_is_asked_first():
     assert again.forecast.duration_seconds.mean == pytest.approx(now.forecast.duration_seconds.mean, rel=0.02)
 
 
-def test_a_trial_on_a_part_of_the_data_tells_no_memory_and_no_loss():
+def test_a_trial_on_a_part_of_the_data_gives_no_memory_and_no_loss():
     losses = tuple((float(e), 0.2 + 1 / e) for e in range(1, 21))
     part = replace(a_trial(losses=losses, memory_gib=2.0), fraction=0.1)
     ((found,),) = expectations([TODAY], basis(trials=[part]))

@@ -12,7 +12,7 @@ from jpo.records import Currency
 @pytest.mark.parametrize(
     ("values", "expected"), [({"batch_size": 64.0, "gpus": 2.0}, "batch 64, gpus 2"), (dict(TODAY), "as today")]
 )
-def test_a_difference_is_told_in_short(values: dict[str, float], expected: str) -> None:
+def test_a_difference_is_said_in_short(values: dict[str, float], expected: str) -> None:
     assert difference(values, TODAY) == expected
 
 
@@ -26,7 +26,7 @@ def test_a_difference_is_told_in_short(values: dict[str, float], expected: str) 
         (4.88, 2.0, "144%"),
     ],
 )
-def test_a_gain_is_told_in_per_cent_of_what_was_there(volume: float, measured: float, expected: str) -> None:
+def test_a_gain_is_given_in_per_cent_of_what_was_there(volume: float, measured: float, expected: str) -> None:
     assert gain(volume, measured) == expected
 
 

@@ -69,7 +69,7 @@ def test_where_only_digits_that_nobody_writes_are_missing_it_says_a_little() -> 
         within_sla(Foreseen(duration_seconds=[21_610.0, 22_000.0, 30_000.0]), request({"time_max": 21_600.0}))
 
 
-def test_what_lies_beyond_a_limit_by_rounding_alone_breaks_it_for_nobody() -> None:
+def test_what_is_beyond_a_limit_by_rounding_alone_does_not_break_it() -> None:
     """A forecast is a mean of logs: of seven equal runs of 12.3 s it is this."""
     targets, expected = {"time_max": 12.3}, 12.300000000000058
     assert within_sla(Foreseen(duration_seconds=[expected, 12.4, 12.5]), request(targets)).admissible.tolist() == [

@@ -67,7 +67,7 @@ def test_a_row_without_a_price_costs_an_unknown_amount() -> None:
     assert np.isnan(expected[outlook.row(asked)])
 
 
-def test_losses_that_came_as_nobody_forecast_widen_their_intervals_alone_and_the_reader_is_told() -> None:
+def test_losses_outside_their_forecasts_widen_their_intervals_alone_and_the_report_says_so() -> None:
     runs = [a_run(at, duration_seconds=3600.0, val_loss=0.5 * math.exp(1.5 * (-1) ** at)) for at in range(12)]
     outlook = surrogate(*runs)
     assert (outlook.interval_factor, outlook.loss_interval_factor > 1.5) == (1.0, True)

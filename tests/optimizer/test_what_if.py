@@ -33,7 +33,7 @@ def test_a_deadline_wants_the_cheapest_and_a_budget_the_fastest():
     assert min((fast, cheap), key=Bounds(7200.0, 9.0).order) is cheap
 
 
-def test_unknown_and_free_are_told_apart():
+def test_unknown_and_free_are_distinguished():
     assert Bounds(60.0, None).miss(UNKNOWN) == math.inf
     assert "is unknown" in Bounds(60.0, None).words(UNKNOWN, met=False)
     assert "The fastest" in Bounds(None, 1.0).words(a_row(usd=0.0), met=True)

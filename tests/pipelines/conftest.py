@@ -60,7 +60,7 @@ def machine(repository: Path, tools: Path, tmp_path: Path) -> Machine:
 
 @dataclass
 class Refusal:
-    """A Prometheus that answers 401 to everything, and what it was told."""
+    """A Prometheus that answers 401 to everything, and what it received."""
 
     url: str
     authorizations: list[str | None] = field(default_factory=list)

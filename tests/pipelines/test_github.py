@@ -130,7 +130,7 @@ def test_a_name_full_of_shell_is_a_name(machine: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("action", [ACTION, GUARD], ids=["action", "guard"])
-def test_the_guard_rejects_a_tampered_file_whatever_package_lies_in_the_workspace(
+def test_the_guard_rejects_a_tampered_file_whichever_package_is_in_the_workspace(
     machine: Any, tmp_path: Path, action: dict[str, Any]
 ) -> None:
     config = machine.repository / "config.ini"

@@ -14,7 +14,7 @@ from jpo.project.project import open_project
 NOW = 1_700_000_000.0
 
 
-def test_a_suggestion_dated_by_a_clock_far_ahead_is_not_waited_for() -> None:
+def test_a_suggestion_dated_by_a_fast_clock_is_not_waited_for() -> None:
     with open_store("sqlite://") as store:
         store.append(a_suggestion("s1", NOW - 60), config="config.ini", source_digest="ab")
         assert untried(store, DIGITS, (), now=NOW) is not None

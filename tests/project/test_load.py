@@ -120,7 +120,7 @@ def test_secrets_in_jpo_toml_are_refused_and_not_repeated(tmp_path: Path, name: 
     assert "hunter2" not in told
 
 
-def test_a_wrong_value_beside_a_secret_does_not_show_the_secret(tmp_path: Path) -> None:
+def test_a_wrong_value_next_to_a_secret_does_not_show_the_secret(tmp_path: Path) -> None:
     environ = {"JPO_PROMETHEUS__AUTH__TOKEN": "hunter2", "JPO_PROMETHEUS__AUTH__TYPE": "basic"}
     assert "hunter2" not in refused(tmp_path, environ=environ)
 
@@ -179,7 +179,7 @@ def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
     assert headers["x-api-key"].get_secret_value() == "{x"
 
 
-def test_auth_as_a_word_is_told_how_it_is_written(tmp_path: Path) -> None:
+def test_auth_as_a_word_is_answered_by_how_it_is_written(tmp_path: Path) -> None:
     assert 'auth = { type = "bearer"' in refused(tmp_path, '[prometheus]\nauth = "bearer"\n')
 
 

@@ -65,13 +65,13 @@ def test_the_published_schema_refuses_unknown_keys() -> None:
         ("val_loss_max", False),
     ],
 )
-def test_what_no_run_can_be_held_to_is_no_promise(name: str, value: object) -> None:
+def test_what_no_run_can_be_held_to_is_no_sla_target(name: str, value: object) -> None:
     with pytest.raises(ValidationError):
         Settings.model_validate({"sla": {name: value}})
 
 
 @pytest.mark.parametrize("gpus", [{"max": 0}, {"choices": [0]}])
-def test_busy_gpus_cannot_be_promised_where_none_are_allowed(gpus: dict[str, object]) -> None:
+def test_busy_gpus_are_no_sla_target_where_none_are_allowed(gpus: dict[str, object]) -> None:
     tables = {"parameters": {"gpus": gpus}, "sla": {"gpu_util_min": 0.5}}
     with pytest.raises(ValidationError, match="gpu_util_min asks for busy GPUs"):
         Settings.model_validate(tables)
@@ -79,12 +79,12 @@ def test_busy_gpus_cannot_be_promised_where_none_are_allowed(gpus: dict[str, obj
 
 
 @pytest.mark.parametrize("memory", [{"min": 64}, {"choices": [64, 128]}])
-def test_less_memory_cannot_be_promised_than_a_run_must_ask_for(memory: dict[str, object]) -> None:
+def test_less_memory_is_no_sla_target_than_a_run_must_ask_for(memory: dict[str, object]) -> None:
     tables = {"parameters": {"memory_gib": memory}, "sla": {"memory_max_gib": 32}}
     with pytest.raises(ValidationError, match=r"memory_max_gib = 32, but .* less than 64"):
         Settings.model_validate(tables)
     assert Settings.model_validate({**tables, "sla": {"memory_max_gib": 64}}).sla.memory_max_gib == 64
 
 
-def test_nothing_is_promised_by_default() -> None:
+def test_there_is_no_sla_target_by_default() -> None:
     assert Settings().sla.targets == {}

@@ -33,7 +33,7 @@ def prometheus(tmp_path: Path) -> Settings:
     return loaded
 
 
-def test_certificates_lie_beside_jpo_toml(prometheus: Settings, tmp_path: Path) -> None:
+def test_certificates_are_found_next_to_jpo_toml(prometheus: Settings, tmp_path: Path) -> None:
     source = prometheus_of(prometheus('ca_file = "ca.pem"\ncert_file = "own.pem"\nkey_file = "own-key.pem"'))
     assert (source.ca_file, source.client_cert) == (tmp_path / "ca.pem", (tmp_path / "own.pem", tmp_path / "own-key.pem"))
 
@@ -87,7 +87,7 @@ def test_insecure_trusts_any_server_and_every_report_that_asked_one_says_so(prom
     assert caveats(prometheus_of(prometheus())) == caveats(None) == {}
 
 
-def test_insecure_beside_an_authority_to_trust_is_a_contradiction(prometheus: Settings) -> None:
+def test_insecure_together_with_an_authority_to_trust_is_a_contradiction(prometheus: Settings) -> None:
     with pytest.raises(UsageError, match="keep one of them"):
         prometheus('insecure = true\nca_file = "ca.pem"')
 

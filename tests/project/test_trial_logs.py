@@ -50,7 +50,7 @@ def test_a_trial_of_another_workload_is_refused_by_both_names(tmp_path):
         read_trials([log(tmp_path, dataset="cifar")], DIGITS, None, now=NOW)
 
 
-def test_a_trial_that_failed_still_tells_its_speed(tmp_path):
+def test_a_trial_that_failed_still_shows_its_speed(tmp_path):
     (trial,) = read_trials([log(tmp_path, end=40, status="failed")], DIGITS, None, now=NOW)
     assert trial.epoch_seconds == 10.0
 
@@ -62,7 +62,7 @@ def test_an_empty_log_is_no_trial(tmp_path):
         read_trials([empty], DIGITS, None, now=NOW)
 
 
-def test_absurd_numbers_beside_the_rows_are_not_measured(tmp_path):
+def test_absurd_numbers_next_to_the_rows_are_not_measured(tmp_path):
     (trial,) = read_trials([log(tmp_path, end="inf", memory_bytes="nan")], DIGITS, None, now=NOW)
     assert (trial.around_seconds, trial.memory_gib) == (0.0, None)
 

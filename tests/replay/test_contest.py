@@ -1,4 +1,4 @@
-"""The whole comparison: the same figures however the work is cut and whoever does it."""
+"""The whole comparison: the same figures however the work is divided among processes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_score_is_that_of_each_seed_once(contest: Contest, result: Result) -
     assert figures[0].error == pytest.approx(charges[:, 0].std(ddof=1) / 7**0.5)
 
 
-def test_progress_is_told_once_per_batch(contest: Contest) -> None:
+def test_progress_is_reported_once_per_batch(contest: Contest) -> None:
     seen: list[int] = []
 
     def track(numbers: Sequence[int], what: str) -> Iterable[int]:

@@ -46,7 +46,7 @@ def test_harm_looks_at_the_first_ten_runs_only() -> None:
     assert result.harm.mean == 0.0
 
 
-def test_one_replay_tells_no_standard_error() -> None:
+def test_one_replay_gives_no_standard_error() -> None:
     assert math.isnan(score([replay(1.0)], [replay(1.0)]).curve[0].error)
 
 

@@ -16,7 +16,7 @@ Ladder = Callable[..., Trace]
 
 
 class Scripted:
-    """Chooses what it is told to, and keeps what it hears."""
+    """Chooses by a script, and keeps what it hears."""
 
     def __init__(self, choices: Sequence[int]) -> None:
         self.choices = list(choices)
@@ -48,7 +48,7 @@ def test_a_run_is_stopped_and_paid_for_at_twice_the_cheapest(ladder: Ladder) -> 
     assert charge == 10.0
 
 
-def test_a_run_that_never_converges_pays_its_bill_but_is_told_as_no_bargain(ladder: Ladder) -> None:
+def test_a_run_that_never_converges_is_paid_for_and_reported_as_not_converged(ladder: Ladder) -> None:
     script = Scripted([1])
     replay = play(ladder(10.0, -4.0), lambda _: script, "time", runs=2, seed=0)
     assert replay.charges.tolist() == [1.0, 0.4]
@@ -100,7 +100,7 @@ def test_the_luck_of_a_configuration_is_not_that_of_its_neighbour() -> None:
     assert set(np.unique(drawn)) <= set(range(20))
 
 
-def test_a_policy_is_told_the_problem_and_nothing_of_the_outcomes(ladder: Ladder) -> None:
+def test_a_policy_gets_the_problem_and_nothing_of_the_outcomes(ladder: Ladder) -> None:
     problems: list[ReplayProblem] = []
 
     def make(problem: ReplayProblem) -> Scripted:

@@ -89,7 +89,7 @@ def test_each_kind_has_its_sentence(kind: str, data: dict[str, object], sentence
 
 @pytest.mark.parametrize("kind", ["suggested", "kept", "refused", "written", "conflict", "observed", "learnt", "tested", "new"])
 @pytest.mark.parametrize("data", [{}, {"changes": 5, "by": {}}, {"changes": [1], "outcome": "x", "results": 1, "current": None}])
-def test_what_an_older_newer_or_forged_record_says_is_shown_as_it_stands(kind: str, data: dict[str, object]) -> None:
+def test_what_an_older_newer_or_forged_record_says_is_shown_as_it_is(kind: str, data: dict[str, object]) -> None:
     assert in_words(kind, data).startswith("{")
     assert "by" not in in_words(kind, data)
 

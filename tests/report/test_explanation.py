@@ -1,4 +1,4 @@
-"""A suggestion retold in full: every section has what it is for, older suggestions have fewer."""
+"""A suggestion explained in full: every section has what it is for, older suggestions have fewer."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def as_json(front: Front) -> dict[str, Any]:
     return dict(subject.as_json(front))
 
 
-def test_facts_and_predictions_are_told_apart_by_words() -> None:
+def test_facts_and_predictions_are_distinguished_by_words() -> None:
     out = text(FRONT)
     facts, predictions = out.split("Predicted, not measured: with 90% intervals")
     assert "Measured: medians of the runs that ended well" in facts
@@ -101,7 +101,7 @@ def test_a_name_steers_no_terminal() -> None:
     assert "[red]" in out
 
 
-def test_every_form_tells_facts_and_predictions_apart() -> None:
+def test_every_form_distinguishes_facts_from_predictions() -> None:
     markdown = rendered(subject, FRONT, "markdown")
     assert "#### Measured: medians of the runs that ended well\n" in markdown
     assert "| 128 | 1h 30m (1h 12m to 1h 52m) | 7.00 USD (5.60 to 8.75) | yes |" in markdown

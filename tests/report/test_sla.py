@@ -50,7 +50,7 @@ def test_how_often_it_was_kept_is_a_share_with_its_interval_or_unknown() -> None
     assert "targets of all runs 6 7 86%" in shown
 
 
-def test_the_verdict_names_runs_and_promises_and_what_is_not_known() -> None:
+def test_the_verdict_names_runs_and_targets_and_what_is_not_known() -> None:
     def run(*words: str) -> CheckedRun:
         return CheckedRun(a_run(), [(a_check(word=word), None) for word in words])
 

@@ -113,7 +113,7 @@ def test_an_unchanged_parameter_says_what_another_value_of_it_alone_would_mean()
     assert "another reason" not in shown(report)
 
 
-def test_a_forecast_next_to_the_usual_ones_is_shown_where_it_was_promised_or_changes() -> None:
+def test_a_further_forecast_is_shown_where_it_has_an_sla_target_or_changes() -> None:
     now = replace(SUGGESTION.now, memory_gib=Interval(10, 9, 11), gpu_utilisation=Interval(0.5, 0.4, 0.6))
     then = replace(SUGGESTION.next, memory_gib=Interval(12, 9, 15), gpu_utilisation=Interval(0.51, 0.4, 0.6))
     quiet = replace(SUGGESTION, now=now, next=then, sla=())

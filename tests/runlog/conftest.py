@@ -1,4 +1,4 @@
-"""What stands between a training job and Prometheus where it cannot be scraped itself: Debian's servers, on loopback."""
+"""What is between a training job and Prometheus where it cannot be scraped itself: Debian's servers, on loopback."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_every_way_leads_to_a_finished_run_though_pushed_and_left_values_stay(fi
 
 
 @pytest.mark.parametrize("way", WAYS[:4])
-def test_prometheus_tells_what_the_log_tells(server: tuple[str, Path], runs: dict[str, Run], way: str) -> None:
+def test_prometheus_has_what_the_log_has(server: tuple[str, Path], runs: dict[str, Run], way: str) -> None:
     logged, run = read_log(server[1] / f"{way}.csv"), runs[way]
     assert (run.status, run.parameters) == (logged.status, logged.parameters)
     assert run.started_at == pytest.approx(logged.started_at, abs=0.002)
@@ -149,7 +149,7 @@ def test_prometheus_tells_what_the_log_tells(server: tuple[str, Path], runs: dic
         assert getattr(run.outcome, field) == getattr(logged.outcome, field), field
 
 
-def test_memory_that_ran_out_is_told(runs: dict[str, Run]) -> None:
+def test_memory_that_ran_out_is_reported(runs: dict[str, Run]) -> None:
     assert (runs["pushed-oom"].status, runs["pushed-oom"].outcome.samples) == ("oom_killed", 128)
 
 
@@ -193,7 +193,7 @@ def test_shipped_files_are_valid(server: tuple[str, Path]) -> None:
         assert yaml.safe_load(file.read_text()), file.name
 
 
-def test_the_job_tells_what_runlog_reads() -> None:
+def test_the_job_sets_what_runlog_reads() -> None:
     template = yaml.safe_load((ROOT / "examples/kubernetes/job.yaml").read_text())["spec"]["template"]
     (container,) = template["spec"]["containers"]
     names = {entry["name"] for entry in container["env"]}

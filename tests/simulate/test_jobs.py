@@ -133,7 +133,7 @@ def test_a_job_keeps_its_numbers_on_another_set_of_candidates() -> None:
 
 
 def test_a_job_is_the_same_with_a_candidate_more_up_to_its_luck() -> None:
-    """As far as is promised: with the range of the batch size unchanged, only what each configuration has for itself differs."""
+    """As far as is documented: with the same range of the batch size, only what each configuration has for itself differs."""
     no_luck: RangeWeights = {
         "luck of time is none": (1.0, 1e-12, 1e-12, 1e-12),
         "luck of loss is none": (1.0, 1e-12, 1e-12, 1e-12),

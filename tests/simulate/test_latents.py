@@ -8,7 +8,7 @@ import pytest
 from jpo.simulate.latents import Latents
 
 
-def test_a_name_gives_the_same_numbers_in_whatever_order_others_are_drawn() -> None:
+def test_a_name_gives_the_same_numbers_in_any_order_of_draws() -> None:
     latents, other = Latents(9, 5), Latents(9, 5)
     first = latents.uniform("a", 0, 1)
     other.uniform("b", 0, 1)

@@ -34,7 +34,7 @@ def test_the_formula_by_hand() -> None:
     assert np.exp(log_power(np.log([[0.25]]), latents))[0, 0] == pytest.approx(idle + (1 - idle) * 0.25**bend)
 
 
-def test_power_rises_with_the_busy_share_in_every_job_and_less_where_idle_is_dear() -> None:
+def test_power_rises_with_the_busy_share_in_every_job_and_less_where_idle_power_is_high() -> None:
     cheap, dear = (Latents(500, 3, {"idle power": weights}) for weights in ((1.0, 1e-12), (1e-12, 1.0)))
     rise = [(log_power(BUSY, latents)[:, 0] - log_power(BUSY, latents)[:, 1]) for latents in (cheap, dear)]
     assert (rise[0] > rise[1]).mean() > 0.95

@@ -127,7 +127,7 @@ def test_a_real_server_understands_queries_of_any_length(start_prometheus, tmp_p
     assert row.value == 7
 
 
-def test_a_real_server_tells_of_itself(start_prometheus, tmp_path_factory):
+def test_a_real_server_describes_itself(start_prometheus, tmp_path_factory):
     url = start_prometheus(tmp_path_factory.mktemp("prometheus"))
     with Client(PrometheusSource(url)) as client:
         assert client.label_values("__name__", '{job="x"}', 0.0, 1e9) == ()

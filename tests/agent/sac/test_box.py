@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_learner_to_the_bit():
     assert not torch.equal(one.actor.flat, other.actor.flat)
 
 
-def test_actions_lie_in_the_box_and_the_deterministic_one_is_drawn_by_nobody():
+def test_actions_are_in_the_box_and_the_deterministic_one_needs_no_draw():
     learner = new()
     states = 50 * torch.randn((40, STATES), generator=torch.Generator().manual_seed(0))
     drawn, again = (act(learner, states, deterministic=False) for _ in range(2))

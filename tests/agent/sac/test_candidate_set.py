@@ -68,7 +68,7 @@ def step(loss, parameters, rate):
 
 
 def learner_away_from_the_start():
-    """The last layers are nearly 0 at first, which would hide mistakes in what lies before them."""
+    """The last layers are nearly 0 at first, which would hide mistakes in the layers before them."""
     learner = new_learner(3)
     for network in (learner.actor, learner.critics):
         network.flat.mul_(3)

@@ -70,7 +70,7 @@ def test_a_fresh_agent_is_saved_too_and_can_start_from_a_policy():
 FILE = save_checkpoint(trained())
 
 
-def test_the_header_tells_how_much_was_learnt():
+def test_the_header_says_how_much_was_learnt():
     assert (header_of(FILE)["runs_learnt"], header_of(FILE)["updates"]) == (3, 3 * UPDATES_PER_RUN)
 
 

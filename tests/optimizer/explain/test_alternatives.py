@@ -52,7 +52,7 @@ def test_with_exploring_off_what_was_not_run_is_out_of_the_question() -> None:
 
 
 def test_a_quota_in_money_by_a_catalogue_is_named() -> None:
-    """The guard reads no catalogue: it is told the price of each configuration, here too."""
+    """The guard reads no catalogue: it is given the price of each configuration, here too."""
     limits = constraints.limits_from({"prices": {"catalogue": "mine"}, "quota": {"usd_per_hour": 5.0}})
     rented = request(
         prices=Prices(2.0, 0.04),
@@ -63,13 +63,13 @@ def test_a_quota_in_money_by_a_catalogue_is_named() -> None:
     assert any("the quota is 5 USD per hour" in one.why_not for one in explained.alternatives if one.parameters["gpus"] == 4)
 
 
-def test_what_is_held_or_follows_is_named_where_it_stands_against_a_configuration() -> None:
+def test_what_is_held_or_follows_is_named_where_it_rules_out_a_configuration() -> None:
     elsewhere = [replace(SEEN[2], parameters={**NOW, "cpus": 4.0}, outcome=Outcome(duration_seconds=200.0))]
     explained = account_of(advised(request(), [*SEEN[:2], *elsewhere]), request(), known([*SEEN[:2], *elsewhere]), LIMITS)
     assert any(one.why_not.endswith(": cpus may not change") for one in explained.alternatives)
 
 
-def test_what_was_measured_and_too_rarely_is_not_told_to_gain_less() -> None:
+def test_what_was_measured_too_rarely_is_not_said_to_gain_less() -> None:
     """One run looks better by less than noise: exploring is off, so today's stays, and nothing is tried that could gain more."""
     hardly = runs((64, 2, 400), (64, 2, 404), (128, 2, 396))
     off = request(explore="off", preference=NAMED_PREFERENCES["time"])

@@ -50,14 +50,14 @@ def test_a_value_that_nobody_wanted_further_is_capped_by_nothing() -> None:
     assert account_of(too_far, request(free=["batch_size"]), known(harmful), LIMITS).capped_by == {}
 
 
-def test_values_set_by_hand_are_told_what_jpo_would_do() -> None:
+def test_values_set_by_hand_are_compared_with_what_jpo_would_do() -> None:
     left_alone = advised(request(), SEEN).suggested
     explained = account(chosen={"batch_size": 32.0})
     named = ", ".join(f"{key} {value:g}" for key, value in left_alone.items() if value != NOW[key])
     assert f"left to itself, JPO would choose {named}" in explained.would_change
 
 
-def test_the_break_even_lies_where_the_objectives_are_equal() -> None:
+def test_the_break_even_is_where_the_objectives_are_equal() -> None:
     """Only time counts: the run may take as long as today's is expected to."""
     timely = request(preference=NAMED_PREFERENCES["time"], free=["batch_size"])
     advice = advised(timely, SEEN)
@@ -132,7 +132,7 @@ def test_a_step_that_could_not_be_tried_without_the_limit_either_is_not_held_bac
     assert account_of(advice, allowed, known(steep), odd).capped_by == {}
 
 
-def test_what_follows_may_be_what_stands_at_a_limit() -> None:
+def test_what_follows_may_be_what_is_at_a_limit() -> None:
     now = {**NOW, "learning_rate": 0.05}
     limits = constraints.limits_from({"parameters": {"batch_size": {"max_change": 16}, "learning_rate": {"max": 0.1}}})
     following = request(

@@ -10,7 +10,7 @@ GAPPED = tuple({"batch_size": b, "gpus": g} for b, g in product((8.0, 16.0, 32.0
 """A grid with corners cut off: batch size 8 has no 4 GPUs."""
 
 
-def test_optuna_is_told_of_what_was_run_instead_of_what_does_not_exist() -> None:
+def test_optuna_gets_what_was_run_instead_of_what_does_not_exist() -> None:
     policy = POLICIES["optuna-tpe"](ReplayProblem(GAPPED, 0, "time", 3))
     seen = {0}
     policy.tell(0, *heard(5.0))

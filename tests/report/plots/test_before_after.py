@@ -19,7 +19,7 @@ NOTHING = WorkloadChange(Identity("d", "m", "f"), None, None, 1, 0, 0, (), ())
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.svg"])
-def test_the_picture_is_drawn_whatever_the_name(tmp_path: Path, name: str) -> None:
+def test_the_picture_is_drawn_for_any_name(tmp_path: Path, name: str) -> None:
     pytest.importorskip("matplotlib")
     plot(CHANGE, tmp_path / name)
     assert (tmp_path / name).read_bytes()[:5] in (b"\x89PNG\r", b"<?xml")

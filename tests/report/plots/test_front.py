@@ -15,7 +15,7 @@ from jpo.report.plots.front import plot
 
 
 def texts(file: Path) -> list[str]:
-    """What a picture says: matplotlib notes each text in a comment beside its outlines."""
+    """What a picture says: matplotlib notes each text in a comment next to its outlines."""
     return re.findall("<!-- (.*?) -->", file.read_text())
 
 

@@ -88,7 +88,7 @@ def test_folders_files_and_patterns_name_logs(write, tmp_path):
 
 
 @pytest.mark.parametrize("pattern", ["*.csv", "a**b", "nul\0l", "missing"])
-def test_a_pattern_without_a_match_is_told(tmp_path, pattern):
+def test_a_pattern_without_a_match_is_reported(tmp_path, pattern):
     (skip,) = read_logs([str(tmp_path / pattern)], DIGITS).skipped
     assert skip.reason.endswith("no such file; name a CSV log")
 

@@ -1,4 +1,4 @@
-"""Following a log: new rows only, whatever happens to the file meanwhile, and an end that is the run's own."""
+"""Following a log: new rows only, even if the file is replaced meanwhile, and an end that is the run's own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LOG = HEAD + "".join(ROWS) + END
 
 
 class Story:
-    """A clock that tells the next step of what happens to the file whenever the follower sleeps."""
+    """A clock that plays the next step of what happens to the file whenever the follower sleeps."""
 
     def __init__(self, *steps: Callable[[], object], afterwards: float = 100.0) -> None:
         self.now = NOW
@@ -242,7 +242,7 @@ def test_however_it_is_cut_the_rows_and_the_run_are_the_same(
         assert tail.run(NOW) == read_log(path)
 
 
-def test_throughput_is_told_between_rows_that_rise() -> None:
+def test_throughput_is_reported_between_rows_that_rise() -> None:
     row = LogRow(time=20.0, samples=300.0)
     assert row.samples_per_second(LogRow(time=10.0, samples=100.0)) == 20
     assert [row.samples_per_second(LogRow(time=t, samples=s)) for t, s in ((20.0, 0.0), (10.0, 400.0), (None, 1.0))] == [None] * 3

@@ -147,7 +147,7 @@ def test_a_broken_log_is_named_with_place_and_finding(write, old, new, finding):
         ("3,4311", "3,-4311", "samples = -4311"),
     ],
 )
-def test_a_run_that_teaches_nothing_is_told_apart(write, old, new, finding):
+def test_a_run_that_teaches_nothing_is_distinguished(write, old, new, finding):
     with pytest.raises(TelemetryError) as caught:
         read_log(write(LOG.replace(old, new, 1)))
     assert caught.value.code == "JPO-E112"

@@ -12,7 +12,7 @@ from jpo.telemetry.prometheus.names import Names
 
 
 class StubIndex:
-    """The values of each label, whatever the selector; counts what was asked."""
+    """The values of each label for any selector; counts what was asked."""
 
     def __init__(self, labels: Mapping[str, Sequence[str]]) -> None:
         self.labels, self.asked = labels, list[tuple[str, str | None]]()

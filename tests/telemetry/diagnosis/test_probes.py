@@ -106,7 +106,7 @@ def test_a_renamed_metric_is_found_and_the_line_for_jpo_toml_cures_it(renamed):
     assert [one.code for one in causes(renamed, model="mlp", names=names)] == ["JPO-W142"]
 
 
-def test_a_label_that_no_run_has_is_told_from_a_value_that_differs(renamed):
+def test_a_label_that_no_run_has_is_distinguished_from_a_value_that_differs(renamed):
     (cause,) = causes(renamed, names=Names.of({"jpo_run_info": "ml_jpo_run_info"}, {}))
     assert cause.text == "runs are reported without a label dataset"
 
@@ -116,7 +116,7 @@ def test_an_empty_server_says_so(empty):
     assert (cause.code, cause.text) == ("JPO-W141", "the server has no data of the last 90 days")
 
 
-def test_clocks_that_differ_are_told_after_what_is_likelier(empty, source):
+def test_clocks_that_differ_are_named_after_what_is_likelier(empty, source):
     found = causes(empty, later=-600)
     assert [one.code for one in found] == ["JPO-W141", "JPO-W140"]
     assert [one.code for one in causes(source, later=3600)] == ["JPO-W140", "JPO-I141"]
@@ -131,18 +131,18 @@ def test_time_that_passed_since_the_look_began_is_no_difference_of_clocks(empty)
         assert abs(inquiry.clock_offset_seconds) < 0.7
 
 
-def test_a_label_that_differs_is_the_only_cause_whatever_the_clock_says(source):
+def test_a_label_that_differs_is_the_only_cause_regardless_of_the_clock(source):
     assert [one.code for one in causes(source, framework="torch", later=3600)] == ["JPO-W142"]
 
 
-def test_a_retention_shorter_than_the_window_is_told_where_nothing_is_reported(empty, source):
+def test_a_retention_shorter_than_the_window_is_named_where_nothing_is_reported(empty, source):
     assert [one.code for one in causes(source, days=200 * 365.0)] == ["JPO-I141"]
     found = causes(empty, days=200 * 365.0)
     assert [one.code for one in found] == ["JPO-W141", "JPO-W143"]
     assert found[1].text == "the server keeps 36500 days, and JPO reads the last 73000 days"
 
 
-def test_what_is_measured_is_told_and_what_was_renamed_is_found(source):
+def test_what_is_measured_is_named_and_what_was_renamed_is_found(source):
     found = all_found(source)
     assert found["workload"].text == "2 runs of 'digits/cnn/pytorch' in the last 90 days"
     assert (found["CPU"].status, found["CPU"].text) == ("ok", "from container_cpu_usage_seconds_total")

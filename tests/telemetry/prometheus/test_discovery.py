@@ -48,7 +48,7 @@ def test_a_silent_run_is_over_by_the_servers_clock(scope_on, clock, over):
     assert undecided == ([] if over else [1060.0])
 
 
-def test_a_run_that_stands_still_is_found_though_the_watermark_passed_its_end(scope_on):
+def test_a_stalled_run_is_found_though_the_watermark_passed_its_end(scope_on):
     moved = [(100.0, 1.0), (200.0, 2.0), (300.0, 2.0), (9000.0, 2.0)]
     scope = scope_on({"jpo_samples_total": [({"run_id": "r"}, moved)]}, mark=STILL_SECONDS + 199)
     over, _ = bounds(scope, {"r": {"run": 1.0, "going": 1.0, "still": 1.0, "start": 50.0}}, {})

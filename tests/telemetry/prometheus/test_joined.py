@@ -44,7 +44,7 @@ def test_of_several_pods_nothing_is_added_up_unless_all_are_known():
     assert "cpu_seconds" not in values([POD, OTHER], used={POD: USAGE, OTHER: only_a_proxy})
 
 
-def test_energy_is_unknown_unless_every_gpu_tells_it():
+def test_energy_is_unknown_unless_every_gpu_reports_it():
     assert "energy_joules" not in values([POD], used={POD: PodUsage({}, {**GPUS, "gpus_metered": 1.0})})
 
 

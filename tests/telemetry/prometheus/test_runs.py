@@ -137,7 +137,7 @@ def test_quotes_and_backslashes_in_labels_are_found(reading, history):
 
 
 @PROMETHEUS
-def test_a_rejected_query_tells_the_servers_reason(history):
+def test_a_rejected_query_gives_the_reason_of_the_server(history):
     from jpo.errors import TelemetryError
     from jpo.telemetry.prometheus.client import Client
 

@@ -50,8 +50,8 @@ def test_the_same_server_may_be_written_otherwise():
         assert reading(PrometheusSource(server.url.replace("127.0.0.1", "localhost"))).complete
 
 
-def test_a_port_where_nobody_speaks_http_is_told_at_once():
-    """As Thanos' port for gRPC: the settings of HTTP/2, whatever was asked."""
+def test_a_port_that_does_not_speak_http_is_reported_at_once():
+    """As Thanos' port for gRPC: the settings of HTTP/2, to any request."""
     with served(lambda handler: handler.wfile.write(bytes([0, 0, 6, 4, 0, 0, 0, 0, 0]) + b"settings\n")) as server:
         with pytest.raises(TelemetryError, match=r"does not answer in HTTP; check the port") as caught:
             reading(PrometheusSource(server.url))

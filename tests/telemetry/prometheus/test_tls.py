@@ -105,7 +105,7 @@ def test_insecure_trusts_any_certificate_and_silences_urllib3_for_this_look_alon
 
 
 @pytest.mark.parametrize("files", [("client-cert.pem", "client-key.pem"), ("client.pem", "client.pem")])
-def test_a_server_that_asks_who_we_are_is_told(pem, files):
+def test_a_server_that_asks_for_a_client_certificate_gets_it(pem, files):
     with served(pem / "server.pem", clients_of=pem / "client-cert.pem") as url:
         certificate = (pem / files[0], pem / files[1])
         assert ask(url, ca_file=pem / "server-cert.pem", client_cert=certificate) == []
