@@ -42,7 +42,7 @@ def test_the_table_says_how_runs_ended_what_they_took_and_what_did_best(project)
     answer = project.jpo("logs", "runs")
     assert (answer.code, answer.err) == (0, "")
     lines = [" ".join(line.split()) for line in answer.out.split("\n")]
-    assert lines[2:4] == ["Workload digits/cnn/pytorch", "  8 runs: 7 succeeded, 1 oom killed"]
+    assert lines[2:4] == ["Workload digits/cnn/pytorch", "8 runs: 7 succeeded, 1 oom killed"]
     assert "duration 7 1m 11s 1m 10s 41.5s to 1m 39s 40s" in lines
     assert "by time 64 3 1 41s 36.59 0.00091 USD 0.1" in lines
     assert "by cost 64 3 1 41s 36.59 0.00091 USD 0.1" in lines
