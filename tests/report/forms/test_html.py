@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from report.forms.sample import ATTACKS, SAMPLE, attacked
 
-from jpo.report.document import Document
+from jpo.report.document import Column, Document, Table
 from jpo.report.forms import html
 
 BODY = """\
