@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
-from jpo.records import PARAMETERS, Interval, Run, RunStatus
+from jpo.records import PARAMETERS, Interval, Run, RunStatus, Suggestion
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import run_document
@@ -52,16 +52,17 @@ def document(explained: Explanation) -> Document:
 def sections(explained: Explanation) -> tuple[Section, ...]:
     """What is below the report, in the order in which it is asked for."""
     suggestion = explained.report.suggestion
+    seen = tuple((name.replace(" %", "%"), value) for name, value in suggestion.seen.items())
     return (
         Section("Where it stands now", (Items(explained.standing),)),
         Section("Why", (Items(suggestion.reasons if suggestion.reasons[1:] else ()),)),  # a single one is in the report
         came_of_it(explained),
-        Section("Who decided", (Items(tuple(who(explained))),)),
-        Section("What held it back", (Items(tuple(limits(explained))),)),
-        Section("What else there was", (alternatives(explained),)),
+        Section("Who decided", (Items(tuple(who(suggestion))),)),
+        Section("What held it back", (Items(tuple(limits(suggestion))),)),
+        Section("What else there was", (alternatives(suggestion),)),
         Section("What would change the answer", (Items(suggestion.would_change),)),
         Section("The runs that tell most", (runs(explained.evidence),)),
-        saw(explained),
+        Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
     )
 
@@ -80,8 +81,8 @@ def came_of_it(explained: Explanation) -> Section:
         if where:
             rows.append((where, "nothing to compare", "", "", ""))
     columns = tuple(map(Column, ("run", "", "expected (90% interval)", "measured", "")))
-    few = (f"the newest {MOST_FOLLOWERS} of {many} runs; -o json has all",) if many > MOST_FOLLOWERS else ()
-    return Section("What was expected, and what came", (*few, Table(columns, tuple(rows), "followers")))
+    few = f"the newest {MOST_FOLLOWERS} of {many} runs; -o json has all" if many > MOST_FOLLOWERS else ""
+    return Section("What was expected, and what came", (few, Table(columns, tuple(rows), "followers")))
 
 
 def ended(run: Run) -> str:
@@ -90,9 +91,8 @@ def ended(run: Run) -> str:
     return "target missed" if missed else run.status.value.replace("_", " ")
 
 
-def who(explained: Explanation) -> Iterator[str]:
+def who(suggestion: Suggestion) -> Iterator[str]:
     """Who decided, under which preference, and what the guard said."""
-    suggestion = explained.report.suggestion
     digest = suggestion.policy
     policy = "" if digest in (None, BELIEF_RULE) else f" (policy {str(digest)[:DIGEST]})"
     yield f"{names.DECIDERS.get(suggestion.decided_by, suggestion.decided_by)}{policy}"
@@ -104,18 +104,16 @@ def who(explained: Explanation) -> Iterator[str]:
     yield f"reason codes (docs/codes.md): {', '.join(suggestion.codes) or 'none'}"
 
 
-def limits(explained: Explanation) -> Iterator[str]:
+def limits(suggestion: Suggestion) -> Iterator[str]:
     """Which rule held which value, what of today's breaks one, and which runs did not count."""
-    suggestion = explained.report.suggestion
     capped = (change for change in suggestion.changes if change.capped_by)
     yield from (f"{change.key} = {change.new_text} is capped by {change.capped_by}" for change in capped)
     yield from suggestion.guard.notices
     yield from (f"skipped {skipped.run_id}: {skipped.reason}" for skipped in suggestion.evidence.runs_skipped)
 
 
-def alternatives(explained: Explanation) -> Table:
+def alternatives(suggestion: Suggestion) -> Table:
     """What was not suggested."""
-    suggestion = explained.report.suggestion
     rows: list[Row] = []
     for other in suggestion.alternatives:
         changed = [name for name in PARAMETERS if other.parameters.get(name) not in (None, suggestion.current.get(name))]
@@ -135,13 +133,6 @@ def runs(some: Sequence[Run]) -> Table:
         rows.append((run.run_id, run.ended_at, ended(run), *values, *(getattr(run.outcome, name) for name in names.OBJECTIVES)))
     first = (Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status"))
     return Table((*first, *(Column(names.SHORT[name], quantity=name) for name in tuned), *BROUGHT), tuple(rows), "runs")
-
-
-def saw(explained: Explanation) -> Section:
-    """The numbers behind the decision."""
-    rows = tuple((name.replace(" %", "%"), value) for name, value in explained.report.suggestion.seen.items())
-    columns = (Column("of its choice and of the workload"), Column(""))
-    return Section("What the agent saw", (Table(columns, rows, "seen"),))
 
 
 def track_record(explained: Explanation) -> Table:

@@ -92,18 +92,9 @@ def moment(at: float) -> str:
         return f"{at:g}"
 
 
-FORMATS: Mapping[names.Format, Callable[[float], str]] = {
-    "plain": plain,
-    "duration": duration,
-    "gib": gib,
-    "percent": percent,
-    "energy": energy,
-    "change": change,
-    "points": points,
-    "difference": difference,
-    "moment": moment,
-}
-"""How to write a number that is no amount of money."""
+_PLAIN_FORMATS: tuple[Callable[[float], str], ...] = (plain, duration, gib, percent, energy, change, points, difference, moment)
+FORMATS = {function.__name__: function for function in _PLAIN_FORMATS}
+"""How to write a number that is no amount of money, by the name in names.Format."""
 AMOUNTS: Mapping[names.Format, Callable[[float, Currency], str]] = {"money": money, "money_per_hour": money_per_hour}
 
 UNIT_LAST: frozenset[names.Format] = frozenset({"money", "money_per_hour", "gib", "energy", "points"})

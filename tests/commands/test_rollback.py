@@ -412,3 +412,11 @@ def test_what_was_undone_does_not_come_back_within_twenty_nights(empty: Project)
     assert undone
     assert all(undone.count(values) == 1 for values in undone)
     assert empty.config.read_bytes() == found
+
+
+def test_with_a_closed_stdout_what_was_restored_is_on_record_and_what_was_tried_is_not(project: Project) -> None:
+    set_by_hand(project, "batch_size=32")
+    for options, on_record in ((["--dry-run"], False), ([], True)):
+        command = ["sh", "-c", 'exec "$@" >&-', "sh", *ROLLBACK, *options]
+        done = subprocess.run(command, cwd=project.folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, "see `jpo explain`" in done.stderr) == (2, on_record), done.stderr

@@ -125,3 +125,10 @@ def test_json_has_the_suggestion_and_what_came_of_it() -> None:
 
 def test_a_narrow_terminal_keeps_every_line_within_it() -> None:
     assert max(map(len, text(width=60).split("\n"))) <= 60
+
+
+def test_all_reasons_are_there_and_no_other_command_is_named_for_them() -> None:
+    several = replace(SUGGESTION, reasons=("it is faster", "it was run"), seen={"chance of more than 10 % worse": 0.25})
+    found = lines(replace(EXPLAINED, report=replace(EXPLAINED.report, suggestion=several)))
+    assert {"because it is faster", "- it is faster", "- it was run", "chance of more than 10% worse 0.25"} <= set(found)
+    assert not any("more reason" in line for line in found)

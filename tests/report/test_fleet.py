@@ -58,3 +58,9 @@ def test_a_narrow_terminal_does_without_utilisation_in_the_first_table() -> None
     assert "utilisation" not in table
     assert "1h 56m → 1h 48m" in table
     assert max(map(len, table.split("\n"))) <= 80
+
+
+def test_a_single_last_run_is_not_called_several() -> None:
+    some = fleet(lane([run(100)], [run(50)]), last=1)
+    assert "- Medians of each workload's last run that ended well.\n" in text(some)
+    assert "- Medians of each workload's last 2 runs that ended well.\n" in text(USUAL)

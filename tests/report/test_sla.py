@@ -94,3 +94,10 @@ def test_a_proposal_is_lines_for_the_settings_and_comments_where_nothing_can_be_
         "cost_max = 12.5   # in USD; 3 runs, 4.00 EUR\n"
         "# val_loss_max: unknown, measured in 0 of at least 3 runs\n"
     )
+
+
+def test_proposed_lines_are_pasted_as_they_are_and_a_page_of_them_has_a_title() -> None:
+    proposal = SlaProposal(IDENTITY, 0.95, 3, "with any values", (), (), Currency("EUR", 0.5))
+    document = sla.document(proposal)
+    assert text.render(document, width=120, colour=False).startswith(f"# {IDENTITY}: 3 runs")
+    assert "<title>Thresholds for jpo.toml</title>" in html.render(document)

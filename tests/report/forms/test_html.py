@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from report.forms.sample import ATTACKS, SAMPLE, attacked
 
-from jpo.report.document import Document
+from jpo.report.document import Column, Document, Table
 from jpo.report.forms import html
 
 BODY = """\
@@ -146,3 +146,9 @@ def test_only_the_forms_that_need_them_import_jinja2_and_rich() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_table_without_headings_has_no_row_of_them() -> None:
+    rows = ((1, 2),)
+    assert "<thead>" not in html.render(Document("t", (Table((Column(""), Column("")), rows),)))
+    assert "<thead>" in html.render(Document("t", (Table((Column(""), Column("b")), rows),)))
