@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 BATCH = 128
 REAL_BEFORE_HALF = 16
-"""Fewer real transitions than this are shown in proportion, lest the networks learn them by heart."""
+"""Fewer real transitions than this are shown in proportion, or the networks would learn them by heart."""
 UPDATES_PER_RUN = 8
 
 Practice = Callable[[Policy, np.random.Generator], Iterable[Transition]]

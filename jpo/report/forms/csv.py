@@ -64,7 +64,7 @@ def _tables(blocks: tuple[Block, ...], section: str) -> Iterator[tuple[str, Tabl
 
 
 def _rows(table: Table, section: str) -> Iterator[tuple[str, list[Raw]]]:
-    """The header and the rows, each with what stands in the column of the section."""
+    """The header and the rows, each with what is in the column of the section."""
     rows = list(table.cells())
     by_column = [_columns(column, [row[number] for row in rows]) for number, column in enumerate(table.columns)]
     yield "section", [name for columns in by_column for name in columns]
