@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.problem import Problem, known_best, may_try
+from jpo.agent.problem import Problem, known_best
 from jpo.agent.state import observe
 from jpo.records import Decision
 
@@ -61,9 +61,9 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         choice = favourite = known_best(problem)
     elif policy is not None and {explore, *problem.context.scenarios} <= set(policy.released):
         decided_by = "sac"
-        favourite, choice = (by_policy(problem, policy, rows) for rows in (candidates.admissible, may_try(problem)))
+        favourite, choice = (by_policy(problem, policy, rows) for rows in (candidates.admissible, problem.allowed))
     else:
-        favourite, choice = (by_rule(problem, rows) for rows in (candidates.admissible, may_try(problem)))
+        favourite, choice = (by_rule(problem, rows) for rows in (candidates.admissible, problem.allowed))
     step = step_to(problem, choice, favourite)
     sentences = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
     return Decision(choice, _confidence(problem, choice), decided_by, *sentences, step)

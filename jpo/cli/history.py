@@ -14,7 +14,7 @@ from jpo.errors import UsageError
 
 
 @click.command()
-@output_options("table", "json", "csv", "markdown", "html")
+@output_options("table", "text", "json", "csv", "markdown", "html")
 @click.option("--limit", type=click.IntRange(1), help="Newest N only.")
 @click.option("--compare", is_flag=True, help="Time, cost, utilisation and loss before JPO's first change and after it.")
 @click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="With --compare: this workload alone.")

@@ -15,7 +15,7 @@ from jpo.cli.output import Output, track
 
 @click.command()
 @click.argument("given", nargs=-1, type=FILE, metavar="[FOLDER | FILE | PATTERN]...")
-@output_options("table", "json", "csv", "markdown", "html")
+@output_options("table", "text", "json", "csv", "markdown", "html")
 @click.option(
     "--extended", "file", type=FILE, metavar="FILE", help="Write all runs there as CSV, with suggestion, reward and SLA."
 )

@@ -17,8 +17,7 @@ from jpo.forecast.before_after import BeforeAfter
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import currency_of, prices_of
-from jpo.project.project import open_history
+from jpo.project.project import open_project_store
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Parameters, Run, RunStatus
 from jpo.report.before_after import WorkloadChange, WorkloadChanges
@@ -65,10 +64,9 @@ def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None
     """
     if picture:
         can_plot(picture)
-    prices = prices_of(settings)
-    with open_history(settings, read_only=True) as store:
-        identities = [read_workload(path, settings, now=now).identity] if path else workloads(store)
-        result = WorkloadChanges([change_of(store, identity, prices) for identity in identities], currency_of(settings))
+    with open_project_store(settings) as job:
+        identities = [read_workload(path, settings, now=now).identity] if path else workloads(job.store)
+        result = WorkloadChanges([change_of(job.store, identity, job.prices) for identity in identities], job.currency)
     if picture:
         if len(identities) != 1:
             finding = f"{len(identities)} workloads are on record; a picture shows one"

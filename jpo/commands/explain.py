@@ -14,8 +14,7 @@ from jpo.history.audit import read_row
 from jpo.history.undo import in_effect
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import currency_of, prices_of
-from jpo.project.project import open_history
+from jpo.project.project import ProjectStore, open_project_store
 from jpo.records import Run, Suggestion
 from jpo.report.explanation import Explanation
 from jpo.report.suggestion import Report
@@ -28,13 +27,13 @@ def explain(suggestion_id: str | None, settings: LoadedSettings) -> Explanation:
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
-    with open_history(settings, read_only=True) as store:
-        return explained(store, store.suggestion(suggestion_id) if suggestion_id else newest(store, settings), settings)
+    with open_project_store(settings) as job:
+        return explained(job, job.store.suggestion(suggestion_id) if suggestion_id else newest(job))
 
 
-def explained(store: Store, suggestion: Suggestion, settings: LoadedSettings) -> Explanation:
+def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
     """All that the store knows of a suggestion."""
-    prices, events = prices_of(settings), events_of(store, suggestion.suggestion_id)
+    store, prices, events = job.store, job.prices, events_of(job.store, suggestion.suggestion_id)
     identity, followers = suggestion.identity, store.runs_following(suggestion.suggestion_id)
     recorded = store.recorded_runs(identity, limit=LEDGER_RUNS)
     named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
@@ -42,7 +41,7 @@ def explained(store: Store, suggestion: Suggestion, settings: LoadedSettings) ->
     path = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
     written = any(event.kind == "written" for event in events)
     return Explanation(
-        Report(suggestion, Path(path), written, track, currency=currency_of(settings)),
+        Report(suggestion, Path(path), written, track, currency=job.currency),
         evidence=tuple(priced(run, suggestion.current, prices) for run in named),
         followers=tuple(priced(run, suggestion.suggested, prices) for run in followers),
         coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
@@ -50,11 +49,11 @@ def explained(store: Store, suggestion: Suggestion, settings: LoadedSettings) ->
     )
 
 
-def newest(store: Store, settings: LoadedSettings) -> Suggestion:
+def newest(job: ProjectStore) -> Suggestion:
     """The suggestion made last."""
-    suggestions = store.suggestions_of(limit=1)
+    suggestions = job.store.suggestions_of(limit=1)
     if not suggestions:
-        raise UsageError(settings.store_place, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
+        raise UsageError(job.place, "holds no suggestion", "run `jpo suggest config.ini` first", code="JPO-E507")
     return suggestions[0]
 
 

@@ -11,8 +11,7 @@ from jpo.history import RecordedRun, Store
 from jpo.history.figures import ending
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import prices_of
-from jpo.project.project import open_history
+from jpo.project.project import open_project_store
 from jpo.records import Forecast, Identity, Suggestion
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
 
@@ -28,8 +27,8 @@ def history(settings: LoadedSettings, *, limit: int | None, all_rows: bool) -> H
         all_rows: without a limit, everything; else the newest MOST_ROWS, and the history says so.
     """
     most = None if all_rows or limit else MOST_ROWS
-    with open_history(settings, read_only=True) as store:
-        past = read(store, prices_of(settings), most + 1 if most else limit)
+    with open_project_store(settings) as job:
+        past = read(job.store, job.prices, most + 1 if most else limit)
     if most is None or max(len(past.runs), len(past.suggestions)) <= most:
         return past
     return replace(past, runs=past.runs[-most:], suggestions=past.suggestions[-most:], newest=most)

@@ -56,9 +56,9 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, 
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
     runs = [log.run for log in usable]
-    if file:
-        write_extended(file, extended_csv(judged(runs, settings), tuple(SLA_TARGETS)))
     prices, usual = prices_of(settings), usual_values(runs)
+    if file:
+        write_extended(file, extended_csv(judged(runs, settings, prices), tuple(SLA_TARGETS)))
     return LogFigures(
         figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices)),
         [NotUsable(str(log.path), log.reason, log.code) for log in unusable],
@@ -119,9 +119,9 @@ def _not_ours(path: Path) -> UsageError:
     return UsageError(str(path), finding, "name another file, or remove it", code="JPO-E132")
 
 
-def judged(runs: Sequence[Run], settings: LoadedSettings) -> Iterator[Judged]:
+def judged(runs: Sequence[Run], settings: LoadedSettings, prices: Prices) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
-    preference, prices, targets = preference_of(settings), prices_of(settings), targets_of(settings)
+    preference, targets = preference_of(settings), targets_of(settings)
     (followed, suggested), usual = suggestions(settings), usual_values(runs)
     by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):

@@ -96,6 +96,28 @@ def open_project(
         )
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ProjectStore:
+    """The store of a project without its config.ini, and what its figures are told in.
+
+    Attributes:
+        place: the store's URL as messages show it.
+    """
+
+    store: Store
+    place: str
+    prices: Prices
+    currency: Currency
+
+
+@contextmanager
+def open_project_store(settings: LoadedSettings) -> Iterator[ProjectStore]:
+    """Open the store to read it, for commands that need no config.ini; raises as `open_history` and `prices_of` do."""
+    prices, currency = prices_of(settings), currency_of(settings)
+    with open_history(settings, read_only=True) as store:
+        yield ProjectStore(store, settings.store_place, prices, currency)
+
+
 def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
     """The store that settings name, a context manager; what it records says who asked, and where.
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.records import Interval, Run
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
 
 METRICS = ("gpu_utilisation", "cpu_utilisation", "duration_seconds", "cost_usd", "energy_joules", "val_loss")
 """Fields of an outcome that are compared, in the order of reports."""
@@ -141,3 +145,23 @@ def all_runs(fleet: Fleet) -> tuple[Totals, Totals]:
 def worse(fleet: Fleet, *, than: float = 1.0) -> int:
     """Number of workloads that ended worse than unchanged by their own objective; one whose last runs all failed is worse."""
     return sum(lane.goal is None or lane.goal > than for lane in fleet.lanes)
+
+
+def ratios(fleet: Fleet, name: str) -> Floats:
+    """Each run with JPO in multiples of the unchanged configuration that night, shape (workloads, runs).
+
+    A failed run counts what it took and one unchanged run more, because its work is still to be done; otherwise failing early
+    would look like a saving. A night on which the unchanged run failed is compared with the median
+    of those that did not.
+    """
+    return np.array([_lane(lane, name) for lane in fleet.lanes], dtype=np.float64)
+
+
+def _lane(lane: Lane, name: str) -> list[float]:
+    usual = median_of(lane.unchanged, name)
+    multiples = []
+    for tuned, unchanged in zip(lane.tuned, lane.unchanged, strict=True):
+        ours, theirs = getattr(tuned.outcome, name), median_of([unchanged], name) or usual or getattr(unchanged.outcome, name)
+        comparable = ours is not None and theirs
+        multiples.append(ours / theirs + (not tuned.ended_well) if comparable else np.nan)
+    return multiples

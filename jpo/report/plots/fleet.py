@@ -8,34 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.report.plots.picture import save
-from jpo.simulate.fleet import Fleet, Lane, median_of
+from jpo.simulate.fleet import Fleet, ratios
 
 if TYPE_CHECKING:
-    from jpo.records import Floats
+    pass
 
 HIGHEST = 5.0
 """Where the picture ends: one workload that got much worse must not hide the others."""
 PANELS = {"cost_usd": "cost of a run", "duration_seconds": "time of a run"}
-
-
-def ratios(fleet: Fleet, name: str) -> Floats:
-    """Each run with JPO in multiples of the unchanged configuration that night, shape (workloads, runs).
-
-    A failed run counts what it took and one unchanged run more, because its work is still to be done; otherwise failing early
-    would look like a saving. A night on which the unchanged run failed is compared with the median
-    of those that did not.
-    """
-    return np.array([_lane(lane, name) for lane in fleet.lanes], dtype=np.float64)
-
-
-def _lane(lane: Lane, name: str) -> list[float]:
-    usual = median_of(lane.unchanged, name)
-    multiples = []
-    for tuned, unchanged in zip(lane.tuned, lane.unchanged, strict=True):
-        ours, theirs = getattr(tuned.outcome, name), median_of([unchanged], name) or usual or getattr(unchanged.outcome, name)
-        comparable = ours is not None and theirs
-        multiples.append(ours / theirs + (not tuned.ended_well) if comparable else np.nan)
-    return multiples
 
 
 def plot(fleet: Fleet, file: Path) -> None:

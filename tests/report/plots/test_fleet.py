@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from fleets import BAD, fleet, lane, run
 
-from jpo.report.plots.fleet import plot, ratios
+from jpo.report.plots.fleet import plot
+from jpo.simulate.fleet import ratios
 
 
 def test_a_failed_run_in_the_picture_counts_one_unchanged_run_more() -> None:
