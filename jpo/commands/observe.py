@@ -18,6 +18,7 @@ from jpo.telemetry import read_log
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
 from jpo.telemetry.csv.follow import follow as updates_of
 from jpo.wording import numbers
+from jpo.wording.names import OUTCOMES
 
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -114,8 +115,8 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
     words = [
         None if done is None else f"epoch {done:g}" + (f" of {total:g}" if total else ""),
         None if rate is None else f"{numbers.plain(rate)} samples/s",
-        None if row.train_loss is None else f"train loss {numbers.plain(row.train_loss)}",
-        None if row.val_loss is None else f"val loss {numbers.plain(row.val_loss)}",
+        None if row.train_loss is None else f"{OUTCOMES['train_loss'].short} {numbers.plain(row.train_loss)}",
+        None if row.val_loss is None else f"{OUTCOMES['val_loss'].short} {numbers.plain(row.val_loss)}",
     ]
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 

@@ -1,5 +1,5 @@
-"""Decision problem of a workload, put together in one place from candidates, belief, request and history: for the decision, for
-its explanation, and for what the agent learns from it.
+"""Decision problem of a workload, from candidates, belief, request and history: the same for the decision, for its explanation
+and for what the agent learns from it. Practice (learning/practice.py) draws its jobs, and puts its problems together itself.
 """
 
 from __future__ import annotations

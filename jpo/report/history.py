@@ -118,9 +118,9 @@ def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
     columns = (
         *(Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status")),
         *(Column(names.SHORT[name], "figure", name) for name in differing),
-        Column("duration", "figure", "duration_seconds"),
+        Column(names.OUTCOMES["duration_seconds"].short, "figure", "duration_seconds"),
         Column("forecast"),
-        Column("val loss", "figure", "val_loss"),
+        Column(names.OUTCOMES["val_loss"].short, "figure", "val_loss"),
         Column("suggestion", "key", optional=True),
     )
     return Table(columns, tuple(_run(past, differing) for past in runs), name="runs")
