@@ -32,7 +32,7 @@ from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Known, Outcome, Preference, Run, RunStatus, same
 
-RecordedRun = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
+FinishedRun = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
 
 
@@ -88,7 +88,7 @@ class Advisor:
         workload: str | Identity | None = None,
         seed: int = 0,
         explore: Literal["off", "safe", "on"] = "safe",
-        history: Iterable[RecordedRun] = (),
+        history: Iterable[FinishedRun] = (),
         *,
         policy: Policy | Literal["shipped"] | None = "shipped",
         prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
@@ -162,7 +162,7 @@ class Advisor:
         return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
 
     def _posterior(self) -> tuple[Candidates, Belief]:
-        """Candidates to choose from, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
+        """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
         candidates = candidates_among(self._space, self._current, self._runs)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
@@ -191,7 +191,7 @@ class Advisor:
         return ", ".join(f"{name} = {value}" for name, value in self._meaning(row, candidates).items())
 
     def _take_in(self, entry: object) -> None:
-        """One entry of the history, see `RecordedRun`."""
+        """One entry of the history, see `FinishedRun`."""
         if isinstance(entry, Run):
             values = {name: value for name, value in entry.parameters.items() if name in self._space.names}
             if entry.identity == self._identity:

@@ -13,7 +13,9 @@ from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, output_options, seed_option, toml_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track, writable
 
-POLICIES_HELP = "Policies to replay: jpo, default, random, hillclimb, zeus (the default), jpo-bold, optuna-tpe, optuna-gp, gp-ei."
+POLICIES_HELP = (
+    "Policies to replay: jpo, default, random, hillclimb, zeus (used unless given); jpo-bold, optuna-tpe, optuna-gp, gp-ei."
+)
 
 
 @click.command()

@@ -181,8 +181,8 @@ class PrometheusTable(SettingsTable):
     """Prometheus server that records finished runs; without a url JPO uses its own history and CSV logs.
 
     `cert_file` and `key_file` are JPO's own certificate (mTLS); `insecure` trusts any server, and every report says so. `metrics`
-    and `labels` rename what a site calls otherwise (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods
-    have several.
+    and `labels` rename what a site calls otherwise (telemetry/prometheus/names.py has the roles); `container` is the trainer's,
+    where pods have several.
     """
 
     url: str | None = None

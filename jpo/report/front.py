@@ -111,7 +111,7 @@ def of_reference(front: Front) -> list[str]:
         return [f"Reference point: {point}.", measured]
     more, least = gain(volumes.expected, volumes.measured), gain(volumes.unlucky, volumes.measured)
     warning = "predictions are optimistic: the best of many rarely comes true"
-    predicted = f"Predicted points would add {more}, and at the worse ends of their intervals {least}: {warning}."
+    predicted = f"Predicted points would add {more}, and at the worse ends of their intervals {least}; {warning}."
     return [f"Reference point: {point}.", measured, predicted]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.inventory.gpus import Gpu, gpus_here, detect_gpus, type_of
+from jpo.inventory.gpus import Gpu, detect_gpus, gpus_here, type_of
 
 V100 = """\
 0, GPU-5c5c4d3f-1e23-5b0e-8c7e-2b9a1f0e7d11, 16160, 10412, 97, Tesla V100-SXM2-16GB
