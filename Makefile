@@ -35,7 +35,7 @@ check: .venv/.dev  ## format, lint, types, import contracts, documentation
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest tests/test_docs.py
 
-bench: .venv/.dev  ## measurements beside peers, written to docs/benchmarks.md; most of an hour on two cores
+bench: .venv/.dev  ## measurements next to peers, written to docs/benchmarks.md; most of an hour on two cores
 	@set -o pipefail; { printf '# Benchmarks\n\nWritten by `make bench` on %s: %s, %s cores, commit %s. Ratios come from one run on one machine.\n' \
 	    "$$(date -I)" "$$(uname -m)" "$$(nproc)" "$$(git rev-parse --short HEAD)"; \
 	  for script in $(filter-out %/sac_adapter.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \

@@ -73,7 +73,7 @@ class Figures:
     """What a policy came to, means over tasks and seeds.
 
     Attributes:
-        regret: after so many new runs: (best so far - optimum) / (default - optimum) on logs; 1 as the default, 0 the optimum.
+        regret: after N new runs: (best so far - optimum) / (default - optimum) on logs; 1 as the default, 0 the optimum.
         error: standard error of the regret over searches.
         cost: mean value of the new runs, in multiples of the default's.
         worse: share of the new runs that were worse than the default.
@@ -239,7 +239,7 @@ def page(figures: Mapping[str, Figures], after: Sequence[int], where: str) -> st
             "",
             f"{stamp()}.",
             f"{where}.",
-            "Regret after so many new runs: (best so far - optimum) / (default - optimum) on the log of sqrt(seconds x error),",
+            "Regret after N new runs: (best so far - optimum) / (default - optimum) on the log of sqrt(seconds x error),",
             "± standard error over searches; mean cost of the new runs in multiples of the default's;",
             "worse: share of new runs that were worse than the default.",
             "",

@@ -32,7 +32,7 @@ from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Known, Outcome, Preference, Run, RunStatus, same
 
-Told = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
+FinishedRun = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
 
 
@@ -88,7 +88,7 @@ class Advisor:
         workload: str | Identity | None = None,
         seed: int = 0,
         explore: Literal["off", "safe", "on"] = "safe",
-        history: Iterable[Told] = (),
+        history: Iterable[FinishedRun] = (),
         *,
         policy: Policy | Literal["shipped"] | None = "shipped",
         prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
@@ -121,7 +121,7 @@ class Advisor:
         It answers `current` while no run with a duration has ended well. What did not end well in its last two runs is not asked
         for again while there is anything else, but the most promising of that; only with explore = "off" there is nothing else.
         """
-        candidates, belief = self._look()
+        candidates, belief = self._posterior()
         explore = self._explore
         if not candidates.admissible[candidates.current] and not belief.runs[candidates.admissible].any():
             # Nothing within the space is known, so nothing there is known to be safe.
@@ -158,11 +158,11 @@ class Advisor:
     @property
     def incumbent(self) -> dict[str, object]:
         """The best configuration measured so far under the preference; `current` while nothing has ended well."""
-        candidates, belief = self._look()
+        candidates, belief = self._posterior()
         return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
 
-    def _look(self) -> tuple[Candidates, Belief]:
-        """What there is to choose from, and what is believed of it. The prior is kept while the candidates stay the same."""
+    def _posterior(self) -> tuple[Candidates, Belief]:
+        """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
         candidates = candidates_among(self._space, self._current, self._runs)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
@@ -191,7 +191,7 @@ class Advisor:
         return ", ".join(f"{name} = {value}" for name, value in self._meaning(row, candidates).items())
 
     def _take_in(self, entry: object) -> None:
-        """One entry of the history, see `Told`."""
+        """One entry of the history, see `FinishedRun`."""
         if isinstance(entry, Run):
             values = {name: value for name, value in entry.parameters.items() if name in self._space.names}
             if entry.identity == self._identity:

@@ -14,10 +14,10 @@ from jpo.cost import Prices, log_rate
 from jpo.records import Candidates, Run
 
 LARGEST = 2500
-"""A space of so many configurations is weighed whole; from a larger one, moves around the best known ones are taken."""
+"""Most configurations of a space that is weighed whole; from a larger one, moves around the best known ones are taken."""
 MOST_OUTSIDE, FASTEST = 200, 50
-"""So many configurations outside the space, or anywhere in a large one, have runs that count, since each is one more to weigh:
-the newest, and in a large space also the fastest."""
+"""Most configurations outside the space, or anywhere in a large one, whose runs count, since each is one more to weigh: the
+newest, and in a large space also the fastest."""
 
 
 def candidates_among(choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run]) -> Candidates:

@@ -16,7 +16,7 @@ Configuration = Mapping[str, object]
 Space = Mapping[str, "Sequence[object] | Range"] | Sequence[Configuration]
 
 STEPS_PER_DECADE, MOST_STEPS = 4, 13
-"""A range is offered in steps, at most so many: between neighbours a training job hardly differs."""
+"""Steps in which a range is offered, per decade and at most: between neighbours a training job hardly differs."""
 
 
 @dataclass(frozen=True, slots=True)

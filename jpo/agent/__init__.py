@@ -1,4 +1,4 @@
-"""Which candidate next: soft actor-critic over the belief, or keep.
+"""Decision of the next candidate: soft actor-critic over the belief, or keep.
 
 In the order of the story:
 

@@ -22,7 +22,7 @@ HORIZON_RUNS = 6
 """Further runs which a better configuration would serve. 5 to 20 gave equal results within 2%, 3 stopped trying too early."""
 
 WORTH = 0.1
-"""A trial must be expected to save so many runs of the incumbent over the horizon, or is not worth it. Against 0: equal cost up
+"""Least saving over the horizon, in runs of the incumbent, for which a trial is worth it. Against 0: equal cost up
 to 20 runs on 60 simulated jobs, 1 to 2% less on the recorded ones, harm 2% instead of 3 to 8; but 1 to 2% more cost after 40, and
 LCBench's regret after 10 runs is .19 instead of .15: who searches for the best model at any price gives up too early."""
 

@@ -32,7 +32,7 @@ SCALES = {"log": FACTORS["learning_rate"], "linear": (0.5, 0.75, 1.25, 1.5)}
 """Ladders that the user asks for by `scale`."""
 
 DOUBLINGS = {"batch_size": 3, "gpus": 2}
-"""Ladders of powers of two: so many to each side of today's value."""
+"""Ladders of powers of two: the number of steps to each side of today's value."""
 
 MOST_STEPS = 16
 """Ladder steps of each parameter in a move of several: two long lists of choices have millions of pairs."""

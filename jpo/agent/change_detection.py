@@ -19,7 +19,7 @@ ALARM = 5.0
 """With normal errors a false alarm once in some 500 runs (two-sided), a lasting shift of one sd is noticed after about ten.
 Source for both: Montgomery, "Introduction to Statistical Quality Control", section 9.1."""
 LARGEST = 2.5
-"""One miss counts no more than so many sd: it takes at least three to raise the alarm."""
+"""Most standard deviations that one miss counts for: it takes at least three misses to raise the alarm."""
 LEAST_SD = 0.05
 """sd of ln duration that any forecast has at least."""
 

@@ -29,7 +29,7 @@ Source: Pocock, "Group Sequential Methods in the Design and Analysis of Clinical
 LOSS_NOISE = 0.03
 """sd of ln validation loss between equal runs, as the belief has it."""
 REPEATED = 2
-"""So many failures, and no run that ended well, are the change's fault."""
+"""Number of failures, without a run that ended well, that are the change's fault."""
 
 
 def setback(problem: Problem, before: int, broken: Iterable[Broken] = ()) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OUTCOMES = 5
 """Equally likely outcomes of a trial that are thought through; nine gave the same."""
 SPREAD = 0.15
-"""sd of ln: by how much a run of the same job may differ from what a particle says (its misfit and the run's noise)."""
+"""sd of ln: by how much a run of the same job may differ from what a particle says (its discrepancy and the run's noise)."""
 MOST = 40
 """Candidates that are thought through; the others are far behind in expected cost and improvement."""
 

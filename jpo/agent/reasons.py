@@ -131,7 +131,7 @@ def of_loss_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, .
     if interval_factor <= 1:
         return (), ()
     factor = f"widened by a factor of {interval_factor:.2g}"
-    sentence = f"too few of the last validation losses came as forecast: intervals of loss are {factor}"
+    sentence = f"too few of the last validation losses were within their intervals, which are {factor}"
     return (sentence,), ("JPO-W816",)
 
 

@@ -30,7 +30,7 @@ seed_option = click.option(
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How servers of runs are asked; None: as the settings say."""
+    """Options of requests to servers of runs; None: as the settings say."""
 
     offline: bool
     prometheus_url: str | None

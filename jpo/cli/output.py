@@ -1,4 +1,4 @@
-"""What reaches people and files: stdout, result files, colours, width, progress. Errors are written by __main__."""
+"""Output to people and files: stdout, result files, colours, width, progress. Errors are written by __main__."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Tabular(Protocol[T]):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a result goes, and in which form; a file's suffix chooses its own."""
+    """Destinations and form of a result; a file's suffix chooses its own."""
 
     form: str
     files: tuple[Path, ...] = ()

@@ -14,7 +14,7 @@ from jpo.cli.output import READABLE, Output, can_be_kept, put
 
 @click.group()
 def prices() -> None:
-    """Show what resources cost, and where that is known from."""
+    """Show the prices of resources, and their source."""
 
 
 @prices.command("show")

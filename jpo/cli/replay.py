@@ -14,7 +14,7 @@ from jpo.cli.options import FILE, output_options, seed_option, toml_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track, writable
 
 POLICIES_HELP = (
-    "Who plays: jpo, default, random, hillclimb, zeus (these if nothing is said), jpo-bold, optuna-tpe, optuna-gp, gp-ei."
+    "Policies to replay: jpo, default, random, hillclimb, zeus (used unless given); jpo-bold, optuna-tpe, optuna-gp, gp-ei."
 )
 
 

@@ -16,9 +16,11 @@ from jpo.errors import UsageError
 @click.command()
 @click.argument("before", required=False, metavar="[ID]")
 @click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file to restore; default: config.ini.")
-@click.option("--pin", "pin_days", type=click.IntRange(1, 3650), metavar="DAYS", help="Leave the restored values alone so long.")
+@click.option(
+    "--pin", "pin_days", type=click.IntRange(1, 3650), metavar="DAYS", help="Do not change the restored values for DAYS days."
+)
 @click.option("--unpin", is_flag=True, help="Restore nothing; what was pinned may be changed again.")
-@click.option("--force", is_flag=True, help="Also where a value was changed since by someone else.")
+@click.option("--force", is_flag=True, help="Also restore values that someone changed since.")
 @click.option("--dry-run", is_flag=True, help="Write nothing anywhere.")
 @click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
 @output_options(*READABLE)

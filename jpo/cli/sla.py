@@ -18,7 +18,7 @@ VIOLATED = 3
 
 @click.group()
 def sla() -> None:
-    """Check what runs promise, or propose what they could."""
+    """Check runs against [sla], or propose targets."""
 
 
 @sla.command("check")
@@ -28,7 +28,7 @@ def sla() -> None:
 @output_options(*READABLE)
 @options(toml_option, verbose_option)
 def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output: Output, toml: Path | None) -> int:
-    """Hold a run against [sla]; violated: exit 3.
+    """Check a run against [sla]; exit code 3 if violated.
 
     Each promise is met, violated or unknown; and how often all runs kept it. Without RUN and logs it is the newest run on
     record.
@@ -56,7 +56,7 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
     type=click.FloatRange(0.5, 0.999),
     default=0.95,
     show_default=True,
-    help="Share of runs that shall keep it.",
+    help="Share of runs that should meet the target.",
 )
 @output_options(*READABLE)
 @options(toml_option, verbose_option)

@@ -1,4 +1,4 @@
-"""`jpo rollback [ID]`: config.ini gets back the values that stood there before a suggestion, on record like any other change.
+"""`jpo rollback [ID]`: config.ini gets back the values that it had before a suggestion, on record like any other change.
 
 To undo one suggestion is to undo all after it, which were built on its values. The id of a rollback brings back what it undid.
 """
@@ -36,7 +36,7 @@ NEWEST = 3
 
 @dataclass(frozen=True, slots=True)
 class RollbackOptions:
-    """What the command line asked for; see `jpo rollback --help`."""
+    """Options of the command line; see `jpo rollback --help`."""
 
     suggestion_id: str
     now: float
@@ -75,7 +75,7 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
 
 
 def in_one_step(limits: Limits) -> Limits:
-    """The same limits for values that stood there before: how far one step may lead is not asked of them."""
+    """The same limits for values that config.ini had before: how far one step may lead is not asked of them."""
     return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
 
 

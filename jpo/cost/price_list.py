@@ -36,7 +36,7 @@ class Priced:
 
 @dataclass(frozen=True, slots=True)
 class Hourly:
-    """What an hour of today's configuration costs; None: unknown. `instance`: which one would be rented."""
+    """Cost of an hour of today's configuration; None: unknown. `instance`: which one would be rented."""
 
     usd_per_hour: float | None
     instance: str | None = None

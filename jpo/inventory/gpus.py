@@ -50,11 +50,11 @@ class Gpu:
 
 def gpus_here(environ: Mapping[str, str], *, program: str = "nvidia-smi", timeout_seconds: float = 5.0) -> tuple[Gpu, ...]:
     """GPUs that a process with these environment variables could use now; none also where that is unknown."""
-    gpus, _ = look_for_gpus(environ, program=program, timeout_seconds=timeout_seconds)
+    gpus, _ = detect_gpus(environ, program=program, timeout_seconds=timeout_seconds)
     return gpus or ()
 
 
-def look_for_gpus(
+def detect_gpus(
     environ: Mapping[str, str], *, program: str = "nvidia-smi", timeout_seconds: float = 5.0, dev: Path = Path("/dev")
 ) -> tuple[tuple[Gpu, ...] | None, str]:
     """GPUs that a process could use, or None where that is unknown; and the reason why they are unknown, none or not all.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jpo.inventory.cpus import cpus_here
-from jpo.inventory.gpus import Gpu, look_for_gpus
+from jpo.inventory.gpus import Gpu, detect_gpus
 from jpo.inventory.memory import memory_here
 
 
@@ -48,6 +48,6 @@ def machine_here(
     program: str = "nvidia-smi",
     timeout_seconds: float = 5.0,
 ) -> Machine:
-    """The machine as it is now; see `look_for_gpus` for the arguments that concern GPUs."""
-    gpus, why = look_for_gpus(environ, program=program, timeout_seconds=timeout_seconds, dev=dev)
+    """The machine as it is now; see `detect_gpus` for the arguments that concern GPUs."""
+    gpus, why = detect_gpus(environ, program=program, timeout_seconds=timeout_seconds, dev=dev)
     return Machine(gpus, why, *cpus_here(proc, cgroup), *memory_here(proc, cgroup))

@@ -15,7 +15,7 @@ from jpo.records import Known, Parameters, Preference
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AgentChoices:
-    """Where the agent would go from what is on record, as rows of the surrogate's candidates.
+    """Choices that the agent would make from what is on record, as rows of the surrogate's candidates.
 
     Attributes:
         suggested: None where nothing is admissible.

@@ -1,4 +1,4 @@
-"""What-if question: must it be done by then, or cost no more? How rows of a prediction fare, and the answer in words."""
+"""Question of a deadline or a budget: how the rows of a prediction fare against it, and the answer in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NINETY = 2 * NormalDist().inv_cdf(0.95)
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds that were asked for: at most so many seconds, at most so many USD, or both.
+    """Bounds that were asked for: a maximum of seconds, a maximum of USD, or both.
 
     With a deadline the cheapest row that keeps to it is wanted, with a budget alone the fastest.
     """

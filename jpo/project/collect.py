@@ -21,7 +21,7 @@ from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Sugge
 from jpo.telemetry import PrometheusSource
 
 CLOCKS_DIFFER_SECONDS = 3600.0
-"""Two machines that JPO runs on; waiting so long for a run to start is harmless."""
+"""Two machines that JPO runs on; waiting that long for a run to start is harmless."""
 LEDGER_RUNS = 1000
 """Newest runs of a workload in which `jpo history` and `jpo explain` look for what its last forecasts came to."""
 OTHER_RUNS = 1000
@@ -30,7 +30,7 @@ OTHER_RUNS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of asking every source.
+    """Result of asking every source.
 
     Attributes:
         fresh: runs that are new on record.

@@ -10,7 +10,7 @@ Price = Annotated[float, Field(ge=0, le=1e6)]
 
 
 class PricesTable(BaseModel):
-    """What resources cost, in USD; without prices the cost of a run is unknown.
+    """Prices of resources, in USD; without prices the cost of a run is unknown.
 
     `gpu_type` says which GPUs they are; `usd_per_gpu_hour_of` prices several types, and the chosen one counts. With a `catalogue`
     ("aws": the one that came with JPO; else a file as `jpo prices refresh` writes it) a configuration costs what the cheapest

@@ -62,7 +62,7 @@ def guarded(job: Project, proposed: Parameters, facts: Facts, *, limits: Limits 
 
 
 def edits_of(workload: Workload, suggested: Parameters, restored: Mapping[str, str]) -> tuple[Edit, ...]:
-    """The places in config.ini where a new value must stand, or by name of the parameter a text that stood there before."""
+    """Edits that give config.ini the suggested values, or the earlier text of a parameter where one is restored."""
     wanted = (
         (p, restored[p.name] if p.name in restored else config.format_value(p, suggested[p.name]))
         for p in workload.parameters

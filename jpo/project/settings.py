@@ -70,14 +70,14 @@ class SettingsTable(BaseModel):
 
 
 class WorkloadTable(SettingsTable):
-    """Where config.ini is, and where in it the job's identity stands (`section.option`)."""
+    """Path of config.ini, and the options in it that hold the job's identity (`section.option`)."""
 
     config: str = "config.ini"
     identity: dict[Literal["dataset", "model", "framework"], str] = {}
 
 
 class ParameterTable(SettingsTable):
-    """What JPO may do with one parameter. The guard reads the same table by itself."""
+    """Limits of what JPO may do with one parameter. The guard reads the same table by itself."""
 
     key: str | None = None
     min: float | None = None
@@ -98,10 +98,10 @@ class ParameterTable(SettingsTable):
 
 
 class SlaTable(SettingsTable):
-    """What a run must keep to, cost in USD; what is left out is not promised, and by default nothing is.
+    """Targets that a run must meet, cost in USD; what is left out is not promised, and by default nothing is.
 
     A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
-    (no prices, nothing measured) it is neither kept nor broken. Losses may lie below 0.
+    (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0.
     """
 
     time_max: Annotated[Duration, Field(gt=0, allow_inf_nan=False)] | None = None
@@ -144,7 +144,7 @@ class PreferenceTable(SettingsTable):
 
 
 class AuthTable(SettingsTable):
-    """How JPO proves who it is to Prometheus. `token` and `password` are accepted from the environment alone.
+    """Authentication of JPO to Prometheus. `token` and `password` are accepted from the environment alone.
 
     sigv4 signs requests for Amazon's managed Prometheus in `region`, with the credentials which AWS' own tools would find.
     """
@@ -178,11 +178,11 @@ class AuthTable(SettingsTable):
 
 
 class PrometheusTable(SettingsTable):
-    """Where finished runs are recorded; without a url JPO uses its own history and CSV logs.
+    """Prometheus server that records finished runs; without a url JPO uses its own history and CSV logs.
 
     `cert_file` and `key_file` are JPO's own certificate (mTLS); `insecure` trusts any server, and every report says so. `metrics`
-    and `labels` rename what a site calls otherwise (telemetry/names.py has the roles); `container` is the trainer's, where pods
-    have several.
+    and `labels` rename what a site calls otherwise (telemetry/prometheus/names.py has the roles); `container` is the trainer's,
+    where pods have several.
     """
 
     url: str | None = None
@@ -212,7 +212,7 @@ class CsvTable(SettingsTable):
 
 
 class StoreTable(SettingsTable):
-    """Where the history lies; a relative path starts at jpo.toml, else at config.ini.
+    """Database in which the history is stored; a relative path starts at jpo.toml, else at config.ini.
 
     A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
     GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays.
@@ -224,7 +224,7 @@ class StoreTable(SettingsTable):
 
 
 class AgentTable(SettingsTable):
-    """How bold the agent may be, and how long it may learn inside `jpo suggest`."""
+    """Boldness of the agent, and the time that it may learn inside `jpo suggest`."""
 
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
@@ -263,7 +263,7 @@ class CardTable(SettingsTable):
 
 
 class Settings(SettingsTable):
-    """All that can stand in jpo.toml."""
+    """All settings that jpo.toml can contain."""
 
     workload: WorkloadTable = WorkloadTable()
     parameters: dict[ParameterName, ParameterTable] = {}
@@ -281,7 +281,7 @@ class Settings(SettingsTable):
 
     @property
     def named_preferences(self) -> dict[str, Preference]:
-        """JPO's own, then the team's, which stand in [preferences.NAME]."""
+        """JPO's own, then the team's, from [preferences.NAME]."""
         return {**NAMED_PREFERENCES, **{name: table.record() for name, table in self.preferences.items()}}
 
     @field_validator("sla")

@@ -1,4 +1,4 @@
-"""What `jpo doctor` found, topic by topic: what each line is about, what was found, and below it what to do."""
+"""Findings of `jpo doctor`, topic by topic: what each line is about, what was found, and below it what to do."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
         Section("What else there was", (alternatives(suggestion),)),
         Section("What would change the answer", (Items(suggestion.would_change),)),
-        Section("The runs that tell most", (runs(explained.evidence),)),
+        Section("Most informative runs", (runs(explained.evidence),)),
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
     )

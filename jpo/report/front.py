@@ -110,8 +110,8 @@ def of_reference(front: Front) -> list[str]:
     if volumes.expected <= volumes.measured:
         return [f"Reference point: {point}.", measured]
     more, least = gain(volumes.expected, volumes.measured), gain(volumes.unlucky, volumes.measured)
-    warning = "a prediction, and the best of many are rarely as good as they look"
-    predicted = f"Predicted points would add {more}, and at the worse ends of their intervals {least}: {warning}."
+    warning = "predictions are optimistic: the best of many rarely comes true"
+    predicted = f"Predicted points would add {more}, and at the worse ends of their intervals {least}; {warning}."
     return [f"Reference point: {point}.", measured, predicted]
 
 
@@ -127,7 +127,9 @@ def sentences(front: Front, parameters: Sequence[str]) -> list[str]:
         lines.append(f"`jpo suggest` would choose: {difference(front.suggested, front.today)}; {front.because}.")
         chosen = [point for point in front.points if "suggested" in point.marks and whole(point, front)]
         if any(not point.on_expected_front for point in chosen):
-            lines.append("It lies behind this front: a suggestion also weighs what has no axis here, and how sure a forecast is.")
+            lines.append(
+                "It is dominated by this front: a suggestion also weighs what has no axis here, and how sure a forecast is."
+            )
     if front.left_out:
         lines.append("Not shown: " + "; ".join(f"{reason} ({count})" for reason, count in front.left_out.items()) + ".")
     return lines

@@ -27,7 +27,7 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """How the last forecasts of a workload turned out, whichever of its runs are shown.
+    """Accuracy of the last forecasts of a workload, whichever of its runs are shown.
 
     Attributes:
         track: quantity by quantity.

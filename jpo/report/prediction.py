@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from jpo.optimizer.prediction import Answer, Expected, Prediction, Row, configuration, label
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, Span, Table, estimate
-from jpo.report.document import Row as Values
+from jpo.report.document import Row as DocumentRow
 from jpo.wording import names, numbers
 
 OUTCOMES = ("duration_seconds", "cost_usd", "val_loss")
@@ -35,7 +35,7 @@ def outcomes(rows: Sequence[Row]) -> Table:
         Column("rests on"),
         Column("verdict"),
     )
-    values: list[Values] = [
+    values: list[DocumentRow] = [
         (label(row), *_estimates(row, OUTCOMES), row.runs, row.expected.kind if several else "", verdict(row)) for row in rows
     ]
     return Table(columns, tuple(values), "outcomes")
@@ -52,7 +52,7 @@ def _estimates(row: Row, quantities: Iterable[str]) -> Iterator[Cell]:
 def uses(rows: Sequence[Row]) -> Table:
     """What runs are expected to use, as far as that is known of any."""
     known = [name for name in USE if any(getattr(row.expected.forecast, name) for row in rows)]
-    values: list[Values] = [(configuration(row), *_estimates(row, known)) for row in rows if known]
+    values: list[DocumentRow] = [(configuration(row), *_estimates(row, known)) for row in rows if known]
     return Table((Column("it would use", "prose"), *map(_figure, known)), tuple(values), "uses")
 
 
@@ -89,7 +89,7 @@ def options(answer: Answer, rows: Sequence[Row]) -> Table:
         *(Column("saves", "figure", "duration_seconds"), Column("costs more", "figure", "cost_usd")),
         Column("per saved hour", "figure", "cost_usd"),
     )
-    values: list[Values] = []
+    values: list[DocumentRow] = []
     for option in answer.options:
         row, more = rows[option.row], (option.seconds_saved, option.usd_more, option.usd_per_saved_hour)
         values.append((label(row), *_estimates(row, ("duration_seconds", "cost_usd")), *more))

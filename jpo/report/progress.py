@@ -14,7 +14,7 @@ class Live(Protocol):
     """Progress as somebody sees it who waits."""
 
     def progress(self, text: str, done: float | None, total: float | None) -> None:
-        """How far it is: so many steps of so many, both finite; None = not known."""
+        """Progress: `done` steps out of `total`, both finite; None = not known."""
 
     def note(self, text: str) -> None:
         """Something that happened."""

@@ -19,7 +19,7 @@ from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
 STEADY = (0.9, 1.1)
-"""Ratios next / now between which a forecast beside the usual ones is not worth a row, unless it was promised."""
+"""Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 
 
@@ -188,7 +188,7 @@ def verdict(report: Report) -> str:
 
 
 class Published(BaseModel):
-    """What every object of the published document keeps to."""
+    """Base of every object of the published document: its fields and no others, frozen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -278,7 +278,7 @@ class GuardDocument(Published):
 
 
 class TrackDocument(Published):
-    """How earlier forecasts of one quantity turned out; `median_error` is a ratio."""
+    """Accuracy of earlier forecasts of one quantity; `median_error` is a ratio."""
 
     quantity: str
     forecasts: int

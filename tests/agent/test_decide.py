@@ -196,7 +196,7 @@ def test_a_gain_that_serves_no_further_run_is_not_paid_for(grid, belief):
     assert ask(grid(), later, explore="on", context=Context(runs_left=0)).choice == 0
 
 
-def test_only_a_policy_released_for_the_situation_decides(grid, belief):
+def test_only_a_policy_released_for_the_context_decides(grid, belief):
     def by(policy, explore="safe", context=UNKNOWN):
         return ask(grid(), belief(LIKELY_GOOD), policy=policy, explore=explore, context=context).decided_by
 

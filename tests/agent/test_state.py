@@ -37,7 +37,7 @@ def test_an_unknown_loss_has_its_own_flag(grid, belief):
     assert encode(belief([[0, 1, 2]], val_loss=0.4), grid())[0, column] == 1
 
 
-def test_what_is_not_known_of_the_situation_is_zero_and_has_its_own_flag(grid, belief):
+def test_what_is_not_known_of_the_context_is_zero_and_has_its_own_flag(grid, belief):
     believed = belief([[0, 1, 2]])
     unknown = encode(believed, grid())[0]
     later = acquisition_values(believed, grid(), TIME)

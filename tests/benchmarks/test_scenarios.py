@@ -16,7 +16,7 @@ def answer(*options):
     return run.stdout
 
 
-def test_the_table_has_a_row_for_every_situation_and_a_verdict():
+def test_the_table_has_a_row_for_every_scenario_and_a_verdict():
     out = answer()
     assert [row.split("**")[1] for row in out.splitlines() if row.startswith("| **")] == list(DOMAINS)
     assert "Better than the rule by more than the spread" in out

@@ -30,7 +30,7 @@ def test_it_says_what_else_there_was_and_what_came_of_it(project: Project) -> No
         "run-now: succeeded",
         "What else there was",
         "What would change the answer",
-        "The runs that tell most",
+        "Most informative runs",
         "guard: approved",
     ):
         assert told in answer.out

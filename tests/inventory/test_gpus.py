@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.inventory.gpus import Gpu, gpus_here, look_for_gpus, type_of
+from jpo.inventory.gpus import Gpu, detect_gpus, gpus_here, type_of
 
 V100 = """\
 0, GPU-5c5c4d3f-1e23-5b0e-8c7e-2b9a1f0e7d11, 16160, 10412, 97, Tesla V100-SXM2-16GB
@@ -105,7 +105,7 @@ def test_cuda_visible_devices_may_name_a_slice(smi: Smi) -> None:
 
 @pytest.mark.parametrize("wanted", ["", "  "])
 def test_an_empty_cuda_visible_devices_means_none_without_asking(tmp_path: Path, wanted: str) -> None:
-    found = look_for_gpus({"CUDA_VISIBLE_DEVICES": wanted}, program=str(tmp_path / "not there"))
+    found = detect_gpus({"CUDA_VISIBLE_DEVICES": wanted}, program=str(tmp_path / "not there"))
     assert found == ((), "CUDA_VISIBLE_DEVICES is empty")
 
 
@@ -123,37 +123,37 @@ def test_a_damaged_record_of_a_card_hides_no_card(smi: Smi) -> None:
     "answer", ["", "hello", "0, GPU-1, Tesla T4", "Unable to determine the device handle for GPU 0000:3B:00.0"]
 )
 def test_an_answer_that_lists_no_card_and_does_not_say_so_is_unknown(smi: Smi, answer: str) -> None:
-    gpus, why = look_for_gpus({}, program=smi(answer))
+    gpus, why = detect_gpus({}, program=smi(answer))
     assert (gpus, why.endswith(f"no card in its answer, {answer or 'and no output'}")) == (None, True)
 
 
 def test_no_program_and_no_device_is_no_gpu(tmp_path: Path) -> None:
     (tmp_path / "null").touch()
-    assert look_for_gpus({"PATH": str(tmp_path)}, dev=tmp_path) == ((), "no GPU device")
+    assert detect_gpus({"PATH": str(tmp_path)}, dev=tmp_path) == ((), "no GPU device")
 
 
 @pytest.mark.parametrize("device", ["nvidia0", "kfd", "dxg"])
 def test_a_device_without_the_program_is_unknown(tmp_path: Path, device: str) -> None:
     (tmp_path / device).touch()
-    assert look_for_gpus({"PATH": str(tmp_path)}, dev=tmp_path) == (None, "nvidia-smi is not installed")
+    assert detect_gpus({"PATH": str(tmp_path)}, dev=tmp_path) == (None, "nvidia-smi is not installed")
     assert gpus_here({"PATH": str(tmp_path)}) == ()
 
 
 def test_a_program_that_finds_none_means_none(smi: Smi) -> None:
-    gpus, why = look_for_gpus({}, program=smi("No devices were found", ends_with=6))
+    gpus, why = detect_gpus({}, program=smi("No devices were found", ends_with=6))
     assert (gpus, why.endswith("found none")) == ((), True)
 
 
 def test_a_driver_that_does_not_run_is_unknown_with_its_words(smi: Smi) -> None:
     program = smi(NO_DRIVER, ends_with=9)
-    gpus, why = look_for_gpus({}, program=program)
+    gpus, why = detect_gpus({}, program=program)
     assert (gpus, why.partition(" Make")[0]) == (None, f"{program}: exit code 9, {NO_DRIVER.partition(' Make')[0]}")
     assert gpus_here({}, program=program) == ()
 
 
 def test_a_program_that_hangs_is_given_up(smi: Smi) -> None:
     start = time.monotonic()
-    gpus, why = look_for_gpus({}, program=smi(T4, first="exec sleep 30"), timeout_seconds=0.2)
+    gpus, why = detect_gpus({}, program=smi(T4, first="exec sleep 30"), timeout_seconds=0.2)
     assert (gpus, why.endswith("no answer within 0.2 s"), time.monotonic() - start < 10) == (None, True, True)
 
 
@@ -161,5 +161,5 @@ def test_a_file_that_is_no_program_is_unknown(tmp_path: Path) -> None:
     file = tmp_path / "nvidia-smi"
     file.write_bytes(b"\x7fELF of another machine")
     file.chmod(0o755)
-    gpus, why = look_for_gpus({"PATH": str(tmp_path)})
+    gpus, why = detect_gpus({"PATH": str(tmp_path)})
     assert (gpus, "Exec format error" in why) == (None, True)

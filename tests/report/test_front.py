@@ -36,7 +36,7 @@ def test_what_must_be_known_to_read_it_is_said() -> None:
     for sentence in (
         "Reference point: duration 4h 24m, cost 9.90 USD.",
         "Hypervolume of the measured front up to it: 4.56 h × USD (more is better).",
-        "Predicted points would add 144%, and at the worse ends of their intervals nothing: a prediction",
+        "Predicted points would add 144%, and at the worse ends of their intervals nothing; predictions are optimistic",
         "The same in all: gpus 1.",
         "`jpo suggest` would choose: batch 128; batch_size 128 was not run yet.",
         "Not shown: runs that did not end well (3).",
@@ -69,8 +69,8 @@ def test_many_dominated_points_do_not_hide_the_others() -> None:
 
 def test_a_suggestion_behind_the_front_is_explained() -> None:
     points = (*FRONT.points[:2], guess(128, 99999, 99, marks=("suggested",)))
-    assert "It lies behind this front" in text(replace(FRONT, points=points))
-    assert "It lies behind this front" not in text(FRONT)
+    assert "It is dominated by this front" in text(replace(FRONT, points=points))
+    assert "It is dominated by this front" not in text(FRONT)
 
 
 def test_the_json_has_every_point_with_its_kind() -> None:

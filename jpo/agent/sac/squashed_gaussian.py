@@ -29,7 +29,7 @@ class Draw:
         action: shape (n, A), within -1..1.
         log_pi: shape (n, 1), log density of the action.
         deviation: shape (n, A), u - mean.
-        bounded: shape (n, A), where the spread lies at a bound and has no gradient.
+        bounded: shape (n, A), where the spread is at a bound and has no gradient.
     """
 
     action: Tensor

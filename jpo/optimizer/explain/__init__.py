@@ -1,7 +1,7 @@
-"""What else could have been suggested, and why it was not: the account of one advice, put on record with it.
+"""Account of one advice, put on record with it: what else could have been suggested, and why it was not.
 
     scene.py            the moment of the decision
-    alternatives.py     configurations that were not chosen, and what stood against them
+    alternatives.py     configurations that were not chosen, and the objections to them
     counterfactuals.py  what would have led to another answer; which limits held a value back
     account.py          all of it, and the numbers that the agent saw
 

@@ -24,7 +24,7 @@ class Account:
         alternatives: see `alternatives`.
         seen: see `seen`.
         would_change: a sentence for each thing that would have led to another answer.
-        capped_by: changed parameter -> the limit at which its value stands, where a step further was expected to pay off.
+        capped_by: changed parameter -> the limit that its value has reached, where a step further was expected to pay off.
     """
 
     alternatives: tuple[Alternative, ...] = ()

@@ -1,4 +1,4 @@
-"""Alternatives to the choice: configurations that were not chosen, and what stood against each of them."""
+"""Alternatives to the choice: configurations that were not chosen, and the objection to each of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DECIDED_OTHERWISE = {
     "rollback": "what the last change did is undone first",
     "sac": "expected to be as good, but the agent likes it less",
 }
-"""What stands against a configuration where the belief rule did not decide."""
+"""Objection to a configuration where the belief rule did not decide."""
 
 
 def alternatives(scene: DecisionScene) -> tuple[Alternative, ...]:
@@ -64,7 +64,7 @@ def why_not(scene: DecisionScene, row: int) -> str:
 
 
 def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
-    """What stands against a configuration, the hardest first; never empty."""
+    """Objections to a configuration, the hardest first; never empty."""
     belief, allowed = scene.belief, scene.surrogate.candidates.admissible
     if not allowed[row]:
         yield _refusal(scene, scene.candidates.parameters(row))

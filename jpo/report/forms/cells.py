@@ -1,4 +1,4 @@
-"""What a cell says to people: its value with its unit, and the interval of an estimate. The same in every form for people."""
+"""Text of a cell for people: its value with its unit, and the interval of an estimate. The same in every form for people."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from jpo.report.forms.cells import harmless, interval_of, value_of
 
 STYLES = {"": "", "strong": "bold", "dim": "dim", "good": "green", "warning": "yellow", "bad": "red"}
 ASCII = str.maketrans({"→": "->", "≥": ">=", "≤": "<=", "–": "-", "×": "x", "±": "+-", "…": "..."})
-"""What stands for the signs of reports where they cannot be encoded."""
+"""Replacements for the signs of reports where they cannot be encoded."""
 GLUE = "\ue000"
 """A blank at which no line breaks. A private character: no text from outside has it, since it is not printable."""
 GAPS = (2, 1)
@@ -54,7 +54,7 @@ def _heading(title: Inline) -> Inline:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What all lines have in common."""
+    """Settings that all lines share."""
 
     console: Console
     encoding: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MEASURED, PREDICTED, DOMINATED = "#1f5fa8", "#c8641e", "0.6"
 WIDE = 20.0
-"""An axis on which the largest value is so many times the smallest is logarithmic."""
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
 PAD = 0.12
 """Room beyond the outermost points, as a share of the axis; intervals may reach beyond it, and are cut off there."""
 OFFSETS = ((7, 6), (7, -12), (-7, 6), (-7, -12), (12, -3), (-12, -3), (9, 18), (-9, 18), (9, -24), (-9, -24), (12, 32), (12, -38))

@@ -50,7 +50,7 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class LogUpdate:
-    """What one poll of a log found.
+    """Result of one poll of a log.
 
     Attributes:
         rows: those not seen before, in order.

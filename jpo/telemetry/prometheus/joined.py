@@ -23,7 +23,7 @@ SLACK_SECONDS, SLACK = 120.0, 0.05
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What the cluster knows of the pods in a scope.
+    """Facts of the cluster about the pods in a scope.
 
     Attributes:
         lifetimes, usage: by pod, as far as known.
@@ -41,7 +41,7 @@ class ClusterFacts:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What the cluster says about one run.
+    """Values of the cluster for one run.
 
     Attributes:
         values: fields of outcome.MeasuredValues.

@@ -1,4 +1,4 @@
-"""What runs report about themselves: configuration, pods, totals, losses, and how they ended.
+"""Reports of runs about themselves: configuration, pods, totals, losses, and how they ended.
 
 A run that was restarted, in the same pod or in another, may have reported values that no longer hold: the latest report counts.
 """
