@@ -42,7 +42,7 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """When JPO changed a workload, and the suggestions since.
+    """Time of JPO's changes to a workload, and the suggestions since.
 
     Attributes:
         reference: the values before the first change.

@@ -1,4 +1,4 @@
-"""`jpo prices show|refresh`: what resources cost and where that is known from; AWS' prices of today into a catalogue file."""
+"""`jpo prices show|refresh`: prices of resources with their source; AWS' prices of today into a catalogue file."""
 
 from __future__ import annotations
 

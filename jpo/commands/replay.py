@@ -67,7 +67,7 @@ MOST_RUNS = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """What the command line asked for; see `jpo replay --help`."""
+    """Options of the command line; see `jpo replay --help`."""
 
     policies: tuple[str, ...]
     horizons: tuple[int, ...]

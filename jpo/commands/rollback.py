@@ -112,7 +112,7 @@ def reasons(store: Store, workload: Workload, undone: Undo, options: RollbackOpt
         raise ConflictError(str(workload.path), "; ".join(moved), "--force restores it all the same", code="JPO-E843")
     changes = [suggestion for suggestion in undone.undone if suggestion.decided_by != "rollback"] or undone.undone
     already = all(p.text == undone.texts[p.name] for p in workload.parameters if p.name in undone.texts)
-    come = "stand there already" if already else "come back"
+    come = "are there already" if already else "come back"
     what = f"{len(changes)} change{' is' if len(changes) == 1 else 's are'} undone"
     yield f"the values from before suggestion {undone.suggestion_id} {come}; {what}", "JPO-I845" if already else "JPO-I844"
     for suggestion in changes[: -NEWEST - 1 : -1]:

@@ -40,7 +40,7 @@ KEY = {"batch_size": "training", "learning_rate": "training", "gpus": "resources
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the command line asked for; see `jpo simulate --help`. None: the default of jpo.toml."""
+    """Options of the command line; see `jpo simulate --help`. None: the default of jpo.toml."""
 
     workloads: int
     runs: int

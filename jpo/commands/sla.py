@@ -22,7 +22,7 @@ from jpo.wording.printable import printable
 
 @dataclass(frozen=True, slots=True)
 class WantedRuns:
-    """Which runs are to be checked: one on record by its id, those of CSV logs, or (neither) the newest on record.
+    """Runs to be checked: one on record by its id, those of CSV logs, or (neither) the newest on record.
 
     Raises:
         UsageError: JPO-E812, both are named.

@@ -26,7 +26,7 @@ from jpo.report.suggestion import Report
 
 @dataclass(frozen=True, slots=True)
 class SuggestOptions:
-    """What the command line asked for; see `jpo suggest --help`."""
+    """Options of the command line; see `jpo suggest --help`."""
 
     suggestion_id: str
     now: float

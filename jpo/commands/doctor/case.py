@@ -1,4 +1,4 @@
-"""What is looked at: settings, workload, machine and server, each read once, when a check first asks for it."""
+"""Subjects of the checks: settings, workload, machine and server, each read once, when a check first asks for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the machine has on which JPO runs, and whether that limits config.ini."""
+"""Checks of the machine on which JPO runs, and of whether it limits config.ini."""
 
 from __future__ import annotations
 

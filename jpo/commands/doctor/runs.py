@@ -1,4 +1,4 @@
-"""Where finished runs come from, Prometheus and CSV logs: can they be read, and are the workload's runs there?"""
+"""Checks of the sources of finished runs, Prometheus and CSV logs: can they be read, and are the workload's runs there?"""
 
 from __future__ import annotations
 
