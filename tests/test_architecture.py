@@ -42,7 +42,6 @@ JSON_FUNCTIONS = {"json.dumps", "json.dump"}
 JSON_WRITERS = {
     "jpo/report/forms/json.py": "the one place for people and programs",
     "jpo/history/canonical.py": "canonical JSON, which hashes are made of",
-    "jpo/history/archive.py": "JSON Lines of a whole store, row by row",
     "jpo/agent/sealed.py": "the header of a file of weights, whose bytes are hashed",
 }
 """Modules that may serialise JSON, and why."""
