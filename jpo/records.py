@@ -504,6 +504,11 @@ class Suggestion:
     pinned_until: float | None = None
     """For a rollback: unix seconds up to which the values that it restored stay as they are."""
 
+    @property
+    def widened(self) -> tuple[str, ...]:
+        """The reasons that say that intervals are widened: whoever reads the forecasts must know."""
+        return tuple(reason for reason in self.reasons if "widened by" in reason)
+
     def expected_change(self, quantity: str) -> float | None:
         """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
         now, then = getattr(self.now, quantity), getattr(self.next, quantity)

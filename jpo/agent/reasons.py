@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import HORIZON_RUNS, clearly_better
+from jpo.wording import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +35,8 @@ def out_of_failure(problem: Problem, choice: int) -> tuple[tuple[str, ...], tupl
     """Reason why something is tried although exploring may cost nothing more: today's values only ever failed."""
     candidates, belief = problem.candidates, problem.belief
     failures = int(belief.failures[candidates.current])
-    finding = f"today's values failed {_times(failures)} and never ended well, and nothing that did is within one step"
-    chance = _percent(float(belief.p_fail[choice]))
+    finding = f"today's values failed {numbers.times(failures)} and never ended well, and nothing that did is within one step"
+    chance = numbers.percent_in_words(float(belief.p_fail[choice]))
     nearest = f"{_name(choice, candidates)} comes nearest to it and fails with a chance of {chance}"
     watched, warnings = of_watch(problem.interval_factor)
     return (f"{finding}; {nearest}", *watched), ("JPO-W617", *warnings)
@@ -145,25 +146,21 @@ def measured(problem: Problem, row: int) -> str:
     """Account of a configuration that was run: how it went, and what is expected of it against today's."""
     belief = problem.belief
     runs, failures, stopped = int(belief.runs[row]), int(belief.failures[row]), int(belief.stopped[row])
-    badly = " and ".join(f"{how} {_times(n)}" for how, n in (("failed", failures), ("was stopped", stopped)) if n)
+    badly = " and ".join(f"{how} {numbers.times(n)}" for how, n in (("failed", failures), ("was stopped", stopped)) if n)
     difference = f"is expected to {_difference(problem, row)}"
     if not runs:
         return f"{badly} and {difference} when it ends well"
-    return f"was run {_times(runs)}{f', {badly}' if badly else ''} and {difference}"
+    return f"was run {numbers.times(runs)}{f', {badly}' if badly else ''} and {difference}"
 
 
 def _risk(problem: Problem, row: int) -> str:
-    return f"chance of being more than 10% worse than today: {_percent(problem.acquisition.p_worse_today[row])}"
+    return f"chance of being more than 10% worse than today: {numbers.percent_in_words(problem.acquisition.p_worse_today[row])}"
 
 
 def _runs(n: float) -> str:
     """A number of runs: "0.6 runs", "1 run"."""
     number = f"{n:.1f}".removesuffix(".0")
     return f"{number} run{'' if number == '1' else 's'}"
-
-
-def _times(n: int) -> str:
-    return "once" if n == 1 else f"{n} times"
 
 
 def _difference(problem: Problem, row: int) -> str:
@@ -185,8 +182,4 @@ def _change(verb: str, log_ratio: float, what: str) -> str:
     if abs(log_ratio) < NEARLY_NOTHING:
         return f"{verb} the same {what}".rstrip()
     share = abs(math.expm1(log_ratio))
-    return f"{verb} {_percent(share)} {'less' if log_ratio < 0 else 'more'} {what}".rstrip()
-
-
-def _percent(share: float) -> str:
-    return "less than 1%" if 0 < share < NEARLY_NOTHING else f"{100 * share:.0f}%"
+    return f"{verb} {numbers.percent_in_words(share)} {'less' if log_ratio < 0 else 'more'} {what}".rstrip()

@@ -91,4 +91,4 @@ def widened(suggestion: Suggestion) -> str | None:
     """What a suggestion says of its intervals, if they were widened."""
     if WIDENED not in suggestion.codes:
         return None
-    return next((reason for reason in suggestion.reasons if "widened" in reason), "intervals are widened")
+    return next(iter(suggestion.widened), "intervals are widened")

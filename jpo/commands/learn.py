@@ -12,6 +12,7 @@ from jpo.learning.release import Release, release_if_passed
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
+from jpo.wording.numbers import times
 
 
 def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
@@ -29,10 +30,6 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
             results = release_if_passed(store, identity, track, now=now)
             lines += [verdict(name, result, results["drift"]) for name, result in results.items()]
     return "\n".join(lines) + "\n"
-
-
-def times(n: int) -> str:
-    return "once" if n == 1 else f"{n} times"
 
 
 def verdict(name: str, result: Release, drift: Release) -> str:

@@ -13,7 +13,8 @@ from jpo.cost.price_list import PriceList, price_list
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.project.load import LoadedSettings
-from jpo.project.prices import catalogue_shown, currency_of, named_prices, prices_of
+from jpo.project.price_list import catalogue_shown, named_prices
+from jpo.project.prices import currency_of, prices_of
 from jpo.project.settings import seconds
 from jpo.project.workload import read_workload
 from jpo.wording.printable import printable

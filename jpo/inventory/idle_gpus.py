@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from jpo.records import Run, RunStatus, Series, same
+from jpo.wording.numbers import percent_in_words as percent
 
 IDLE = 0.05
 """Mean utilisation below which GPUs count as idle: less than 3 minutes of work in an hour."""
@@ -89,7 +90,7 @@ def some_are_idle(use: GpuUse) -> IdleGpus | None:
         return None
     fewer, busy = earlier.parameters["gpus"], use.utilisation * use.gpus
     before, now = (run.outcome.throughput_samples_per_second or 0.0 for run in (earlier, use.run))
-    finding = f"{_percent(use.utilisation)} busy on average, which is the work of {busy:.2g}; "
+    finding = f"{percent(use.utilisation)} busy on average, which is the work of {busy:.2g}; "
     finding += f"{now:.3g} samples/s, where run {earlier.run_id} did {before:.3g} on {fewer:g}"
     remedy = "start one process per GPU (torchrun, accelerate, mpirun), each on its own device, or ask for fewer"
     numbers = {"gpus_busy": busy, "gpus_before": fewer, "samples_per_second": now, "samples_per_second_before": before}
@@ -103,7 +104,7 @@ def never_touched(use: GpuUse) -> IdleGpus | None:
         return None
     finding, numbers = f"never touched: at most {memory:.2g} GiB of one was in use", {"gpu_memory_gib": memory}
     if cpu is not None and cpu >= BUSY_CPU:
-        finding, numbers = f"{finding}, and the CPUs were {_percent(cpu)} busy", {**numbers, "cpu_utilisation": cpu}
+        finding, numbers = f"{finding}, and the CPUs were {percent(cpu)} busy", {**numbers, "cpu_utilisation": cpu}
     remedy = (
         "print torch.cuda.is_available() in the job: if False, the framework is a build for CPUs, the container has no driver, "
         "or CUDA_VISIBLE_DEVICES hides them; if True, the script leaves model and data on the CPU"
@@ -121,10 +122,10 @@ def in_waves(use: GpuUse) -> IdleGpus | None:
     share = sum(at_work) / len(at_work)
     numbers = {"waves": float(waves), "share_at_work": share}
     if waves >= WAVES:
-        finding = f"at work in {waves} waves, {_percent(share)} of the time, waiting in between"
+        finding = f"at work in {waves} waves, {percent(share)} of the time, waiting in between"
         remedy = "feed them faster: more loader workers and CPUs, data decoded beforehand or stored closer"
         return _idle("JPO-W866", use, finding, remedy, numbers)
-    finding = f"at work for {_percent(share)} of the run, beginning after {_percent(at_work.index(True) / len(at_work))} of it"
+    finding = f"at work for {percent(share)} of the run, beginning after {percent(at_work.index(True) / len(at_work))} of it"
     remedy = "do what needs no GPU (downloads, preparation, evaluation) in a separate job"
     return _idle("JPO-W867", use, finding, remedy, numbers)
 
@@ -137,7 +138,7 @@ def waits_for_input(use: GpuUse) -> IdleGpus | None:
         return None
     finding, numbers = f"idle with {memory:.3g} GiB of one in use", {"gpu_memory_gib": memory}
     if cpu is not None and cpu >= BUSY_CPU:
-        finding = f"{finding} while the CPUs were {_percent(cpu)} busy: they wait for data"
+        finding = f"{finding} while the CPUs were {percent(cpu)} busy: they wait for data"
         remedy = "more CPUs and loader workers, or data that is decoded beforehand"
         return _idle("JPO-W864", use, finding, remedy, {**numbers, "cpu_utilisation": cpu})
     if cores is not None and allotted >= 2 and ONE_CORE[0] <= cores <= ONE_CORE[1]:
@@ -153,7 +154,7 @@ def unknown(use: GpuUse) -> IdleGpus:
     measures = {"GPU memory": outcome.gpu_memory_gib, "CPU": outcome.cpu_utilisation, "its time series": series}
     missing = ", ".join(name for name, value in measures.items() if value is None)
     not_measured = f" (not measured: {missing})" if missing else ""
-    finding = f"{_percent(use.utilisation)} busy, the reason is unknown{not_measured}"
+    finding = f"{percent(use.utilisation)} busy, the reason is unknown{not_measured}"
     remedy = "watch nvidia-smi and top while it runs: is a process on each GPU, and what does it wait for?"
     return _idle("JPO-W868", use, finding, remedy, {})
 
@@ -184,7 +185,3 @@ def _as_fast_with_fewer(earlier: Run, use: GpuUse) -> bool:
     as_fast = math.isclose(now, before, rel_tol=ALIKE)
     as_busy = share >= AT_WORK and math.isclose(use.utilisation * use.gpus, share * fewer, rel_tol=ALIKE)
     return as_fast and as_busy and same(job, other_job)
-
-
-def _percent(share: float) -> str:
-    return "less than 1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
-from jpo.records import PARAMETERS, Interval, Run, RunStatus, Suggestion
+from jpo.history.figures import ending
+from jpo.records import PARAMETERS, Interval, Run, Suggestion
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import run_document
@@ -87,8 +88,7 @@ def came_of_it(explained: Explanation) -> Section:
 
 def ended(run: Run) -> str:
     """How a run ended, in words."""
-    missed = run.status is RunStatus.SUCCEEDED and not run.ended_well
-    return "target missed" if missed else run.status.value.replace("_", " ")
+    return ending(run).replace("_", " ")
 
 
 def who(suggestion: Suggestion) -> Iterator[str]:

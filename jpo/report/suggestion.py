@@ -43,10 +43,6 @@ class Report:
     currency: Currency = USD
 
 
-WIDENED = "widened by a factor of"
-"""In the reasons that say so: every report tells it, since the forecasts are read with it."""
-
-
 def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
@@ -115,11 +111,16 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
 
 
 def why(suggestion: Suggestion) -> Iterator[Inline]:
-    """The reason that counts most, and how many more there are; all of a rollback's, which say what is undone."""
-    first = suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
+    """The reasons that come first, and how many more there are; widened intervals have a note."""
+    first = first_reasons(suggestion)
     yield from (f"because {reason}" for reason in first)
-    if more := sum(WIDENED not in reason for reason in suggestion.reasons[len(first) :]):
+    if more := sum(reason not in suggestion.widened for reason in suggestion.reasons[len(first) :]):
         yield (Span(f"{numbers.counted(more, 'more reason')}: jpo explain, or -o json", "dim"),)
+
+
+def first_reasons(suggestion: Suggestion) -> tuple[str, ...]:
+    """The reason that counts most; all of a rollback's, which say what is undone."""
+    return suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
 
 
 def forecasts(suggestion: Suggestion) -> Table:
@@ -169,7 +170,7 @@ def track_record(track: Sequence[TrackRecord]) -> str:
 
 def notes(suggestion: Suggestion) -> tuple[Note, ...]:
     """What could not be read, intervals that are widened, and limits that today's values break."""
-    widened = (reason for reason in suggestion.reasons[1:] if WIDENED in reason)
+    widened = (reason for reason in suggestion.widened if reason not in first_reasons(suggestion))
     return tuple(map(Note, (*widened, *suggestion.evidence.notes, *suggestion.guard.notices)))
 
 

@@ -54,6 +54,16 @@ def percent(ratio: float) -> str:
     return f"{round(100 * ratio)}%"
 
 
+def percent_in_words(ratio: float) -> str:
+    """A percentage that does not call little nothing: 21%, or "less than 1%"."""
+    return "less than 1%" if 0 < ratio < 0.005 else percent(ratio)
+
+
+def times(number: int) -> str:
+    """once, 3 times."""
+    return "once" if number == 1 else f"{number} times"
+
+
 def change(ratio: float) -> str:
     """A ratio after / before as the change: 0.78 -> -22%, 1.51 -> +51%, 1 -> ±0%."""
     return f"{_signed(ratio - 1)}%"

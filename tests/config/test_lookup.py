@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
+from training_files import CONFIG, JOB, Read, message
 
 from jpo.config.locate import locate
 from jpo.config.lookup import ambiguous, named
 from jpo.config.source import decode
-from jpo.errors import UsageError
-from jpo.records import Workload
-
-Read = Callable[..., Workload]
-
-JOB = b"[workload]\ndataset = cifar10\nmodel = resnet18\nframework = pytorch\n"
-CONFIG = JOB + b"[training]\nbatch_size = 32\nlr = 1e-1 # warm\n[resources]\nmemory = 16Gi\ncpus = 4\n"
-
-
-def message(read: Read, data: bytes, **options: object) -> str:
-    with pytest.raises(UsageError) as error:
-        read(data, **options)
-    assert error.value.exit_code == 2
-    return str(error.value).replace(error.value.place.split(":")[0], "…/" + error.value.place.split(":")[0].rsplit("/", 1)[-1])
 
 
 def test_keys_may_hold_dots(read: Read) -> None:

@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from training_files import CONFIG, JOB, Read, message
 
-from jpo.errors import UsageError
-from jpo.records import Identity, Workload
-
-Read = Callable[..., Workload]
-
-JOB = b"[workload]\ndataset = cifar10\nmodel = resnet18\nframework = pytorch\n"
-CONFIG = JOB + b"[training]\nbatch_size = 32\nlr = 1e-1 # warm\n[resources]\nmemory = 16Gi\ncpus = 4\n"
-
-
-def message(read: Read, data: bytes, **options: object) -> str:
-    with pytest.raises(UsageError) as error:
-        read(data, **options)
-    assert error.value.exit_code == 2
-    return str(error.value).replace(error.value.place.split(":")[0], "…/" + error.value.place.split(":")[0].rsplit("/", 1)[-1])
+from jpo.records import Identity
 
 
 def test_read_finds_identity_parameters_and_digest(read: Read, tmp_path: Path) -> None:

@@ -1,21 +1,9 @@
 import math
-from dataclasses import replace
 
 import pytest
+from prediction_rows import UNKNOWN, a_row
 
-from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.what_if import Bounds
-from jpo.records import Forecast, Interval
-
-
-def a_row(seconds=3600.0, usd=2.0, **changes):
-    money = None if usd is None else Interval(usd, usd / 2, usd * 2)
-    forecast = Forecast(Interval(seconds, seconds / 2, seconds * 2), money)
-    row = Row({"batch_size": 64.0}, {}, None, Expected("history", "the history: 3 finished runs", forecast), runs=3)
-    return replace(row, **changes)
-
-
-UNKNOWN = Row({"batch_size": 64.0}, {}, None, Expected("unknown", "nothing", Forecast()))
 
 
 def test_bounds_are_kept_by_the_expected_value_and_say_how_likely():

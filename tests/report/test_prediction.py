@@ -3,22 +3,14 @@ from pathlib import Path
 
 import pytest
 from made import DIGITS
+from prediction_rows import UNKNOWN, a_row
 
 from jpo.cli.output import rendered
-from jpo.optimizer.prediction import Answer, Expected, Option, Prediction, Row
+from jpo.optimizer.prediction import Answer, Expected, Option, Prediction
 from jpo.records import Currency, Forecast, Interval, SlaCheck
 from jpo.report import prediction as subject
 from jpo.report.prediction import as_json
 
-
-def a_row(seconds=3600.0, usd=2.0, **changes):
-    money = None if usd is None else Interval(usd, usd / 2, usd * 2)
-    forecast = Forecast(Interval(seconds, seconds / 2, seconds * 2), money)
-    row = Row({"batch_size": 64.0}, {}, None, Expected("history", "the history: 3 finished runs", forecast), runs=3)
-    return replace(row, **changes)
-
-
-UNKNOWN = Row({"batch_size": 64.0}, {}, None, Expected("unknown", "nothing", Forecast()))
 QUICKER = Answer(7200.0, None, True, 0, 0.9, "The cheapest", (Option(1, 1800.0, 1.0, 2.0),))
 
 

@@ -205,3 +205,10 @@ def test_widened_intervals_are_noted_and_not_counted_as_a_further_reason() -> No
     text = shown(replace(REPORT, suggestion=replace(SUGGESTION, reasons=("first", widened, "third"))))
     assert "Note: too few of the last runs" in text
     assert "1 more reason" in text
+
+
+def test_a_rollback_that_says_widened_intervals_among_its_reasons_does_not_note_them_again() -> None:
+    widened = "too few of the last runs took as long as forecast: their intervals and risks are widened by a factor of 1.8"
+    back = replace(SUGGESTION, decided_by="rollback", reasons=("undone", widened))
+    text = " ".join(shown(replace(REPORT, suggestion=back)).split())
+    assert text.count("widened by a factor of 1.8") == 1

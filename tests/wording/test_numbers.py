@@ -110,3 +110,12 @@ def test_before_and_after_share_a_unit() -> None:
     assert numbers.from_to("duration_seconds", 7200.0, 1800.0) == "2h 00m → 30m 00s"
     assert numbers.from_to("energy_joules", 3.6e6, 7.2e6) == "1 → 2 kWh"
     assert numbers.from_to("val_loss", None, 0.08231) == "unknown → 0.08231"
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(0.21, "21%"), (0.004, "less than 1%"), (0.005, "0%"), (0.0, "0%")])
+def test_a_share_that_is_little_is_not_called_nothing(ratio: float, text: str) -> None:
+    assert numbers.percent_in_words(ratio) == text
+
+
+def test_once_is_a_word() -> None:
+    assert (numbers.times(1), numbers.times(3)) == ("once", "3 times")

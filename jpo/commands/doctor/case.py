@@ -66,10 +66,6 @@ class Case:
 Check = Callable[[Case], Iterator[Line]]
 
 
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def exists(path: Path) -> bool:
     """False as well where it cannot be known: behind a closed folder, or no path at all."""
     try:

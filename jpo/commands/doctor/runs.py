@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from jpo.commands.doctor.case import Case, counted, exists
+from jpo.commands.doctor.case import Case, exists
 from jpo.project.sources import asked_since, names_of
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
 from jpo.telemetry.diagnosis.probes import examine
+from jpo.wording.numbers import counted
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

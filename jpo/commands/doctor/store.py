@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from jpo.commands.doctor.case import Case, counted, exists
+from jpo.commands.doctor.case import Case, exists
 from jpo.errors import StoreError
 from jpo.history import Store, verify
 from jpo.inventory.idle_gpus import diagnose
@@ -15,7 +15,7 @@ from jpo.project.caller import author_of
 from jpo.project.project import open_history
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
-from jpo.wording.numbers import percent
+from jpo.wording.numbers import counted, percent
 
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
 """Variables that name the folder which a pipeline throws away with its job: GitHub, GitLab, Jenkins."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jpo.commands.doctor.case import Case, counted, exists
+from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError, UsageError
 from jpo.project.load import LoadedSettings, load
 
@@ -52,7 +52,3 @@ def test_a_file_behind_a_closed_folder_or_without_a_possible_name_does_not_exist
     (tmp_path / "file").touch()
     assert exists(tmp_path / "file")
     assert [exists(Path(name)) for name in (f"{tmp_path}/file/below", "a\0b", f"{tmp_path}/{'x' * 300}")] == [False] * 3
-
-
-def test_one_thing_has_no_plural() -> None:
-    assert [counted(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
