@@ -671,3 +671,26 @@ class Belief:
     def tried(self) -> Bools:
         """Candidates that have been run, however it ended, shape (K,)."""
         return (self.runs + self.failures + self.stopped) > 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Residuals:
+    """Residuals of N configurations that jobs of one installation ran, against simulated jobs, each relative to its reference run.
+
+    Attributes:
+        workloads: the jobs, by their identity as text.
+        job: shape (N,), position in `workloads`.
+        points: shape (N, C), where the configuration is, in doublings against the job's reference.
+        log_time: shape (N,), natural log of the duration less what simulated jobs take on average; NaN where none ended well.
+        sd: shape (N,), by how much simulated jobs differ there.
+        failed: shape (N,), share of the runs that failed.
+        p_fail: shape (N,), share of the simulated jobs that fail there.
+    """
+
+    workloads: tuple[str, ...]
+    job: Ints
+    points: Floats
+    log_time: Floats
+    sd: Floats
+    failed: Floats
+    p_fail: Floats
