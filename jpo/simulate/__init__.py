@@ -7,6 +7,7 @@ runs.py            noisy runs of a job
 grids.py           random candidate sets
 drift.py           growing data and changing hardware; demand.py: CPU and memory over the time of a run
 workloads.py       simulated Kubernetes workloads, for `jpo simulate`; fleet.py: their results in numbers
+installations.py   clusters whose jobs differ from the simulator's, job after job
 environment.py     the same jobs as a Gymnasium environment (extra `simulate`)
 """
 
