@@ -18,6 +18,7 @@ from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
 from jpo.simulate import observe as simulate_run
+from jpo.simulate.installations import Installation, outside
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
@@ -28,6 +29,7 @@ PARTICLES = 256
 """Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3%."""
 TODAYS_UTILISATION = 0.3
 """Only ratios are simulated; most training jobs leave their GPUs idle for more than half of the time."""
+AS_SIMULATED = Installation("none")
 DOMAINS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
 """What a policy can be released for: stationary jobs under each setting of `explore`, and the scenarios under both."""
 
@@ -76,17 +78,24 @@ class Job:
         return float(np.min(np.where(self.truth.fails[0], np.inf, worth)))
 
 
-def new_job(rng: np.random.Generator, domain: str | None = None, *, preference: Preference | None = None) -> Job:
+def new_job(
+    rng: np.random.Generator,
+    domain: str | None = None,
+    *,
+    preference: Preference | None = None,
+    installation: Installation = AS_SIMULATED,
+) -> Job:
     """Draw a job which today's configuration can do, its candidates, what its user wants, and what happens to it.
 
     Args:
         domain: one of DOMAINS; None draws a setting of `explore` and a scenario.
         preference: None draws one.
+        installation: the cluster on which it runs.
     """
     candidates = random_candidates(rng)
-    truth = draw_jobs(candidates, 1, rng)
+    truth = outside(installation, candidates, draw_jobs(candidates, 1, rng), rng)
     while truth.fails[0, candidates.current] or _hopeless(candidates, truth):
-        truth = draw_jobs(candidates, 1, rng)
+        truth = outside(installation, candidates, draw_jobs(candidates, 1, rng), rng)
     named = ("time", "cost", "balanced")
     drawn = (
         NAMED_PREFERENCES[named[rng.integers(3)]] if rng.random() < 0.7 else Preference(*map(float, rng.dirichlet(np.ones(3))))
