@@ -66,6 +66,6 @@ def _geometric_mean(logs: Sequence[float]) -> float:
     return math.exp(min(sum(finite) / len(finite), 50.0)) if finite else math.nan
 
 
-def budget_left(relative: Sequence[float]) -> float:
+def budget_left(relative: Sequence[float], budget: float = BUDGET) -> float:
     """How many runs of today's configuration exploring may still cost, given the costs of the last runs in multiples of it."""
-    return BUDGET - sum(ratio - 1 for ratio in relative[-BUDGET_RUNS:])
+    return budget - sum(ratio - 1 for ratio in relative[-BUDGET_RUNS:])

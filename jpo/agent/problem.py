@@ -13,7 +13,7 @@ import numpy as np
 
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, p_beyond
 from jpo.agent.budget import BUDGET
-from jpo.agent.context import UNKNOWN, Context, within_horizon
+from jpo.agent.context import UNKNOWN, Context
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Preference
@@ -34,7 +34,9 @@ class Problem:
         interval_factor: factor of the calibration watch, at least 1: by how much the belief was too sure of itself.
         explore: see `decide`.
         confidence: probability, in 0..1, with which a tried candidate must not cost more than what is left of the budget.
-        budget_left: how many runs of today's configuration exploring may still cost; negative when it is overspent.
+        budget: how many runs of today's configuration exploring may cost in 20 runs.
+        budget_left: what is left of it, and of what was saved; negative when it is overspent.
+        exploration_runs_left: how many configurations are still to be tried, even where none is expected to pay off.
         context: what else is known of the next run.
     """
 
@@ -45,7 +47,9 @@ class Problem:
     interval_factor: float = 1.0
     explore: Explore = "safe"
     confidence: float = 0.9
+    budget: float = BUDGET
     budget_left: float = BUDGET
+    exploration_runs_left: int = 0
     context: Context = UNKNOWN
 
     def under(self, *, explore: Explore | None = None, context: Context | None = None) -> Problem:
@@ -56,15 +60,15 @@ class Problem:
 
     @cached_property
     def weighed(self) -> AcquisitionValues:
-        """Acquisition values as if the runs never ended."""
+        """Acquisition values where it is not known how many runs follow."""
         return acquisition_values(
             self.belief, self.candidates, self.preference, interval_factor=self.interval_factor, reference=self.reference
         )
 
     @cached_property
     def acquisition(self) -> AcquisitionValues:
-        """Acquisition values, by which candidates are compared: a gain serves no more runs than are known to follow."""
-        return within_horizon(self.weighed, self.context.runs_left)
+        """Acquisition values, by which candidates are compared, with the horizon of the runs that follow."""
+        return self.weighed.within(self.context.horizon)
 
     @property
     def only_measured(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, clearly_better
+from jpo.agent.acquisition import clearly_better
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         text = f"is expected to {_difference(problem, choice)}; {_risk(problem, choice)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
-            yield f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"
+            yield f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs", "JPO-I605"
 
 
 def _unconfirmed(problem: Problem, choice: int) -> Sentences:
@@ -105,8 +105,8 @@ def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentence
             yield "exploring is off: only measured values are considered", "JPO-I607"
         return
     if left < 0:
-        lost = f"the last suggestions cost {_runs(1 - left)} of today's configuration more than keeping it"
-        yield f"{lost}, and 1 is allowed; only measured values are used for now", "JPO-W606"
+        lost = f"the last suggestions cost {_runs(problem.budget - left)} of today's configuration more than keeping it"
+        yield f"{lost}, and {problem.budget:g} is allowed; only measured values are used for now", "JPO-W606"
         return
     if favourite != choice:
         than, risk = _name(favourite, problem.candidates), _risk(problem, favourite)

@@ -4,7 +4,9 @@ and for what the agent learns from it. Practice (learning/practice.py) draws its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import takewhile
 
 from jpo.agent.budget import budget_left, reference_values, relative_costs
 from jpo.agent.context import UNKNOWN, Context, watched
@@ -33,8 +35,10 @@ def problem_of(
         interval_factor=interval_factor,
         explore=request.explore,
         confidence=request.confidence,
-        budget_left=budget_left(costs),
-        context=context_of(candidates, belief, known.runs),
+        budget=request.budget,
+        budget_left=budget_left(costs, request.budget),
+        exploration_runs_left=max(0, request.exploration_runs - tries(known.runs, request.free)),
+        context=context_of(candidates, belief, known.runs, request.horizon_runs),
     )
 
 
@@ -45,7 +49,16 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
     return int(rows[0]) if rows.size else None
 
 
-def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Context:
-    """Context of the next run: what the last runs say of change, for a policy that reads it."""
+def tries(runs: Sequence[Run], free: Collection[str]) -> int:
+    """How many configurations were tried besides the first, whoever chose them and however it ended."""
+    return max(0, len({tuple(run.parameters.get(name) for name in sorted(free)) for run in runs}) - 1)
+
+
+def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], horizon_runs: int | None = None) -> Context:
+    """Context of the next run: how many follow, and what the last runs say of change, for a policy that reads it."""
+    first = takewhile(lambda run: run.parameters == runs[0].parameters, runs)
+    done = len(runs) - max(0, sum(1 for _ in first) - 1)  # all that is known of the reference counts as one run
+    left = horizon_runs - len(runs) - 1 if horizon_runs and horizon_runs > len(runs) else None
+    told = replace(UNKNOWN, runs_done=done, runs_left=left, scenarios=() if left is None else ("horizon",))
     placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
-    return watched(UNKNOWN, belief, [row for row, _ in placed], [run for _, run in placed])
+    return watched(told, belief, [row for row, _ in placed], [run for _, run in placed])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
 from jpo.records import USD, Currency, Parameters, Preference
 
@@ -25,6 +26,9 @@ class Request:
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.
+        horizon_runs: how many runs the job will have in all, those on record included; None = not known.
+        exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
+        budget: how many runs of today's configuration exploring may cost in 20 runs.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
 
@@ -40,4 +44,7 @@ class Request:
     currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: float = 0.9
+    horizon_runs: int | None = None
+    exploration_runs: int = 0
+    budget: float = BUDGET
     chosen: Parameters = field(default_factory=dict)

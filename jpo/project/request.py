@@ -47,6 +47,9 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         currency=job.currency,
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,
+        horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
+        exploration_runs=settings.agent.exploration_runs,
+        budget=settings.agent.budget,
         chosen=chosen or {},
     )
 

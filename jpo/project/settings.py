@@ -49,6 +49,13 @@ def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) 
     return given
 
 
+def auto_or_number(given: object) -> object:
+    """ "auto", or a whole number of at least 1, in one message for both."""
+    if given != "auto" and not re.fullmatch("0*[1-9][0-9]*", str(given)):
+        raise ValueError(f"{given!r} is neither auto nor a whole number of at least 1")
+    return given
+
+
 def or_a_name(schema: dict[str, Any]) -> None:
     """The published schema of a preference: its table, or the name of one."""
     table = {"$ref": schema.pop("$ref")} if "$ref" in schema else schema.pop("allOf")[0]  # until pydantic 2.8
@@ -224,11 +231,19 @@ class StoreTable(SettingsTable):
 
 
 class AgentTable(SettingsTable):
-    """Boldness of the agent, and the time that it may learn inside `jpo suggest`."""
+    """Boldness of the agent, and the time that it may learn inside `jpo suggest`.
+
+    `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
+    many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
+    today's configuration exploring may cost in 20 runs.
+    """
 
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
+    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
+    exploration_runs: Annotated[int, Field(ge=0)] = 0
+    budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
 
 
 class CheckTable(SettingsTable):
