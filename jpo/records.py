@@ -560,6 +560,7 @@ class Known:
         untried: the newest suggestion that changed something, if no run has started and ended since.
         last: how to undo the agent's last change, where it is still in force and has been run since.
         track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.
+        residuals: what the other jobs of the installation did that simulated jobs do not; None where the agent learnt of none.
         evidence: the account of it for the report.
         codes: reason codes for the report.
     """
@@ -571,6 +572,7 @@ class Known:
     untried: Suggestion | None = None
     last: Undo | None = None
     track: tuple[TrackRecord, ...] = ()
+    residuals: Residuals | None = None
     evidence: Evidence = NO_EVIDENCE
     codes: tuple[str, ...] = ()
 

@@ -18,6 +18,31 @@ if TYPE_CHECKING:
     from jpo.records import Belief, Floats, Run
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Usage of the last run that ended well, and what surrounds it; None = not measured, or not asked for.
+
+    Attributes:
+        gpu_utilisation, cpu_utilisation: busy shares of what was allotted, 0..1.
+        memory_share: peak of the host's memory as a share of what was asked for.
+        throughput: natural log of samples per second against the reference run.
+        loss_slope: natural log of the last validation loss against that in the middle of the run; below 0 it was still falling.
+        samples: natural log of the number of samples against the reference run: above 0 the data have grown.
+        sla_slack: smallest natural log of limit / outcome over the SLA targets; below 0 one was broken.
+    """
+
+    gpu_utilisation: float | None = None
+    cpu_utilisation: float | None = None
+    memory_share: float | None = None
+    throughput: float | None = None
+    loss_slope: float | None = None
+    samples: float | None = None
+    sla_slack: float | None = None
+
+
+NOT_MEASURED = Usage()
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Context:
     """Context of the next run: the circumstances that neither belief nor preference hold.
@@ -35,6 +60,10 @@ class Context:
         surprise: how close the forecast errors are to the alarm of a changed world, in 0..1.
         scenarios: names of what the user said or asked for; a policy must have been released for each of them to decide here.
         runs_done: how many have finished; equal ones at the beginning are one, the reference.
+        here: acquisition values as jobs that ran on this installation before would have them (residuals.py); None = none did.
+        p_fails_here: shape (K,), probability of failing in the same way; None with `here`.
+        jobs_here: how many jobs these rest on.
+        usage: of the last run.
     """
 
     runs_left: int | None = None
@@ -47,6 +76,10 @@ class Context:
     surprise: float = 0.0
     scenarios: tuple[str, ...] = ()
     runs_done: int = 0
+    here: AcquisitionValues | None = None
+    p_fails_here: Floats | None = None
+    jobs_here: int = 0
+    usage: Usage = NOT_MEASURED
 
     @property
     def horizon(self) -> float:

@@ -1,6 +1,8 @@
-"""Policy in numpy, actor and critics: all that a suggestion needs. Imports no torch; gives what the networks of networks.py give.
+"""Policy in numpy: an ensemble of critics, anchored to the belief rule. All that a suggestion needs; imports no torch.
 
-A policy says of itself whether it passed the release test; one that did not may be read and compared, but does not decide.
+Each critic says how many runs a candidate saves against the belief rule's choice. The policy departs from the rule only where the
+ensemble agrees. It says of itself whether it passed the release test; one that did not may be read and compared, but does not
+decide.
 """
 
 from __future__ import annotations
@@ -25,43 +27,42 @@ if TYPE_CHECKING:
 
     Weights = Mapping[str, NDArray[np.float32]]
 
-FORMAT = "jpo policy 2"
+FORMAT = "jpo policy 3"
 HIDDEN = 64
+HEADS = 2
+"""Critics of one member, side by side."""
 SCORE = OWN.index("belief rule score")
-MARGIN = 3.0
-"""Nats; at SAC's temperature of 0.02 some 6% of an optimal run. Chosen among 0, 3 and 10 on validation jobs."""
+TEMPERATURE = 0.1
+"""Runs: how much a candidate must save to be e times as likely, against the rule's own softmax of the same temperature."""
+MARGIN = 0.1
+"""Runs which a departure must save, beyond a standard deviation of the ensemble."""
 SHIPPED = Path(__file__).with_name("weights") / "policy.safetensors"
 REMEDY = "reinstall jpo, or make it anew with `jpo learn --pretrain`; without it the belief rule decides"
 
 LAYERS = ((WIDTH, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, 1))
 SHAPES: Mapping[str, tuple[int, ...]] = {
-    f"{net}.{kind}{i}": (*heads, *((n_in, n_out) if kind == "w" else (1, n_out)))
-    for net, heads in (("actor", ()), ("critics", (2,)))
+    f"critics.{kind}{i}": (HEADS, *((n_in, n_out) if kind == "w" else (1, n_out)))
     for i, (n_in, n_out) in enumerate(LAYERS)
     for kind in ("w", "b")
 }
-"""Every tensor of one member: actor.w0 (WIDTH, 64), actor.b0 (1, 64), ..., critics.w0 (2, WIDTH, 64), ..."""
+"""Every tensor of one member: critics.w0 (2, WIDTH, 64), critics.b0 (2, 1, 64), ..."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Policy:
-    """A trained actor with its twin critics, or several from different seeds, which depart from the belief rule only together.
+    """A trained ensemble of critics, which departs from the belief rule where all of it would.
 
     Attributes:
-        weights: of the first member, tensors named and shaped as SHAPES says; from them learning goes on.
+        members: weights of each member, tensors named and shaped as SHAPES says; from them learning goes on.
         released: domains (settings of `explore`, scenarios) in which it passed the release test, and may decide.
         card: how it was made: command, seeds and figures, for reports.
-        others: weights of the other members.
+        margin: runs that a departure must save, beyond a standard deviation of the ensemble.
     """
 
-    weights: Weights
+    members: tuple[Weights, ...]
     released: tuple[str, ...]
     card: Mapping[str, Any]
-    others: tuple[Weights, ...] = ()
-
-    @property
-    def members(self) -> tuple[Weights, ...]:
-        return (self.weights, *self.others)
+    margin: float = MARGIN
 
     @property
     def digest(self) -> str:
@@ -72,60 +73,68 @@ class Policy:
                 digest.update(weights[name].astype("<f4").tobytes())
         return digest.hexdigest()
 
-    def logits(self, features: Features) -> Floats:
-        """The actor's preference for each candidate, the mean over the members: (K, WIDTH) -> (K,)."""
-        return np.asarray(np.mean([_forward(member, "actor", features)[:, 0] for member in self.members], axis=0))
-
     def values(self, features: Features) -> Floats:
-        """The smaller of the two critics' soft returns, the mean over the members: (K, WIDTH) -> (K,)."""
-        both = [_forward(member, "critics", features[None])[..., 0] for member in self.members]  # each (2, K)
-        return np.asarray(np.mean([pair.min(axis=0) for pair in both], axis=0))
+        """What each critic expects of each candidate, in runs, up to a constant: (K, WIDTH) -> (critics, K)."""
+        return np.concatenate([_forward(member, features) for member in self.members])
+
+    def savings(self, features: Features, allowed: Bools) -> Floats:
+        """Runs that each candidate saves against the belief rule's choice, by each critic: (K, WIDTH) -> (critics, K)."""
+        values = self.values(features)
+        return values - values[:, [rule_choice(features, allowed)]]
 
     def preferred(self, features: Features, allowed: Bools) -> Floats:
-        """How much each candidate is preferred to the belief rule's choice, which has 0: (K, WIDTH) -> (K,).
+        """How many runs each candidate surely saves against the belief rule's choice, which has 0: (K, WIDTH) -> (K,).
 
-        Of several members the one that likes a candidate least is asked, and MARGIN is taken off: they depart from the rule only
-        where all of them would, and where it matters.
+        The mean over the critics less one standard deviation and the margin: they depart from the rule only where they agree,
+        and where it matters.
 
         Source: pessimism over an ensemble, An et al., "Uncertainty-Based Offline Reinforcement Learning with Diversified
         Q-Ensemble", NeurIPS 2021.
         """
-        each = np.stack([_forward(member, "actor", features)[:, 0] for member in self.members])  # (members, K)
-        rule = int(np.argmin(np.where(allowed, features[:, SCORE], np.inf)))
-        preferred = (each - each[:, [rule]]).min(axis=0)
-        if self.others:
-            preferred[np.arange(len(preferred)) != rule] -= MARGIN
-        return np.asarray(preferred)
+        savings = self.savings(features, allowed)
+        surely = savings.mean(axis=0) - savings.std(axis=0) - self.margin
+        surely[rule_choice(features, allowed)] = 0.0
+        return np.asarray(surely)
 
     def pick(self, features: Features, allowed: Bools, rng: np.random.Generator | None) -> int:
-        """The allowed candidate that is preferred most; with `rng`, drawn as the actor is stochastic."""
-        logits = np.where(allowed, self.preferred(features, allowed), -np.inf)
-        if rng is not None:
-            logits = logits + rng.gumbel(size=len(logits))  # the largest is a draw from the softmax
-        return int(np.argmax(logits))
+        """The allowed candidate that saves most; with `rng`, a draw from the rule's softmax times e to the savings / TEMPERATURE.
+
+        Source: the policy of least KL divergence from an anchor, Levine, "Reinforcement Learning and Control as Probabilistic
+        Inference", 2018.
+        """
+        if rng is None:
+            return int(np.argmax(np.where(allowed, self.preferred(features, allowed), -np.inf)))
+        logits = anchor(features) + self.savings(features, allowed).mean(axis=0) / TEMPERATURE
+        return int(np.argmax(np.where(allowed, logits + rng.gumbel(size=len(logits)), -np.inf)))
 
 
-def _forward(weights: Weights, net: str, x: Features) -> Floats:
+def rule_choice(features: Features, allowed: Bools) -> int:
+    """The belief rule's choice among the allowed candidates."""
+    return int(np.argmin(np.where(allowed, features[:, SCORE], np.inf)))
+
+
+def anchor(features: Features) -> Floats:
+    """Logits of the belief rule's softmax, (K, WIDTH) -> (K,), up to a constant."""
+    return np.asarray(-features[:, SCORE].astype(np.float64) / TEMPERATURE)
+
+
+def _forward(weights: Weights, x: Features) -> Floats:
+    """(K, WIDTH) -> (HEADS, K)."""
     for i in range(len(LAYERS)):
-        x = x @ weights[f"{net}.w{i}"] + weights[f"{net}.b{i}"]
+        x = x @ weights[f"critics.w{i}"] + weights[f"critics.b{i}"]
         if i < len(LAYERS) - 1:
             x = np.maximum(x, 0)
-    return x.astype(np.float64)
+    return x[..., 0].astype(np.float64)
 
 
 def mean_policy(policies: Sequence[Policy]) -> Policy:
-    """The mean of the weights of one network at several late stages of its training, not released.
+    """The mean of the weights of the same networks at several late stages of their training, not released.
 
     Source: Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization", UAI 2018.
     """
-    mean = {name: np.stack([policy.weights[name] for policy in policies]).mean(axis=0) for name in SHAPES}
-    return Policy(mean, released=(), card={})
-
-
-def ensemble(policies: Sequence[Policy]) -> Policy:
-    """Policies of different seeds as one, not released. Their weights cannot be averaged: their units mean different things."""
-    first, *others = (policy.weights for policy in policies)
-    return Policy(first, released=(), card={}, others=tuple(others))
+    alike = zip(*(policy.members for policy in policies), strict=True)
+    members = tuple({name: np.stack([member[name] for member in stages]).mean(axis=0) for name in SHAPES} for stages in alike)
+    return Policy(members, released=(), card={})
 
 
 def save_policy(*members: Weights, released: Sequence[str], card: Mapping[str, Any]) -> bytes:
@@ -158,7 +167,7 @@ def load_policy(source: bytes | Path = SHIPPED) -> Policy:
     released, card = header.get("released"), header.get("card")
     if not isinstance(released, list) or not isinstance(card, dict):
         raise StoreError(place, "does not say whether it was released", REMEDY, code="JPO-E602")
-    return Policy(weights[0], tuple(map(str, released)), card, tuple(weights[1:]))
+    return Policy(tuple(weights), tuple(map(str, released)), card)
 
 
 def shipped_policy() -> Policy | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -22,40 +22,40 @@ from jpo.agent.rows import row_of_run
 from jpo.records import Residuals, RunStatus
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats, Run
+    from jpo.records import Belief, Bools, Candidates, Draws, Floats, Run
 
 MOVES = ("batch_size", "gpus", "cpus", "memory_gib", "learning_rate", "num_layers", "epochs")
 """Parameters in whose doublings against the reference the residuals are placed."""
 COORDINATES = (*MOVES, "batch per GPU", "CPUs per GPU", "memory per sample", "several GPUs")
 MOST = 400
 """Newest configurations that count: the cost grows with the cube of their number."""
-_SMALLEST = 1e-6
-_SHARED, _SHARED_SLOPE, _LENGTH = 0.3, 0.1, 2.0
-"""Installation's surface: sd of its bends, of its slope per doubling, and the length scale in doublings."""
-"""The same of the surface of failures, in probability."""
+_SMALLEST, _WIDEST = 1e-6, 6.0
+_LENGTH = 2.0
+"""Length scale of the surfaces in doublings."""
+_SLOPE = 1 / 3
+"""Slope of the installation's surface per doubling, relative to the size of its bends."""
+_SIZES = (0.0, 0.1, 0.25, 0.5)
+"""Sizes that the installation's surface may have: sd of its bends, in natural logs and in probability of failing."""
+_PRIOR = (0.4, 0.2, 0.2, 0.2)
+"""Their probabilities before any job: most installations are as simulated."""
 _FEWEST_FAILS = 0.05
-"""Least probability of an end that the simulated jobs find impossible: crashes, and what they do not know."""
+"""Variance of an end that simulated jobs find certain: crashes, and what they do not know."""
 _NOISE = 0.05
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ResidualForecast:
-    """What the residuals say of candidates, shape (K,) each, relative to the reference row, where they are 0.
+    """What the residuals say of candidates, shape (K,) each, 0 at the reference.
 
     Attributes:
-        log_time: natural log of the duration that an average simulated job would have, corrected by the residuals.
-        shift, shift_sd: the correction, and its standard deviation.
-        p_fail: probability of failing, corrected.
-        excess, excess_sd: its correction, and the standard deviation.
+        shift, shift_sd: by how much ln duration exceeds that of simulated jobs, and its standard deviation.
+        excess: by how much the probability of failing does.
         jobs: how many jobs the residuals come from.
     """
 
-    log_time: Floats
     shift: Floats
     shift_sd: Floats
-    p_fail: Floats
     excess: Floats
-    excess_sd: Floats
     jobs: int
 
 
@@ -122,21 +122,29 @@ def joined(parts: Sequence[Residuals]) -> Residuals:
     return Residuals(workloads=names, job=np.concatenate(jobs)[-MOST:], **arrays)
 
 
-def residual_forecast(residuals: Residuals, candidates: Candidates, prior: Belief) -> ResidualForecast:
-    """What the residuals of other jobs say of these candidates.
-
-    Args:
-        prior: belief about the candidates before any run, with the reference as current row.
-    """
+def residual_forecast(residuals: Residuals, candidates: Candidates) -> ResidualForecast:
+    """What the residuals of other jobs say of these candidates, whose current row is the reference."""
     points = coordinates(candidates)
-    expected, _ = prior_moments(prior)
     timed = np.isfinite(residuals.log_time)
-    shift, shift_sd = _regression(residuals, timed, residuals.log_time, residuals.sd, points)
-    chance = np.sqrt(residuals.p_fail * (1 - residuals.p_fail) + _FEWEST_FAILS)
+    shift, shift_sd = _surface(residuals, timed, residuals.log_time, residuals.sd, points)
     every = np.ones(len(timed), dtype=np.bool_)
-    excess, excess_sd = _regression(residuals, every, residuals.failed - residuals.p_fail, chance, points)
-    p_fail = np.clip(prior.weights @ prior.fails + excess, 0.0, 1.0)
-    return ResidualForecast(expected + shift, shift, shift_sd, p_fail, excess, excess_sd, len(residuals.workloads))
+    chance = np.sqrt(residuals.p_fail * (1 - residuals.p_fail) + _FEWEST_FAILS)
+    excess, _ = _surface(residuals, every, residuals.failed - residuals.p_fail, chance, points)
+    return ResidualForecast(shift, shift_sd, excess, len(residuals.workloads))
+
+
+def bent(draws: Draws, forecast: ResidualForecast, seed: int) -> Draws:
+    """Simulated jobs as they would be here: slower or faster, and failing more or less often, as the residuals say.
+
+    How far a job goes along with the installation is drawn once per job, so that a run of it says it of all its configurations.
+    """
+    rng = np.random.default_rng((seed, 4))
+    along, luck = rng.standard_normal((len(draws.fails), 1)), rng.random((len(draws.fails), 1))
+    p_fail = draws.fails.mean(axis=0)
+    more = luck < np.clip(forecast.excess / np.maximum(1 - p_fail, _FEWEST_FAILS), 0, 1)
+    less = luck < np.clip(-forecast.excess / np.maximum(p_fail, _FEWEST_FAILS), 0, 1)
+    log_time = np.clip(draws.log_time + forecast.shift + along * forecast.shift_sd, -_WIDEST, _WIDEST)
+    return replace(draws, log_time=log_time, fails=(draws.fails & ~less) | more)
 
 
 def prior_moments(prior: Belief) -> tuple[Floats, Floats]:
@@ -145,22 +153,28 @@ def prior_moments(prior: Belief) -> tuple[Floats, Floats]:
     return mean, np.sqrt(np.maximum(prior.weights @ prior.log_time**2 - mean**2, 0.0))
 
 
-def _regression(residuals: Residuals, rows: Bools, values: Floats, own_sd: Floats, points: Floats) -> tuple[Floats, Floats]:
-    """Posterior mean and sd of the installation's surface at some points, (K,) each, from residuals `values` at `rows`.
+def _surface(residuals: Residuals, rows: Bools, values: Floats, own_sd: Floats, points: Floats) -> tuple[Floats, Floats]:
+    """Mean and sd of the installation's surface at some points, (K,) each, from residuals `values` at `rows`.
 
-    Each job's own surface is as wide as simulated jobs differ there (`own_sd`), and alike where its configurations are.
+    Each job's own surface is as wide as simulated jobs differ there (`own_sd`), and alike where its configurations are. Sizes of
+    the installation's surface count as they explain the residuals: none, where jobs differ from each other alone.
     """
     x, y, sd, job = residuals.points[rows], values[rows], own_sd[rows], residuals.job[rows]
-    prior = _shared(points, points, diagonal=True)
-    if not len(x):
-        return np.zeros(len(points)), np.sqrt(prior)
-    alike = np.exp(-_squares(x, x) / 2) * np.outer(sd, sd) * (job[:, None] == job[None])
-    among = _shared(x, x) + alike + _NOISE**2 * np.eye(len(x))
-    across = _shared(x, points)
-    root = np.linalg.cholesky(among + 1e-6 * np.eye(len(x)))
-    solved = np.linalg.solve(root, np.column_stack((across, y)))
-    across, missing = solved[:, :-1], solved[:, -1]
-    return missing @ across, np.sqrt(np.maximum(prior - (across**2).sum(axis=0), 0.0))
+    own = np.exp(-_squares(x, x) / 2) * np.outer(sd, sd) * (job[:, None] == job[None])
+    own[np.diag_indices_from(own)] += _NOISE**2
+    among, across, before = _shared(x, x), _shared(x, points), _variance(points)
+    evidence, means, variances = [], [], []
+    for size in _SIZES:
+        root = np.linalg.cholesky(size**2 * among + own)
+        solved = np.linalg.solve(root, np.column_stack((size**2 * across, y)))
+        reach, missing = solved[:, :-1], solved[:, -1]
+        evidence.append(-missing @ missing / 2 - np.log(np.diag(root)).sum())
+        means.append(missing @ reach)
+        variances.append(np.maximum(size**2 * before - (reach**2).sum(axis=0), 0.0))
+    weights = np.exp(np.array(evidence) - max(evidence)) * _PRIOR
+    weights /= weights.sum()
+    mean = weights @ np.array(means)
+    return mean, np.sqrt(weights @ (np.array(variances) + (np.array(means) - mean) ** 2))
 
 
 def _squares(a: Floats, b: Floats) -> Floats:
@@ -169,10 +183,14 @@ def _squares(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.maximum(squares, 0.0) / _LENGTH**2)
 
 
-def _shared(a: Floats, b: Floats, *, diagonal: bool = False) -> Floats:
-    """Prior covariance of the installation's surface, which is 0 at the reference (the origin): (N, O), or its diagonal (N,)."""
-    to_a, to_b = np.exp(-(a**2).sum(axis=1) / 2 / _LENGTH**2), np.exp(-(b**2).sum(axis=1) / 2 / _LENGTH**2)
-    if diagonal:
-        return np.asarray(_SHARED**2 * (2 - 2 * to_a) + _SHARED_SLOPE**2 * (a**2).sum(axis=1))
-    bends = np.exp(-_squares(a, b) / 2) - to_a[:, None] - to_b[None] + 1
-    return np.asarray(_SHARED**2 * bends + _SHARED_SLOPE**2 * a @ b.T)
+def _shared(a: Floats, b: Floats) -> Floats:
+    """Prior covariance of the installation's surface of size 1, which is 0 at the reference (the origin), (N, O)."""
+    origin = np.zeros((1, a.shape[1]))
+    bends = np.exp(-_squares(a, b) / 2) - np.exp(-_squares(a, origin) / 2) - np.exp(-_squares(origin, b) / 2) + 1
+    return np.asarray(bends + _SLOPE**2 * a @ b.T)
+
+
+def _variance(a: Floats) -> Floats:
+    """The diagonal of `_shared(a, a)`, (N,)."""
+    squares = (a**2).sum(axis=1)
+    return np.asarray(2 - 2 * np.exp(-squares / _LENGTH**2 / 2) + _SLOPE**2 * squares)

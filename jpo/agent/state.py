@@ -7,22 +7,27 @@ not measured, or is not known of the context, has its own flag (`tried`, `horizo
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.acquisition import CLIP, log_objective
+from jpo.agent.context import Usage
 from jpo.agent.preference import FAILURE_CHARGE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from jpo.agent.acquisition import AcquisitionValues
+    from jpo.agent.context import Context
     from jpo.agent.problem import Problem
     from jpo.records import Bools, Candidates, Floats, Ints
 
     Features = NDArray[np.float32]
 
+USAGE = tuple(f.name for f in fields(Usage))
 OWN = (
     "log expected cost",
     "mean against incumbent",
@@ -42,13 +47,19 @@ OWN = (
     "log2 batch size against incumbent",
     "log price against incumbent",
     "belief rule score",
-    "knowledge gain",
     "expected regret",
     "runs since it ran",
     "moved since it ran",
     "log expected cost later",
     "gain later",
     "is incumbent later",
+    "log expected cost here",
+    "mean here",
+    "sd here",
+    "p fails here",
+    "p worse than today here",
+    "gain here",
+    "belief rule score here",
 )
 SHARED = (
     "runs so far",
@@ -77,9 +88,17 @@ SHARED = (
     "last miss known",
     "last miss",
     "surprise",
+    "horizon",
+    "failures so far",
+    "interval factor",
+    "budget left",
+    "explore on",
+    "here known",
+    "jobs here",
+    *(f"{name}{known}" for name in USAGE for known in ("", " known")),
 )
 WIDTH = len(OWN) + len(SHARED)
-SCHEMA = hashlib.sha256("\n".join(("state 2", *OWN, *SHARED)).encode()).hexdigest()[:16]
+SCHEMA = hashlib.sha256("\n".join(("state 3", *OWN, *SHARED)).encode()).hexdigest()[:16]
 """Weights and checkpoints name it: another list of features is another network."""
 
 BOUND = 5.0
@@ -126,16 +145,29 @@ def _own(problem: Problem, regret: Floats) -> Floats:
             row == candidates.current,
             _log2_batch(candidates, acquisition.incumbent) / 2,
             candidates.log_rate - candidates.log_rate[acquisition.incumbent],
-            acquisition.score * min(1.0, SCORED / (1 + acquisition.horizon)),
-            acquisition.knowledge * 4,
+            _scaled_score(acquisition),
             np.log1p(regret),
             nothing if context.age is None else np.log1p(np.nan_to_num(context.age)) / 2,
             nothing if context.moved is None else np.nan_to_num(context.moved) * 4,
             nothing if later is None else np.log(later.expected),
-            nothing if later is None else np.maximum(later.improvement, later.knowledge) * 4,
+            nothing if later is None else later.improvement * 4,
             nothing if later is None else row == later.incumbent,
+            *_here(context, nothing),
         )
     ).astype(np.float64)
+
+
+def _here(context: Context, nothing: Floats) -> tuple[Floats, ...]:
+    """Own numbers as the residuals of earlier jobs on this installation would have them; each (K,), 0 where there were none."""
+    here, p_fails = context.here, context.p_fails_here
+    if here is None or p_fails is None:
+        return (nothing,) * 7
+    gain = here.improvement * 4
+    return np.log(here.expected), here.mean, here.sd, p_fails, here.p_worse_today, gain, _scaled_score(here)
+
+
+def _scaled_score(acquisition: AcquisitionValues) -> Floats:
+    return acquisition.score * min(1.0, SCORED / (1 + acquisition.horizon))
 
 
 def _of_belief(problem: Problem) -> tuple[float, ...]:
@@ -177,7 +209,20 @@ def _of_context(problem: Problem, regret: Floats, allowed: Bools) -> tuple[float
         miss is not None,
         0.0 if miss is None else miss / 2,
         context.surprise,
+        math.log(1 + context.horizon) / 4,
+        float(np.log1p((problem.belief.failures + problem.belief.stopped).sum()) / 2),
+        problem.interval_factor - 1,
+        problem.budget_left / 2,
+        problem.explore == "on",
+        context.here is not None,
+        math.log1p(context.jobs_here) / 4,
+        *(number for name in USAGE for number in _masked(getattr(context.usage, name))),
     )
+
+
+def _masked(value: float | None) -> tuple[float, bool]:
+    """A number that may be absent, and whether it is there."""
+    return (0.0, False) if value is None else (value, True)
 
 
 def _regret(problem: Problem) -> Floats:

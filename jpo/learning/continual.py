@@ -1,7 +1,7 @@
-"""Continuous learning: the agent of a workload takes in the runs of its history, and the store keeps it.
+"""Continuous learning: one agent takes in the runs of all workloads of a store, and the store keeps it.
 
-The history is the truth, the agent a cache: rebuilt from the same runs it is the same agent. torch is imported only when there is
-something to learn. Learning never puts a policy in charge by itself; only `jpo learn` does, and only after the release test.
+The history is the truth, the agent a cache. torch is imported only when there is something to learn. Learning never puts a policy
+in charge by itself; only `jpo learn` does, and only after the release test.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -18,22 +19,24 @@ from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store
 from jpo.history.followed import followers
 from jpo.learning.experience import fingerprint, learnable, transitions
-from jpo.learning.practice import practise_with
+from jpo.learning.forks import practise_here
 from jpo.optimizer.request import Request
-from jpo.records import Identity, Run
+from jpo.records import Identity, Residuals, Run
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
     from jpo.agent.sac.learn import AgentState
 
+AGENT, POLICY = "agent", "policy"
+"""Names under which the store keeps what learns, and what was tested last."""
 CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 """Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """Result of one round of learning: runs taken in now, runs taken in altogether, gradient steps since the agent began, runs
-    left, and how often it began anew because the world had changed."""
+    """Result of one round of learning: runs of the workload taken in now, runs of all workloads taken in altogether, gradient
+    steps since the agent began, runs left, and how often it began anew because the world had changed."""
 
     runs: int
     runs_in_all: int
@@ -42,17 +45,17 @@ class Learnt:
     resets: int
 
 
-def policy_for(store: Store, identity: Identity, explore: Explore) -> Policy | None:
-    """Policy that may decide for this workload: its own where released, else the shipped one; None if there is none."""
-    own = own_policy(store, identity)
+def policy_for(store: Store, explore: Explore) -> Policy | None:
+    """Policy that may decide: the store's own where released, else the shipped one; None if there is none."""
+    own = own_policy(store)
     if own and explore in own.released:
         return own
     return shipped_policy()
 
 
-def own_policy(store: Store, identity: Identity) -> Policy | None:
+def own_policy(store: Store) -> Policy | None:
     """Policy that `jpo learn` tested last; None if there is nothing, or nothing readable: it is a cache, and learnt anew."""
-    saved = store.load_agent(f"policy {identity}")
+    saved = store.load_agent(POLICY)
     try:
         return load_policy(saved[0]) if saved else None
     except StoreError:
@@ -66,7 +69,15 @@ def need_torch() -> None:
 
 
 def keep_up(
-    store: Store, identity: Identity, runs: Sequence[Run], request: Request, *, seconds: float, now: float, seed: int
+    store: Store,
+    identity: Identity,
+    runs: Sequence[Run],
+    request: Request,
+    *,
+    residuals: Residuals | None = None,
+    seconds: float,
+    now: float,
+    seed: int,
 ) -> tuple[str, ...]:
     """Learning inside `jpo suggest`: of what is new, if anything is, torch is there and the user left time for it.
 
@@ -75,7 +86,7 @@ def keep_up(
     """
     try:
         if seconds > 0 and find_spec("torch") is not None and waiting(store, identity, runs, request) > 0:
-            catch_up(store, identity, runs, request, seed=seed, now=now, budget_seconds=seconds)
+            catch_up(store, identity, runs, request, residuals=residuals, seed=seed, now=now, budget_seconds=seconds)
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
@@ -84,11 +95,11 @@ def keep_up(
 
 
 def waiting(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
-    """Number of runs that the agent of this workload has not taken in yet; imports no torch."""
-    saved = store.load_agent(f"agent {identity}")
-    header = header_of(saved[0]) if saved else {}
-    learnt = int(str(header.get("runs_learnt", 0)))
-    if header.get("history") != fingerprint(runs, request, learnt):
+    """Number of runs of this workload that the agent has not taken in yet; imports no torch."""
+    saved = store.load_agent(AGENT)
+    progress = header_of(saved[0]).get("progress") if saved else None
+    learnt, history = progress.get(str(identity), (0, "")) if isinstance(progress, dict) else (0, "")
+    if history != fingerprint(runs, request, learnt):
         learnt = 0
     return max(0, len(learnable(runs)) - 1 - learnt)
 
@@ -99,16 +110,19 @@ def catch_up(
     runs: Sequence[Run],
     request: Request,
     *,
+    residuals: Residuals | None = None,
     seed: int,
     now: float,
     budget_seconds: float | None,
 ) -> Learnt:
-    """Take in the runs that are new to the agent, oldest first, until the budget is used up, and save it, on record.
+    """Take in the runs of a workload that are new to the agent, oldest first, until the budget is used up, and save it, on record.
 
-    An agent that learnt from a history which is no longer on record in that order, or under another preference, begins anew.
+    What it learnt of this workload from a history which is no longer on record in that order, or under another preference, is
+    forgotten and learnt anew.
 
     Args:
-        budget_seconds: None: begin anew, and take as long as it takes.
+        residuals: of the jobs of this installation, on whose like it practises.
+        budget_seconds: None: networks begin anew, and take as long as it takes.
 
     Raises:
         UsageError: JPO-E604, torch is not installed.
@@ -118,46 +132,50 @@ def catch_up(
     import torch
 
     from jpo.agent.sac.checkpoint import save_checkpoint
-    from jpo.agent.sac.learn import learn
+    from jpo.agent.sac.learn import WorkloadProgress, learn
 
     rebuild = budget_seconds is None
     seconds = float("inf") if budget_seconds is None else budget_seconds
     deadline = time.monotonic() + seconds  # importing torch takes seconds on a busy machine
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
-    saved = store.load_agent(f"agent {identity}")
-    agent = _agent(saved[0] if saved and not rebuild else None, runs, request, seed)
+    saved, name = store.load_agent(AGENT), str(identity)
+    agent = _agent(None if rebuild or not saved else saved[0], seed)
+    progress = agent.progress.get(name, WorkloadProgress())
+    if progress.history != fingerprint(runs, request, progress.runs):
+        agent.real.forget(name)
+        progress = WorkloadProgress()
     after_suggestions = followers(store, store.recorded_runs(identity))
-    new = transitions(runs, request, seed=seed, first=agent.runs_learnt, followers=after_suggestions)
-    taken = learn(agent, new, practise_with, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
-    agent.history = fingerprint(runs, request, agent.runs_learnt)
-    left = max(0, len(learnable(runs)) - 1 - agent.runs_learnt)
-    learnt = Learnt(taken, agent.runs_learnt, agent.learner.updates, left, agent.resets)
+    new = transitions(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
+    practise = partial(practise_here, residuals)
+    taken = learn(agent, new, practise, workload=name, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
+    done = progress.runs + taken
+    agent.progress[name] = WorkloadProgress(done, fingerprint(runs, request, done))
+    left = max(0, len(learnable(runs)) - 1 - done)
+    in_all = sum(each.runs for each in agent.progress.values())
+    learnt = Learnt(taken, in_all, agent.updates, left, agent.resets)
     if taken or rebuild:
         event, version = AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}), saved[1] if saved else 0
-        store.save_agent(f"agent {identity}", save_checkpoint(agent), expected_version=version, event=event)
+        store.save_agent(AGENT, save_checkpoint(agent), expected_version=version, event=event)
     return learnt
 
 
-def _agent(saved: bytes | None, runs: Sequence[Run], request: Request, seed: int) -> AgentState:
-    """The saved agent if it learnt from these runs, else one that knows what the shipped policy knows."""
+def _agent(saved: bytes | None, seed: int) -> AgentState:
+    """The saved agent, else one that knows what the shipped policy knows."""
     from jpo.agent.sac.checkpoint import load_checkpoint
     from jpo.agent.sac.learn import new_agent
 
-    if saved is not None:
-        agent = load_checkpoint(saved)
-        if agent.history == fingerprint(runs, request, agent.runs_learnt):
-            return agent
-    return new_agent(seed, start=shipped_policy())
+    return load_checkpoint(saved) if saved is not None else new_agent(seed, start=shipped_policy())
 
 
-def untested(store: Store, identity: Identity) -> bool:
+def untested(store: Store) -> bool:
     """Whether the saved agent has learnt something since its policy was put to the release test."""
-    agent, policy = store.load_agent(f"agent {identity}"), own_policy(store, identity)
+    agent, policy = store.load_agent(AGENT), own_policy(store)
     if agent is None:
         return False
     return policy is None or policy.card.get("learnt") != progress_of(header_of(agent[0]))
 
 
 def progress_of(header: Mapping[str, Any]) -> list[int]:
-    """Progress of an agent, by which its states are distinguished: it counts up, whether or not the agent began anew."""
-    return [int(header[name]) for name in ("runs_learnt", "resets", "updates")]
+    """Progress of an agent, by which its states are distinguished: runs, resets and updates only grow."""
+    runs = sum(runs for runs, _ in header["progress"].values())
+    return [int(runs), int(header["resets"]), int(header["updates"][0])]

@@ -26,7 +26,7 @@ from jpo.optimizer.candidates import collect
 from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, calibration
-from jpo.records import Candidates, Known, Run
+from jpo.records import Candidates, Known, Residuals, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -52,24 +52,32 @@ def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
 
 
 def transitions(
-    runs: Sequence[Run], request: Request, *, seed: int, first: int, followers: Sequence[Follower] = ()
+    runs: Sequence[Run],
+    request: Request,
+    *,
+    seed: int,
+    first: int,
+    followers: Sequence[Follower] = (),
+    residuals: Residuals | None = None,
 ) -> Iterator[Transition | None]:
     """Transitions of every run after the reference, from number `first` on; None for one that says nothing under the preference.
 
     Args:
         followers: those of the runs that followed a suggestion.
+        residuals: of the other jobs of the installation.
     """
     learnt = learnable(runs)
     before = len(runs) - len(learnt)
     for at in range(before + 1 + first, len(runs)):
-        known = known_after(runs[: at + 1], followers)
-        yield transition(known_after(runs[:at], followers), known, learnt[0], request, seed)
+        known = known_after(runs[: at + 1], followers, residuals)
+        yield transition(known_after(runs[:at], followers, residuals), known, learnt[0], request, seed)
 
 
-def known_after(runs: Sequence[Run], followers: Sequence[Follower]) -> Known:
+def known_after(runs: Sequence[Run], followers: Sequence[Follower], residuals: Residuals | None = None) -> Known:
     """Knowledge of the workload after these runs."""
     ids = {run.run_id for run in runs}
-    return Known(tuple(runs), followed_up=changed([follower for follower in followers if follower[0].run_id in ids]))
+    followed_up = changed([follower for follower in followers if follower[0].run_id in ids])
+    return Known(tuple(runs), followed_up=followed_up, residuals=residuals)
 
 
 def transition(earlier: Known, known: Known, reference: Run, request: Request, seed: int) -> Transition | None:

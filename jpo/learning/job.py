@@ -6,14 +6,18 @@ The agent never sees the truth: practice.py shows it what telemetry would bring.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.agent.acquisition import CLIP
 from jpo.agent.change_detection import Chart
+from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
+from jpo.forecast import posterior
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
@@ -22,9 +26,14 @@ from jpo.simulate.installations import Installation, outside
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
-    from jpo.records import Floats
+    from jpo.agent.residuals import ResidualForecast
+    from jpo.records import Floats, Residuals
 
 SIMULATED = Identity("simulated", "job", "simulated")
+FEW_PARTICLES = 64
+"""The same for earlier jobs, of which only means count."""
+CONFIGURATIONS = 9
+"""Most configurations that an earlier job ran."""
 PARTICLES = 256
 """Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3%."""
 TODAYS_UTILISATION = 0.3
@@ -34,16 +43,18 @@ DOMAINS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
 """What a policy can be released for: stationary jobs under each setting of `explore`, and the scenarios under both."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Job:
     """Simulated job from its reference run on: what there is to choose from, what is true, and what has happened.
 
     Attributes:
         costs: in multiples of the optimum's under the conditions of that run, what broke the budget counted OVERSPENT times more.
         spent: what each run cost, in multiples of the reference run.
+        rewards: reward vector of each run.
         against_keeping: the same in multiples of what today's configuration would have cost then.
         watched: whether the agent is shown when each candidate last ran and how the forecasts were met.
         chart: of the forecast errors.
+        installation: what its earlier jobs say of the candidates; None where it had none.
     """
 
     candidates: Candidates
@@ -59,9 +70,24 @@ class Job:
     rows: list[int] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
     spent: list[float] = field(default_factory=list)
+    rewards: list[Floats] = field(default_factory=list)
     against_keeping: list[float] = field(default_factory=list)
     chart: Chart = field(default_factory=Chart)
     last_miss: float | None = None
+    installation: ResidualForecast | None = None
+
+    @cached_property
+    def draws_here(self) -> Draws:
+        """The prior's jobs as they would be on this installation."""
+        assert self.installation is not None
+        return bent(self.draws, self.installation, 0)
+
+    def copy(self) -> Job:
+        """The same job at the same moment, with the same luck to come; what is run in one does not touch the other."""
+        lists = {f.name: list(getattr(self, f.name)) for f in fields(self) if isinstance(getattr(self, f.name), list)}
+        other = replace(self, rng=deepcopy(self.rng), **lists)
+        vars(other).update({name: value for name, value in vars(self).items() if name == "draws_here"})
+        return other
 
     @property
     def next_run(self) -> int:
@@ -84,18 +110,21 @@ def new_job(
     *,
     preference: Preference | None = None,
     installation: Installation = AS_SIMULATED,
+    residuals: Residuals | None = None,
+    like_residuals: bool = False,
 ) -> Job:
     """Draw a job which today's configuration can do, its candidates, what its user wants, and what happens to it.
 
     Args:
         domain: one of DOMAINS; None draws a setting of `explore` and a scenario.
         preference: None draws one.
-        installation: the cluster on which it runs.
+        installation: on which it runs.
+        residuals: of the jobs that ran there before.
+        like_residuals: the job differs from what the simulator thinks as those did.
     """
     candidates = random_candidates(rng)
-    truth = outside(installation, candidates, draw_jobs(candidates, 1, rng), rng)
-    while truth.fails[0, candidates.current] or _hopeless(candidates, truth):
-        truth = outside(installation, candidates, draw_jobs(candidates, 1, rng), rng)
+    earlier = None if residuals is None else residual_forecast(residuals, candidates)
+    truth = _true_job(candidates, installation, rng, earlier if like_residuals else None)
     named = ("time", "cost", "balanced")
     drawn = (
         NAMED_PREFERENCES[named[rng.integers(3)]] if rng.random() < 0.7 else Preference(*map(float, rng.dirichlet(np.ones(3))))
@@ -108,7 +137,47 @@ def new_job(
     script = SCENARIOS[scenario](candidates, truth, preference or drawn, rng)
     measures_loss, watched = map(bool, rng.random(2) < 0.8)
     luck = np.random.default_rng(int(rng.integers(2**63)))  # not spawned: how often is no part of a generator's saved state
-    return Job(candidates, draws, truth, draw_noise(rng), script, explore, measures_loss, watched, luck)
+    job = Job(candidates, draws, truth, draw_noise(rng), script, explore, measures_loss, watched, luck)
+    job.installation = earlier
+    return job
+
+
+def residuals_of(job: Job, name: str) -> Residuals | None:
+    """Residuals of a job that was played, as later jobs of its installation know them."""
+    return residuals_of_job(name, job.candidates, posterior(job.draws, job.candidates, ()), job.runs)
+
+
+def earlier_jobs(installation: Installation, jobs: int, rng: np.random.Generator) -> Residuals | None:
+    """Residuals of jobs that ran on an installation before: each ran some configurations that simulated jobs find promising.
+
+    They are not played, which would take a hundred times as long.
+    """
+    parts = []
+    for number in range(jobs):
+        candidates = random_candidates(rng)
+        truth, draws = _true_job(candidates, installation, rng), draw_jobs(candidates, FEW_PARTICLES, rng)
+        prior = posterior(draws, candidates, ())
+        liked = np.log(0.5 + rng.random(len(candidates.values))) - prior.weights @ np.minimum(prior.log_cost, 1.0)
+        rows = np.argsort(-liked)[: int(rng.integers(2, CONFIGURATIONS + 1))]
+        runs = [_run(simulate_run(truth, 0, int(row), rng), candidates, int(row), at) for at, row in enumerate(rows)]
+        reference = _run(simulate_run(truth, 0, candidates.current, rng), candidates, candidates.current, len(rows))
+        parts.append(residuals_of_job(str(number), candidates, prior, [reference, *runs]))
+    known = [part for part in parts if part is not None]
+    return joined(known) if known else None
+
+
+def _true_job(
+    candidates: Candidates, installation: Installation, rng: np.random.Generator, earlier: ResidualForecast | None = None
+) -> Draws:
+    """A job, shape (1, K), which today's configuration can do."""
+    while True:
+        truth = outside(installation, candidates, draw_jobs(candidates, 1, rng), rng)
+        if earlier is not None:
+            several = bent(draw_jobs(candidates, FEW_PARTICLES, rng), earlier, int(rng.integers(2**31)))
+            one = int(rng.integers(FEW_PARTICLES))
+            truth = Draws(**{f.name: getattr(several, f.name)[[one]] for f in fields(Draws)})
+        if not (truth.fails[0, candidates.current] or _hopeless(candidates, truth)):
+            return truth
 
 
 def _hopeless(candidates: Candidates, truth: Draws) -> bool:
@@ -118,8 +187,8 @@ def _hopeless(candidates: Candidates, truth: Draws) -> bool:
     return bool(vectors[:, :2].min() < -CLIP)
 
 
-def execute(job: Job, row: int, incumbent: int) -> Floats:
-    """Run a candidate once, note the run and its cost, and return its reward vector, shape (6,)."""
+def execute(job: Job, row: int, incumbent: int) -> None:
+    """Run a candidate once; note the run, its cost and its reward vector."""
     run, budget = job.next_run, job.script.budget
     preference, vectors = job.script.preferences[run], job.vectors(run)
     outcome = simulate_run(job.truth, 0, row, job.rng.spawn(1)[0], noise=job.noise)  # the same luck whatever was chosen
@@ -135,19 +204,18 @@ def execute(job: Job, row: int, incumbent: int) -> Floats:
         vector[5] = 0.0 if budget is None else min(spent, max(0.0, sum(job.spent[1:]) + spent - budget))
         job.against_keeping.append(math.exp(worth - float(objective(vectors[job.candidates.current], preference))))
     job.costs.append(math.exp(worth - best) + OVERSPENT * float(vector[5]) * math.exp(-best))
-    job.runs.append(_run(outcome, job, row))
+    job.runs.append(_run(outcome, job.candidates, row, len(job.runs), measures_loss=job.measures_loss))
     job.rows.append(row)
     job.spent.append(spent)
-    return vector
+    job.rewards.append(vector)
 
 
-def _run(simulated: SimulatedRun, job: Job, row: int) -> Run:
+def _run(simulated: SimulatedRun, candidates: Candidates, row: int, number: int, *, measures_loss: bool = False) -> Run:
     """The record which telemetry would bring of a simulated run."""
-    number = len(job.runs)
     outcome = Outcome(
         duration_seconds=math.exp(simulated.log_time),
-        val_loss=math.exp(simulated.log_loss) if job.measures_loss and not simulated.failed else None,
+        val_loss=math.exp(simulated.log_loss) if measures_loss and not simulated.failed else None,
         gpu_utilisation=None if simulated.failed else min(1.0, TODAYS_UTILISATION * math.exp(simulated.log_utilisation)),
     )
     status = RunStatus.FAILED if simulated.failed else RunStatus.SUCCEEDED
-    return Run(str(number), SIMULATED, job.candidates.parameters(row), status, None, float(number), outcome, "observe")
+    return Run(str(number), SIMULATED, candidates.parameters(row), status, None, float(number), outcome, "observe")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,15 +17,13 @@ import numpy as np
 from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.budget import budget_left
 from jpo.agent.change_detection import forecast_error
-from jpo.agent.context import Context, watched
+from jpo.agent.context import Context, Usage, watched
 from jpo.agent.decide import by_rule
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.problem import Problem
-from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
 from jpo.forecast import posterior
-from jpo.learning.job import Job, execute, new_job
-from jpo.records import Preference
+from jpo.learning.job import Job, execute
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 Track = Callable[[Sequence[int], str], Iterable[int]]
 """Goes through numbers and shows how far it is: `track(range(10), "practice")`."""
 
-ANYTHING = 0.1
-"""Share of practice runs in which any allowed candidate is run."""
+BOUND = 4.0
+"""Optima which a run counts at most where costs are compared: one ruinous job would outweigh a hundred others."""
 
 
 def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
@@ -41,38 +40,57 @@ def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
     return numbers
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False)
 class DecisionPoint:
     """Decision point of a simulated job: what is known before a run, and the same as the networks see it."""
 
     problem: Problem
-    observation: Observation
+    job: Job
+
+    @cached_property
+    def context(self) -> Context:
+        """What a policy is shown besides the problem."""
+        return _with_earlier_jobs(self.job, self.problem)
+
+    @property
+    def here(self) -> AcquisitionValues | None:
+        """Acquisition values as earlier jobs of the installation have them."""
+        return self.context.here
+
+    @cached_property
+    def observation(self) -> Observation:
+        """What a policy sees; the belief rule needs none of it."""
+        return self.observing()
+
+    def observing(self, *always: int) -> Observation:
+        """The same with some rows in any case."""
+        problem = self.problem.under(context=self.context)
+        return observe(problem, problem.allowed, *always)
 
 
 Choose = Callable[[DecisionPoint], int]
-"""Answers with a row of the candidates, one of `point.observation.rows`."""
+"""Answers with a row of the candidates."""
 
 
-def play(job: Job, choose: Choose) -> list[Transition]:
-    """Play a job to its script's end: today's configuration first, then what `choose` says, which becomes today's.
-
-    Returns:
-        The transitions after the reference run; what happened is in the job.
-    """
+def begin(job: Job) -> DecisionPoint:
+    """Run today's configuration once, which is the reference."""
     execute(job, job.candidates.current, job.candidates.current)
-    point = decision_point(job)
-    transitions: list[Transition] = []
+    return decision_point(job)
+
+
+def step(job: Job, point: DecisionPoint, row: int) -> DecisionPoint:
+    """Run a row, which becomes today's; what is known afterwards."""
+    execute(job, row, point.problem.acquisition.incumbent)
+    job.last_miss = forecast_error(point.problem.belief, row, job.runs[-1])
+    job.chart = job.chart.after(job.last_miss)
+    return decision_point(job)
+
+
+def play(job: Job, choose: Choose) -> None:
+    """Play a job to its script's end; what happened is in the job."""
+    point = begin(job)
     while len(job.runs) < job.script.runs:
-        run, row = job.next_run, choose(point)
-        reward = execute(job, row, point.problem.acquisition.incumbent)
-        job.last_miss = forecast_error(point.problem.belief, row, job.runs[-1])
-        job.chart = job.chart.after(job.last_miss)
-        ended = job.script.horizon_known and len(job.runs) == job.script.runs
-        before, preference, best = point.observation, point.problem.preference, job.best(run)
-        point = point if ended else decision_point(job)
-        after = point.observation
-        transitions.append(Transition(before, before.index(row), reward, preference, best, after, ended, job.last_miss))
-    return transitions
+        point = step(job, point, choose(point))
 
 
 def decision_point(job: Job) -> DecisionPoint:
@@ -87,8 +105,7 @@ def decision_point(job: Job) -> DecisionPoint:
         explore=job.explore,
         budget_left=budget_left(job.against_keeping),
     )
-    problem = problem.under(context=_context(job, problem))
-    return DecisionPoint(problem, observe(problem, problem.allowed))
+    return DecisionPoint(problem.under(context=_context(job, problem)), job)
 
 
 def _context(job: Job, problem: Problem) -> Context:
@@ -101,11 +118,31 @@ def _context(job: Job, problem: Problem) -> Context:
         ran = [job.spent[i] for i, at in enumerate(job.rows) if at == problem.acquisition.incumbent] or [1.0]
         affordable = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
         slack = math.log(min(max(affordable, 0.05), 20.0))
-    context = Context(left, slack, later, share, runs_done=run)
+    context = Context(left, slack, later, share, runs_done=run, usage=_usage(job))
     if not job.watched:
         return context
     context = replace(context, last_miss=job.last_miss, surprise=job.chart.surprise)
     return watched(context, problem.belief, job.rows, job.runs)
+
+
+def _usage(job: Job) -> Usage:
+    """Usage of the last run that ended well. Of what is not simulated, a policy must not think that it means anything: any value,
+    or none."""
+    rng = np.random.default_rng((len(job.runs), int(1e6 * job.noise), len(job.candidates.values)))
+    last = next((run.outcome for run in reversed(job.runs) if run.ended_well), None)
+    cpu, memory, loss_slope, samples, slack = (
+        float(value) if there else None for value, there in zip(rng.random(5), rng.random(5) < 0.5, strict=True)
+    )
+    return Usage(last and last.gpu_utilisation, cpu, memory, None, loss_slope, samples, slack)
+
+
+def _with_earlier_jobs(job: Job, problem: Problem) -> Context:
+    """The context with what jobs that ran on the installation before say of the candidates."""
+    if job.installation is None:
+        return problem.context
+    belief = posterior(job.draws_here, problem.candidates, job.runs)
+    here = replace(problem, belief=belief).weighed.within(problem.context.horizon)
+    return replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=job.installation.jobs)
 
 
 def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]:
@@ -131,27 +168,11 @@ def by_belief_rule(point: DecisionPoint) -> int:
 
 
 def by_policy(policy: Policy, point: DecisionPoint, rng: np.random.Generator | None = None) -> int:
-    """The actor's favourite; drawn only to practise (`rng`)."""
+    """The policy's favourite; drawn only to practise (`rng`)."""
     seen = point.observation
     return int(seen.rows[policy.pick(seen.features, seen.allowed, rng)])
 
 
-def practise_with(policy: Policy, rng: np.random.Generator, *, preference: Preference | None = None) -> list[Transition]:
-    """Play one fresh simulated job with a policy that draws its choices: what learning feeds on next to real runs.
-
-    Now and then any allowed candidate is run, so that the critics learn what bad choices cost and need not extrapolate.
-    """
-
-    def choose(point: DecisionPoint) -> int:
-        if rng.random() < ANYTHING:
-            return int(rng.choice(point.observation.rows[point.observation.allowed]))
-        return by_policy(policy, point, rng)
-
-    return play(new_job(rng, preference=preference), choose)
-
-
-def mean_cost(seed: int, domain: str, choose: Choose) -> float:
-    """Play the job of this seed; its mean cost per run in multiples of the optimum's."""
-    job = new_job(np.random.default_rng(seed), domain)
-    play(job, choose)
-    return float(np.mean(job.costs))
+def mean_cost(job: Job) -> float:
+    """Mean cost per run of a job that was played, in multiples of the optimum's, no run counting more than BOUND of them."""
+    return float(np.mean(np.minimum(job.costs, BOUND)))

@@ -1,48 +1,50 @@
-"""Pretraining of the shipped policy: three agents practise on simulated jobs and decide together, if they pass the release test.
+"""Pretraining of the shipped policy: an ensemble practises on simulated jobs, and decides if it passes the release test.
 
 A training that was interrupted goes on from its last stage, and ends in the same file as one that was not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jpo.agent.policy import SHAPES, Policy, ensemble, mean_policy, save_policy
+from jpo.agent.policy import SHAPES, Policy, mean_policy, save_policy
 from jpo.agent.sealed import seal, unseal
 from jpo.errors import StoreError, UsageError
-from jpo.learning.practice import Track, practise_with, silently
-from jpo.learning.release import release_test, released_for
+from jpo.learning.forks import practise_with
+from jpo.learning.practice import Track, silently
+from jpo.learning.release import RELEASE_JOBS, ReleaseTest, figures_of, release_test
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from jpo.agent.sac.learn import AgentState
-    from jpo.learning.release import Release
+    from jpo.agent.sac.learn import AgentState, Practice
 
-SEEDS = 3
-"""Agents that decide together: single ones differ by more than what there is to gain."""
-JOBS = 1300
-"""Simulated jobs on which each of them practises: about two minutes of one core."""
-UPDATES_PER_JOB = 6
+    Practising = Callable[[Policy | None, Sequence[int]], Iterator[Practice]]
+
+JOBS = 4000
+"""Simulated jobs on which the ensemble practises: about an hour of one core."""
+UPDATES_PER_JOB = 4
 STAGES = 10
-"""After each one the work is saved and the networks are noted; an agent's policy is the mean of the second half, which no single
-late step can spoil."""
-REPLAY_TRANSITIONS = 8_000
-TEST_JOBS = 1080
+"""After each one the work is saved. In the first half the belief rule plays, then the policy as it was at the stage's beginning;
+the result is the mean of the networks over the last half, which no single late step can spoil."""
+FORKS, TRANSITIONS = 40_000, 6_000
+"""Capacities of the replays."""
 TEST_SEED = 9_000_000
-"""Jobs of the release test are drawn from here on; training draws from one stream that starts at its own small seed."""
-FORMAT = "jpo training 1"
+"""Jobs of the release test are drawn from here on; training draws from streams below it."""
+FORMAT = "jpo training 2"
 
 
 @dataclass(eq=False, slots=True)
 class Training:
-    """A training under way: `done` policies of finished seeds, the agent at work and its stages noted so far."""
+    """A training under way: the agent at work and its late stages so far."""
 
-    done: list[Policy]
     agent: AgentState
     stages: list[Policy]
     stage: int
@@ -53,66 +55,85 @@ def pretrain(
     jobs: int | None = None,
     seed: int = 0,
     test_jobs: int | None = None,
+    processes: int = 1,
     track: Track = silently,
     part: bytes | None = None,
     save: Callable[[bytes], None] = lambda _part: None,
-) -> tuple[bytes, dict[str, Release]]:
+) -> tuple[bytes, ReleaseTest | None]:
     """Train a policy on simulated jobs and put it to the release test. Uses one thread of torch.
 
     Args:
-        jobs: simulated jobs per agent; None: as many as the shipped policy's had.
-        seed: of the first agent; the others have the next ones.
-        test_jobs: fresh jobs for the release test, none of them trained on; None: as many as the shipped policy's had; 0: no
+        jobs: simulated jobs; None: as many as the shipped policy's had.
+        seed: of the networks and the jobs.
+        test_jobs: most fresh jobs in the release test, none of them trained on; None: as many as the shipped policy's; 0: no
             test, released nowhere.
+        processes: in which jobs are played; the result does not depend on it.
         track: shows progress.
         part: what `save` was last given, by a training with the same jobs and seed; None begins anew.
         save: is given the state after each stage.
 
     Returns:
-        The policy file with its card (command, seeds, figures), and the release test. Same arguments, same file.
+        The policy file with its card (command, seed, figures), and the release test. Same arguments, same file.
 
     Raises:
         StoreError: JPO-E601 or JPO-E603, `part` is damaged or from another version; UsageError: JPO-E605, from another training.
     """
     import torch  # only when something is learnt
 
-    from jpo.agent.sac.learn import new_agent, policy_of, practise
+    from jpo.agent.sac.learn import improve, new_agent, policy_of, take_in
 
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
-    jobs, test_jobs = jobs or JOBS, TEST_JOBS if test_jobs is None else test_jobs
+    jobs, test_jobs = jobs or JOBS, RELEASE_JOBS if test_jobs is None else test_jobs
     plan = {"jobs": jobs, "seed": seed}
-    fresh = Training([], new_agent(seed, simulated_capacity=REPLAY_TRANSITIONS), [], 0)
+    fresh = Training(new_agent(seed, simulated_capacity=TRANSITIONS, fork_capacity=FORKS), [], 0)
     training = fresh if part is None else _loaded(part, plan)
-    for _ in track(range(len(training.done) * STAGES + training.stage, SEEDS * STAGES), "practice"):
-        n = jobs * (training.stage + 1) // STAGES - jobs * training.stage // STAGES
-        practise(training.agent, practise_with, jobs=n, updates=UPDATES_PER_JOB)
-        training.stage += 1
-        if training.stage > STAGES // 2:
-            training.stages.append(policy_of(training.agent))
-        if training.stage == STAGES:
-            training.done.append(mean_policy(training.stages))
-            following = new_agent(seed + len(training.done), simulated_capacity=REPLAY_TRANSITIONS)
-            training = Training(training.done, following, [], 0)
-        save(_saved(training, plan))
-    policy = ensemble(training.done)
-    results = release_test(policy, track(range(TEST_SEED, TEST_SEED + test_jobs), "release test"))
+    with _practising(processes) as practising:
+        for stage in track(range(training.stage, STAGES), "practice"):
+            policy = policy_of(training.agent) if stage >= STAGES // 2 else None
+            numbers = range(jobs * stage // STAGES, jobs * (stage + 1) // STAGES)
+            for practice in practising(policy, [seed * JOBS * STAGES + number for number in numbers]):
+                take_in(training.agent, practice)
+            improve(training.agent, UPDATES_PER_JOB * len(numbers))
+            training.stage = stage + 1
+            if stage >= STAGES // 2:
+                training.stages.append(policy_of(training.agent))
+            save(_saved(training, plan))
+    policy = mean_policy(training.stages)
+    test = release_test(policy, range(TEST_SEED, TEST_SEED + test_jobs), track) if test_jobs else None
     card: dict[str, Any] = {
         "command": f"jpo learn --pretrain policy.safetensors --jobs {jobs} --seed {seed}",
-        "seeds": list(range(seed, seed + SEEDS)),
         "updates": jobs * UPDATES_PER_JOB,
-        "release_test": {name: asdict(result) for name, result in results.items()},
+        "release_test": figures_of(test) if test else {},
     }
-    return save_policy(*policy.members, released=released_for(results), card=card), results
+    return save_policy(*policy.members, released=test.released if test else (), card=card), test
+
+
+@contextmanager
+def _practising(processes: int) -> Iterator[Practising]:
+    """Plays jobs of many seeds with one policy, in their order."""
+    if processes == 1:
+        yield lambda policy, seeds: map(partial(_practised, policy), seeds)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        yield lambda policy, seeds: pool.map(partial(_practised, policy), seeds, chunksize=4)
+
+
+def _practised(policy: Policy | None, seed: int) -> Practice:
+    return practise_with(policy, np.random.default_rng(seed))
 
 
 def _saved(training: Training, plan: dict[str, int]) -> bytes:
     from jpo.agent.sac.checkpoint import save_checkpoint
 
-    kept = {f"done{i}": policy for i, policy in enumerate(training.done)}
-    kept |= {f"stage{i}": policy for i, policy in enumerate(training.stages)}
-    arrays: dict[str, NDArray[Any]] = {f"{at}.{name}": policy.weights[name] for at, policy in kept.items() for name in SHAPES}
+    arrays: dict[str, NDArray[Any]] = {
+        f"stage{i}.{member}.{name}": weights[name]
+        for i, policy in enumerate(training.stages)
+        for member, weights in enumerate(policy.members)
+        for name in SHAPES
+    }
     arrays["agent"] = np.frombuffer(save_checkpoint(training.agent), np.uint8)
-    counts = {"done": len(training.done), "stages": len(training.stages), "stage": training.stage}
+    members = len(training.agent.learners)
+    counts = {"stages": len(training.stages), "members": members, "stage": training.stage}
     return seal(arrays, {"format": FORMAT, "plan": plan, **counts})
 
 
@@ -127,8 +148,9 @@ def _loaded(part: bytes, plan: dict[str, int]) -> Training:
         begun = ", ".join(f"{name} {number}" for name, number in header["plan"].items())
         raise UsageError("interrupted training", f"was begun with {begun}", f"ask for the same, or {remedy}", code="JPO-E605")
 
-    def policies(kind: str, count: int) -> list[Policy]:
-        return [Policy({name: tensors[f"{kind}{i}.{name}"] for name in SHAPES}, (), {}) for i in range(count)]  # type: ignore[misc]
+    def stage(number: int) -> Policy:
+        members = range(header["members"])
+        return Policy(tuple({name: tensors[f"stage{number}.{i}.{name}"] for name in SHAPES} for i in members), (), {})  # type: ignore[misc]
 
     agent = load_checkpoint(tensors["agent"].tobytes())
-    return Training(policies("done", header["done"]), agent, policies("stage", header["stages"]), header["stage"])
+    return Training(agent, [stage(number) for number in range(header["stages"])], header["stage"])

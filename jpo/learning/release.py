@@ -1,11 +1,14 @@
 """Release of a policy: it decides only if, on fresh jobs, it is not worse than the belief rule, which needs no training.
 
-The result goes on record with the policy that it speaks of.
+Both play the same jobs with the same luck, so that the log ratio of their costs has a fraction of the spread of the costs. The
+jobs go round the situations of users: settings of `explore`, scenarios, and installations that differ from the simulator, with
+what earlier jobs showed of them. The result goes on record with the policy that it speaks of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -14,73 +17,141 @@ import numpy as np
 from jpo.agent.policy import Policy, save_policy
 from jpo.agent.sealed import header_of
 from jpo.history import AuditEvent, Json, Store
-from jpo.learning.continual import progress_of
-from jpo.learning.job import DOMAINS
-from jpo.learning.practice import Track, by_belief_rule, by_policy, mean_cost
-from jpo.records import Identity
+from jpo.learning.continual import AGENT, POLICY, progress_of
+from jpo.learning.forks import MOST_JOBS
+from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
+from jpo.learning.practice import Choose, Track, by_belief_rule, by_policy, mean_cost, play, silently
+from jpo.simulate.installations import KINDS, draw_installation
 
 THRESHOLD = 1.01
 """Not worse than the belief rule by more than one percent; set before any policy was trained, never tuned to let one pass."""
 CERTAINTY = 1.96
-"""Standard errors: the whole 95% interval must be below the threshold (a non-inferiority test), so that luck releases none."""
-TESTED = ("safe", "on", *DOMAINS)
-"""The jobs of a release test go round these: what most users have is tested twice as often."""
-RELEASE_JOBS = 630
-"""Simulated jobs in the release test after learning, spread over the domains: about two minutes of one core."""
+"""Standard errors of a situation's 95% interval."""
+LOOKS = 5
+CERTAINTY_OF_LOOKS = 2.41
+"""Standard errors of the pooled 95% interval, wide enough for LOOKS looks at the data.
+
+Source: Pocock, "Group Sequential Methods in the Design and Analysis of Clinical Trials", Biometrika 1977, table 1."""
+MORE_HARM = 0.01
+"""By how much the share of jobs that cost more than never changing may exceed the rule's."""
+HARMED = 1.05
+SITUATIONS = (*DOMAINS, *(f"installation {kind}" for kind in KINDS if kind != "none"))
+"""All that a policy meets; half of the jobs are of installations as the simulator thinks."""
+RELEASE_JOBS = 1100
+"""Most simulated jobs in the release test: the standard error of the pooled ratio is then some .003."""
 RELEASE_SEED = 100_000_000
-"""Their seeds start here, far from those that the shipped policy met; each number of runs has jobs of its own."""
+"""Their seeds start here, far from those that the shipped policy met; each number of updates has jobs of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Result of the release test under one setting of `explore`.
+    """Result of the release test, pooled or of one situation.
 
     Attributes:
         jobs: fresh simulated jobs, the same for both.
-        policy, rule: mean cost per run in multiples of the optimum's (1.0 = the best configuration from the first run on).
-        ratio: policy / rule.
-        standard_error: of the ratio, over jobs.
+        ratio: geometric mean of policy / rule, each the mean cost per run in multiples of the optimum's.
+        standard_error: of its natural log, over jobs.
+        harm, rule_harm: share of the jobs that cost HARMED times as much as never changing, or more.
     """
 
     jobs: int
-    policy: float
-    rule: float
     ratio: float
     standard_error: float
+    harm: float
+    rule_harm: float
 
     @property
     def passed(self) -> bool:
-        return self.ratio + CERTAINTY * self.standard_error <= THRESHOLD
+        """Not significantly above the threshold, of a situation."""
+        return self.end(-CERTAINTY) <= THRESHOLD
+
+    @property
+    def passed_pooled(self) -> bool:
+        """The whole interval below the threshold, and not more harm."""
+        return self.end(CERTAINTY_OF_LOOKS) <= THRESHOLD and self.harm <= self.rule_harm + MORE_HARM
+
+    def end(self, errors: float) -> float:
+        """End of the ratio's interval, some standard errors away."""
+        return self.ratio * math.exp(errors * self.standard_error)
 
 
-def compare(policy_costs: Sequence[float], rule_costs: Sequence[float]) -> Release:
-    """Judge costs per job, paired: the same jobs in the same order, each the mean over its runs in multiples of the optimum's."""
-    policy, rule = np.array(policy_costs), np.array(rule_costs)
-    assert policy.shape == rule.shape
-    assert len(policy) > 1
-    ratio = policy.mean() / rule.mean()
-    spread = np.std(policy - ratio * rule, ddof=1) / rule.mean()  # delta method
-    return Release(len(policy), float(policy.mean()), float(rule.mean()), float(ratio), float(spread / np.sqrt(len(policy))))
+@dataclass(frozen=True, slots=True)
+class ReleaseTest:
+    """Result of a release test: all jobs pooled, and each situation that had two or more."""
+
+    pooled: Release
+    situations: Mapping[str, Release]
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """Where the policy may decide: everywhere, or nowhere."""
+        ahead = self.pooled.passed_pooled and all(result.passed for result in self.situations.values())
+        return DOMAINS if ahead else ()
 
 
-def release_test(policy: Policy, seeds: Iterable[int]) -> dict[str, Release]:
-    """Play the same fresh jobs, one per seed, with the policy and with the belief rule; one result for each of
-    DOMAINS that had two jobs or more."""
-    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in DOMAINS}
-    for seed in seeds:
-        name = TESTED[seed % len(TESTED)]
-        costs[name].append((mean_cost(seed, name, partial(by_policy, policy)), mean_cost(seed, name, by_belief_rule)))
-    return {name: compare(*zip(*pairs, strict=True)) for name, pairs in costs.items() if len(pairs) > 1}
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One job played by both: mean costs in optima, and in multiples of never changing."""
+
+    situation: str
+    policy: float
+    rule: float
+    policy_kept: float
+    rule_kept: float
 
 
-def released_for(results: dict[str, Release]) -> list[str]:
-    """Names of the domains in which the policy may decide: whether a job drifts is not known beforehand, so a policy that is
-    worse when it does, or was not tested there, decides nowhere."""
-    drifts = "drift" in results and results["drift"].passed
-    return [name for name, result in results.items() if result.passed and drifts]
+def compare(played: Sequence[Played]) -> Release:
+    """Judge jobs that both have played; two or more."""
+    assert len(played) > 1
+    logs = np.log([job.policy / job.rule for job in played])
+    harm, rule_harm = (float(np.mean([cost > HARMED for cost in costs])) for costs in zip(*map(_kept, played), strict=True))
+    return Release(len(played), float(np.exp(logs.mean())), float(logs.std(ddof=1) / math.sqrt(len(logs))), harm, rule_harm)
 
 
-def release_if_passed(store: Store, identity: Identity, track: Track, *, now: float) -> dict[str, Release]:
+def _kept(job: Played) -> tuple[float, float]:
+    return job.policy_kept, job.rule_kept
+
+
+def test_job(seed: int) -> tuple[str, Job]:
+    """The fresh job of a seed, with the situation that it belongs to."""
+    rng = np.random.default_rng(seed)
+    if seed % 2:
+        kind = KINDS[1 + seed // 2 % (len(KINDS) - 1)]
+        installation = draw_installation(rng, kind)
+        residuals = earlier_jobs(installation, int(rng.integers(1, MOST_JOBS)), rng)
+        return f"installation {kind}", new_job(rng, ("safe", "on")[seed // 4 % 2], installation=installation, residuals=residuals)
+    domain = DOMAINS[seed // 2 % len(DOMAINS)]
+    installation = draw_installation(rng, "none")
+    return domain, new_job(rng, domain, residuals=earlier_jobs(installation, int(rng.integers(0, MOST_JOBS)), rng))
+
+
+def played_by_both(policy: Policy, seed: int) -> Played:
+    """Play the job of a seed with the policy and with the belief rule."""
+    situation, job = test_job(seed)
+    other = job.copy()
+    figures = [_figures(job, partial(by_policy, policy)), _figures(other, by_belief_rule)]
+    return Played(situation, figures[0][0], figures[1][0], figures[0][1], figures[1][1])
+
+
+def _figures(job: Job, choose: Choose) -> tuple[float, float]:
+    play(job, choose)
+    return mean_cost(job), float(np.mean(job.against_keeping))
+
+
+def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) -> ReleaseTest:
+    """Play the jobs of the seeds, one by one, until it is clear whether the policy passes."""
+    played: list[Played] = []
+    for seed in track(seeds, "release test"):
+        played.append(played_by_both(policy, seed))
+        if len(played) % max(2, len(seeds) // LOOKS) == 0 and len(played) >= 2 * len(SITUATIONS):
+            pooled = compare(played)
+            if pooled.passed_pooled or pooled.end(-CERTAINTY_OF_LOOKS) > THRESHOLD:
+                break
+    situations = {name: [job for job in played if job.situation == name] for name in SITUATIONS}
+    return ReleaseTest(compare(played), {name: compare(jobs) for name, jobs in situations.items() if len(jobs) > 1})
+
+
+def release_if_passed(store: Store, track: Track, *, now: float) -> ReleaseTest:
     """Put the saved agent's policy to the release test on jobs it never met; where it passes, it decides from now on.
 
     The result goes on record with the policy that it speaks of.
@@ -91,20 +162,23 @@ def release_if_passed(store: Store, identity: Identity, track: Track, *, now: fl
     from jpo.agent.sac.checkpoint import load_checkpoint
     from jpo.agent.sac.learn import policy_of
 
-    saved, before = store.load_agent(f"agent {identity}"), store.load_agent(f"policy {identity}")
+    saved, before = store.load_agent(AGENT), store.load_agent(POLICY)
     assert saved is not None
     policy, learnt = policy_of(load_checkpoint(saved[0])), progress_of(header_of(saved[0]))
-    start = RELEASE_SEED + learnt[0] * RELEASE_JOBS
-    results = release_test(policy, track(range(start, start + RELEASE_JOBS), "release test"))
-    card = {"learnt": learnt, "release_test": {name: asdict(result) for name, result in results.items()}}
-    released = released_for(results)
-    file = save_policy(policy.weights, released=released, card=card)
-    event = tested(identity, policy.digest, results, released, now)
-    store.save_agent(f"policy {identity}", file, expected_version=before[1] if before else 0, event=event)
-    return results
+    start = RELEASE_SEED + learnt[-1] * RELEASE_JOBS
+    test = release_test(policy, range(start, start + RELEASE_JOBS), track)
+    card = {"learnt": learnt, "release_test": figures_of(test)}
+    file = save_policy(*policy.members, released=test.released, card=card)
+    event = tested(policy.digest, test, now)
+    store.save_agent(POLICY, file, expected_version=before[1] if before else 0, event=event)
+    return test
 
 
-def tested(identity: Identity, digest: str, results: Mapping[str, Release], released: Sequence[str], now: float) -> AuditEvent:
+def figures_of(test: ReleaseTest) -> dict[str, Json]:
+    """The figures of a release test, for cards and the audit log."""
+    return {"pooled": asdict(test.pooled), **{name: asdict(result) for name, result in test.situations.items()}}
+
+
+def tested(digest: str, test: ReleaseTest, now: float) -> AuditEvent:
     """Result of a release test for the audit log: where the policy decides from now on, and by which figures."""
-    figures: dict[str, Json] = {name: {**asdict(result), "passed": result.passed} for name, result in results.items()}
-    return AuditEvent("tested", now, identity, {"policy": digest, "released": list(released), "results": figures})
+    return AuditEvent("tested", now, None, {"policy": digest, "released": list(test.released), "results": figures_of(test)})

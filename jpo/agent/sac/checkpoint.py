@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -10,38 +10,40 @@ from numpy.typing import NDArray
 
 from jpo.agent.change_detection import Chart
 from jpo.agent.policy import SHAPES
-from jpo.agent.sac.candidate_set import with_optimisers
-from jpo.agent.sac.learn import AgentState
+from jpo.agent.sac.candidate_set import Learner, with_optimiser
+from jpo.agent.sac.fork_replay import ForkReplay
+from jpo.agent.sac.learn import AgentState, WorkloadProgress
 from jpo.agent.sac.networks import Tensors
 from jpo.agent.sac.replay_buffer import ReplayBuffer
 from jpo.agent.sealed import PLACE, REMEDY, seal, unseal
 from jpo.agent.state import SCHEMA
 from jpo.errors import StoreError
 
-FORMAT = "jpo agent 2"
+FORMAT = "jpo agent 3"
 
 Arrays = dict[str, NDArray[Any]]
+_Replay = TypeVar("_Replay", ReplayBuffer, ForkReplay)
 
 
 def save_checkpoint(state: AgentState) -> bytes:
     """Checkpoint: everything that the next update depends on. The replays are cut to what is filled."""
-    learner = state.learner
-    arrays: Arrays = {f"online.{name}": _numpy(value) for name, value in {**learner.actor, **learner.critics}.items()}
-    arrays |= {f"target.{name}": _numpy(value) for name, value in learner.targets.items()}
-    for optimiser, parameters in ((learner.actor_optimiser, learner.actor), (learner.critic_optimiser, learner.critics)):
-        arrays |= _moments(optimiser, parameters)
-    for kind, replay in (("real", state.real), ("simulated", state.simulated)):
+    arrays: Arrays = {}
+    for i, learner in enumerate(state.learners):
+        arrays |= {f"online{i}.{name}": _numpy(value) for name, value in learner.critics.items()}
+        arrays |= {f"target{i}.{name}": _numpy(value) for name, value in learner.targets.items()}
+        arrays |= {f"{moment}{i}.{name}": array for (moment, name), array in _moments(learner).items()}
+    replays = {"real": state.real, "simulated": state.simulated, "forks": state.forks}
+    for kind, replay in replays.items():
         arrays |= {f"{kind}.{name}": array[: replay.size] for name, array in replay.arrays.items()}
     header = {
         "format": FORMAT,
         "schema": SCHEMA,
-        "updates": learner.updates,
-        "runs_learnt": state.runs_learnt,
-        "history": state.history,
+        "updates": [learner.updates for learner in state.learners],
+        "progress": {name: [progress.runs, progress.history] for name, progress in state.progress.items()},
         "chart": [state.chart.above, state.chart.below],
         "resets": state.resets,
         "rng": state.rng.bit_generator.state,
-        "replays": {k: [r.capacity, r.size, r.written] for k, r in (("real", state.real), ("simulated", state.simulated))},
+        "replays": {kind: [replay.capacity, replay.size, replay.written] for kind, replay in replays.items()},
     }
     return seal({name: np.ascontiguousarray(array) for name, array in arrays.items()}, header)
 
@@ -62,45 +64,44 @@ def load_checkpoint(data: bytes) -> AgentState:
 
 
 def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
-    online = {name: torch.from_numpy(tensors[f"online.{name}"].copy()) for name in SHAPES}
-    actor = {name: value for name, value in online.items() if name.startswith("actor")}
-    critics = {name: value for name, value in online.items() if name.startswith("critics")}
-    targets = {name: torch.from_numpy(tensors[f"target.{name}"].copy()) for name in critics}
-    learner = with_optimisers(actor, critics, targets)
-    learner.updates = int(header["updates"])
-    if learner.updates:
-        _restore(learner.actor_optimiser, actor, tensors, learner.updates)
-        _restore(learner.critic_optimiser, critics, tensors, learner.updates)
+    learners = [_learner(tensors, i, int(updates)) for i, updates in enumerate(header["updates"])]
     rng = np.random.default_rng()
     rng.bit_generator.state = header["rng"]
-    real, simulated = (_replay(kind, tensors, header["replays"][kind]) for kind in ("real", "simulated"))
+    numbers = header["replays"]
+    real, simulated = (_filled(ReplayBuffer(numbers[kind][0]), kind, tensors, numbers) for kind in ("real", "simulated"))
+    forks = _filled(ForkReplay(numbers["forks"][0]), "forks", tensors, numbers)
+    progress = {name: WorkloadProgress(int(runs), str(history)) for name, (runs, history) in header["progress"].items()}
     above, below = map(float, header["chart"])
-    progress = int(header["runs_learnt"]), str(header["history"]), Chart(above, below), int(header["resets"])
-    return AgentState(learner, real, simulated, rng, *progress)
+    return AgentState(learners, real, simulated, forks, rng, progress, Chart(above, below), int(header["resets"]))
 
 
-def _moments(optimiser: torch.optim.Adam, parameters: Tensors) -> Arrays:
+def _learner(tensors: Arrays, i: int, updates: int) -> Learner:
+    critics, targets = (
+        {name: torch.from_numpy(tensors[f"{kind}{i}.{name}"].copy()) for name in SHAPES} for kind in ("online", "target")
+    )
+    learner = with_optimiser(critics, targets)
+    learner.updates = updates
+    if updates:
+        for name, parameter in critics.items():
+            moments = {kind: torch.from_numpy(tensors[f"{kind}{i}.{name}"].copy()) for kind in ("exp_avg", "exp_avg_sq")}
+            learner.optimiser.state[parameter] = {"step": torch.tensor(float(updates)), **moments}
+    return learner
+
+
+def _moments(learner: Learner) -> dict[tuple[str, str], NDArray[Any]]:
     """Adam's two moments per parameter; its step count is the learner's number of updates since the optimiser began."""
     return {
-        f"{moment}.{name}": _numpy(optimiser.state[parameter][moment])
-        for name, parameter in parameters.items()
-        if parameter in optimiser.state
+        (moment, name): _numpy(learner.optimiser.state[parameter][moment])
+        for name, parameter in learner.critics.items()
+        if parameter in learner.optimiser.state
         for moment in ("exp_avg", "exp_avg_sq")
     }
 
 
-def _restore(optimiser: torch.optim.Adam, parameters: Tensors, tensors: Arrays, steps: int) -> None:
-    for name, parameter in parameters.items():
-        moments = {moment: torch.from_numpy(tensors[f"{moment}.{name}"].copy()) for moment in ("exp_avg", "exp_avg_sq")}
-        optimiser.state[parameter] = {"step": torch.tensor(float(steps)), **moments}
-
-
-def _replay(kind: str, tensors: Arrays, numbers: list[int]) -> ReplayBuffer:
-    capacity, size, written = numbers
-    replay = ReplayBuffer(capacity)
-    replay.size, replay.written = size, written
+def _filled(replay: _Replay, kind: str, tensors: Arrays, numbers: dict[str, list[int]]) -> _Replay:
+    _, replay.size, replay.written = numbers[kind]
     for name, array in replay.arrays.items():
-        array[:size] = tensors[f"{kind}.{name}"]
+        array[: replay.size] = tensors[f"{kind}.{name}"]
     return replay
 
 

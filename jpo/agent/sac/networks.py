@@ -101,6 +101,6 @@ def uniform(generator: torch.Generator, shapes: Mapping[str, tuple[int, ...]], *
     return made
 
 
-def initial(generator: torch.Generator, net: str) -> dict[str, Tensor]:
-    """Fresh tensors of JPO's "actor" or "critics", the first policy uniform over the candidates."""
-    return uniform(generator, {name: shape for name, shape in SHAPES.items() if name.startswith(net)}, last=0.01)
+def initial(generator: torch.Generator) -> dict[str, Tensor]:
+    """Fresh tensors of JPO's critics, whose answers are small at first."""
+    return uniform(generator, SHAPES, last=0.01)

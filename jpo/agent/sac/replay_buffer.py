@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -75,20 +76,34 @@ class ReplayBuffer:
             "next_features": np.zeros((capacity, SHORTLIST, WIDTH), np.float16),
             "next_allowed": np.zeros((capacity, SHORTLIST), np.bool_),
             "terminated": np.zeros(capacity, np.float32),
+            "workload": np.zeros(capacity, np.int64),
         }
 
     @property
     def capacity(self) -> int:
         return len(self.arrays["reward"])
 
-    def add(self, transitions: Iterable[Transition]) -> None:
-        """Store transitions, overwriting the oldest; one whose reward is not known teaches nothing and is left out."""
+    def add(self, transitions: Iterable[Transition], workload: str = "") -> None:
+        """Store transitions, overwriting the oldest; one whose reward is not known teaches nothing and is left out.
+
+        Args:
+            workload: which they are of, so that they can be forgotten.
+        """
         for transition in transitions:
             reward = regret_reward(transition.reward, transition.preference, transition.best)
             if not np.isnan(reward):
+                self.arrays["workload"][self.written % self.capacity] = zlib.crc32(workload.encode())
                 self._write(self.written % self.capacity, transition, float(reward))
                 self.written += 1
                 self.size = min(self.size + 1, self.capacity)
+
+    def forget(self, workload: str) -> None:
+        """Forget the transitions of a workload; the others keep their order of age."""
+        order = np.arange(self.written - self.size, self.written) % self.capacity
+        kept = order[self.arrays["workload"][order] != zlib.crc32(workload.encode())]
+        for array in self.arrays.values():
+            array[: len(kept)], array[len(kept) :] = array[kept].copy(), 0
+        self.size = self.written = len(kept)
 
     def _write(self, at: int, transition: Transition, reward: float) -> None:
         for before, seen in (("", transition.seen), ("next_", transition.following)):
@@ -104,7 +119,7 @@ class ReplayBuffer:
         """Draw `n` transitions with replacement."""
         assert self.size > 0
         rows = rng.integers(self.size, size=n)
-        chosen = {name: array[rows] for name, array in self.arrays.items()}
+        chosen = {name: array[rows] for name, array in self.arrays.items() if name != "workload"}
         for name in ("features", "next_features"):
             chosen[name] = chosen[name].astype(np.float32)
         return Batch(**chosen)

@@ -1,0 +1,47 @@
+"""What earlier jobs of the installation say of a workload: their residuals against simulated jobs, and the belief bent by them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jpo.agent.residuals import bent, residual_forecast, residuals_of_job
+from jpo.agent.rows import rows_of_run
+from jpo.forecast import posterior
+from jpo.records import PARAMETERS, Belief, Candidates, Residuals, Run
+from jpo.simulate import Latents, jobs_of
+
+PARTICLES = 250
+"""Simulated jobs of the second belief; 250 and more were measured to be equal within 3%."""
+SEED = 0
+"""Residuals of equal runs are equal in every store."""
+
+
+def residuals_of_runs(runs: Sequence[Run]) -> Residuals | None:
+    """Residuals of one workload's runs, oldest first; None where they say nothing."""
+    first = next((run for run in runs if run.ended_well and run.outcome.duration_seconds), None)
+    if first is None:
+        return None
+    names = tuple(name for name in PARAMETERS if name in first.parameters)
+    rows = dict.fromkeys(tuple({**first.parameters, **run.parameters}[name] for name in names) for run in (first, *runs))
+    values = np.array(list(rows), dtype=np.float64).reshape(len(rows), len(names))
+    if len(values) < 2:
+        return None
+    ran = Candidates(names, values, 0, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
+    prior = posterior(jobs_of(ran, Latents(PARTICLES, SEED)), ran, ())
+    return residuals_of_job(str(first.identity), ran, prior, runs)
+
+
+def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residuals, seed: int) -> Belief:
+    """Belief after the runs, from simulated jobs as they would be on this installation.
+
+    Args:
+        runs: of the workload, oldest first; the first that ended well is what earlier jobs are measured against.
+    """
+    first = next((run for run in runs if run.ended_well), None)
+    rows = () if first is None else rows_of_run(candidates, first)
+    reference = int(rows[0]) if len(rows) else candidates.current
+    as_then = Candidates(candidates.names, candidates.values, reference, candidates.admissible, candidates.log_rate)
+    draws = bent(jobs_of(as_then, Latents(PARTICLES, seed)), residual_forecast(residuals, as_then), seed)
+    return posterior(draws, candidates, runs)
