@@ -677,7 +677,7 @@ class Belief:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Residuals:
-    """Residuals of N configurations that jobs of one installation ran, against simulated jobs, each relative to its reference run.
+    """Residuals of N configurations which jobs of one installation ran, against simulated jobs, relative to their references.
 
     Attributes:
         workloads: the jobs, by their identity as text.

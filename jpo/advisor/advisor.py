@@ -28,9 +28,23 @@ from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
 from jpo.optimizer.advise import advise_among
+from jpo.optimizer.installation import residuals_of_workloads
 from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Known, Outcome, Preference, Run, RunStatus, same
+from jpo.records import (
+    Belief,
+    Candidates,
+    Decision,
+    Forecast,
+    Identity,
+    Known,
+    Outcome,
+    Preference,
+    Residuals,
+    Run,
+    RunStatus,
+    same,
+)
 
 FinishedRun = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
@@ -119,6 +133,7 @@ class Advisor:
         self._runs: list[Run] = []
         self._others: list[Run] = []
         self._believed: tuple[bytes, Prior] | None = None
+        self._residuals: tuple[int, Residuals | None] = (0, None)
         if not isinstance(history, Iterable):
             raise UsageError("history", f"is {history!r:.80}", "give a list of finished runs", code="JPO-E720")
         for entry in history:
@@ -147,7 +162,8 @@ class Advisor:
         )
         elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
-        advice = advise_among(candidates, belief, request, Known(tuple(self._runs), followed_up=followed_up), self._policy)
+        known = Known(tuple(self._runs), followed_up=followed_up, residuals=self._of_earlier_jobs())
+        advice = advise_among(candidates, belief, request, known, self._policy)
         decision, forecast = advice.decision, advice.next
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
             reason = (
@@ -186,6 +202,12 @@ class Advisor:
         if self._believed is None or self._believed[0] != key:
             self._believed = key, self._prior(candidates, self._seed, self._others)
         return candidates, believe(self._believed[1], candidates, self._runs)
+
+    def _of_earlier_jobs(self) -> Residuals | None:
+        """What the other workloads of the history did that simulated jobs do not; worked out when there are more of them."""
+        if self._policy is not None and self._residuals[0] != len(self._others):
+            self._residuals = len(self._others), residuals_of_workloads(self._others)
+        return self._residuals[1]
 
     def _instead(self, choice: int, candidates: Candidates, belief: Belief) -> int | None:
         """What to run rather than a choice that keeps failing; None where it does not, or everything else does as well."""

@@ -26,7 +26,7 @@ class Usage:
         gpu_utilisation, cpu_utilisation: busy shares of what was allotted, 0..1.
         memory_share: peak of the host's memory as a share of what was asked for.
         throughput: natural log of samples per second against the reference run.
-        loss_slope: natural log of the last validation loss against that in the middle of the run; below 0 it was still falling.
+        loss: natural log of the validation loss against the reference run.
         samples: natural log of the number of samples against the reference run: above 0 the data have grown.
         sla_slack: smallest natural log of limit / outcome over the SLA targets; below 0 one was broken.
     """
@@ -35,7 +35,7 @@ class Usage:
     cpu_utilisation: float | None = None
     memory_share: float | None = None
     throughput: float | None = None
-    loss_slope: float | None = None
+    loss: float | None = None
     samples: float | None = None
     sla_slack: float | None = None
 
@@ -99,3 +99,8 @@ def watched(context: Context, belief: Belief, rows: Sequence[int], runs: Sequenc
         if run.ended_well and run.outcome.duration_seconds and belief.duration_seconds:
             moved[row] = math.log(run.outcome.duration_seconds) - forecast[row]
     return replace(context, age=age, moved=moved)
+
+
+def log_ratio(value: float | None, reference: float | None) -> float | None:
+    """Natural log of a ratio; None where one of the two was not measured, or is not above 0."""
+    return math.log(value / reference) if value and reference and value > 0 and reference > 0 else None

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
+from jpo.agent.departure import of_sac
 from jpo.agent.problem import Problem, known_best
 from jpo.agent.state import observe
 from jpo.records import Decision
@@ -65,8 +66,11 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     else:
         favourite, choice = (by_rule(problem, rows) for rows in (candidates.admissible, problem.allowed))
     step = step_to(problem, choice, favourite)
-    sentences = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
-    return Decision(choice, _confidence(problem, choice), decided_by, *sentences, step)
+    sentences, codes = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
+    if decided_by == "sac" and policy is not None:
+        for sentence, code in of_sac(problem, policy, problem.allowed, choice):
+            sentences, codes = (*sentences, sentence), (*codes, code)
+    return Decision(choice, _confidence(problem, choice), decided_by, sentences, codes, step)
 
 
 def _confidence(problem: Problem, choice: int) -> float:

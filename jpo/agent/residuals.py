@@ -29,7 +29,7 @@ MOVES = ("batch_size", "gpus", "cpus", "memory_gib", "learning_rate", "num_layer
 COORDINATES = (*MOVES, "batch per GPU", "CPUs per GPU", "memory per sample", "several GPUs")
 MOST = 400
 """Newest configurations that count: the cost grows with the cube of their number."""
-_SMALLEST, _WIDEST = 1e-6, 6.0
+_SMALLEST, _WIDEST, _FARTHEST = 1e-6, 6.0, 8.0
 _LENGTH = 2.0
 """Length scale of the surfaces in doublings."""
 _SLOPE = 1 / 3
@@ -78,7 +78,7 @@ def coordinates(candidates: Candidates) -> Floats:
         moves["memory_gib"] - moves["batch_size"],
         2 * (several - several[candidates.current]),
     )
-    return np.clip(np.stack((*moves.values(), *ratios), axis=1), -8.0, 8.0)
+    return np.asarray(np.clip(np.stack((*moves.values(), *ratios), axis=1), -_FARTHEST, _FARTHEST))
 
 
 def residuals_of_job(name: str, candidates: Candidates, prior: Belief, runs: Sequence[Run]) -> Residuals | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.learning import continual
+from jpo.learning.installation import residuals_here
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import suggestion_of
@@ -49,7 +50,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = request_of(job, known.runs, chosen=chosen)
         known = learn_what_is_new(job, request, known, options)
-        policy = continual.policy_for(job.store, job.workload.identity, request.explore)
+        policy = continual.policy_for(job.store, request.explore)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs)
@@ -60,10 +61,13 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
 
 def learn_what_is_new(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:
     """Let the agent learn; if that fails, the suggestion is made all the same, with a reason code in the report."""
-    if not options.learn or options.dry_run:
+    store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
+    learning = options.learn and not options.dry_run and seconds > 0
+    known = replace(known, residuals=residuals_here(store, identity, (*known.others, *known.runs), learn=learning))
+    if not learning:
         return known
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
-    store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
-    codes = continual.keep_up(store, identity, known.runs, lasting, seconds=seconds, now=job.now, seed=options.seed)
+    residuals, seed = known.residuals, options.seed
+    codes = continual.keep_up(store, identity, known.runs, lasting, residuals=residuals, seconds=seconds, now=job.now, seed=seed)
     return replace(known, codes=(*known.codes, *codes))

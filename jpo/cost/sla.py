@@ -81,6 +81,16 @@ def missed(targets: Mapping[str, float], run: Run, prices: Prices) -> float:
     return sum(_beyond(check, measured(check.name, run, prices)) for check in broken)
 
 
+def slack(targets: Mapping[str, float], run: Run, prices: Prices) -> float | None:
+    """Smallest natural log by which a run stayed within its targets, below 0 where it broke one; None: nothing is known."""
+    logs = []
+    for name, limit in targets.items():
+        value = measured(name, run, prices)
+        if value is not None and value > 0 and limit > 0:
+            logs.append(math.log(limit / value) if SLA_TARGETS[name].at_most else math.log(value / limit))
+    return min(logs, default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class ComplianceRate:
     """The share of cases in which targets were met.

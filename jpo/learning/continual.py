@@ -115,7 +115,7 @@ def catch_up(
     now: float,
     budget_seconds: float | None,
 ) -> Learnt:
-    """Take in the runs of a workload that are new to the agent, oldest first, until the budget is used up, and save it, on record.
+    """Take in the runs of a workload that are new to the agent, oldest first, until the budget is used up; save it, on record.
 
     What it learnt of this workload from a history which is no longer on record in that order, or under another preference, is
     forgotten and learnt anew.

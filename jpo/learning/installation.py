@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,8 @@ def _without(residuals: Residuals, workloads: set[str]) -> Residuals | None:
     kept = np.array([residuals.workloads[job] not in workloads for job in residuals.job], dtype=np.bool_)
     if not kept.any():
         return None
-    return Residuals(residuals.workloads, **{name: getattr(residuals, name)[kept] for name in ARRAYS})
+    arrays: dict[str, Any] = {name: getattr(residuals, name)[kept] for name in ARRAYS}
+    return Residuals(residuals.workloads, **arrays)
 
 
 def _digest(runs: Sequence[Run]) -> str:
@@ -90,4 +92,5 @@ def _read(data: bytes) -> tuple[Residuals | None, Digests]:
         return None, {}
     if header.get("format") != FORMAT or header.get("coordinates") != list(COORDINATES) or set(tensors) != set(ARRAYS):
         return None, {}
-    return Residuals(tuple(map(str, header["workloads"])), **tensors), header["digests"]
+    arrays: dict[str, Any] = dict(tensors)
+    return Residuals(tuple(map(str, header["workloads"])), **arrays), header["digests"]

@@ -6,7 +6,7 @@ The agent never sees the truth: practice.py shows it what telemetry would bring.
 from __future__ import annotations
 
 import math
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -84,9 +84,11 @@ class Job:
 
     def copy(self) -> Job:
         """The same job at the same moment, with the same luck to come; what is run in one does not touch the other."""
-        lists = {f.name: list(getattr(self, f.name)) for f in fields(self) if isinstance(getattr(self, f.name), list)}
-        other = replace(self, rng=deepcopy(self.rng), **lists)
-        vars(other).update({name: value for name, value in vars(self).items() if name == "draws_here"})
+        other = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list):
+                setattr(other, name, list(value))
+        other.rng = deepcopy(self.rng)
         return other
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.budget import budget_left
 from jpo.agent.change_detection import forecast_error
-from jpo.agent.context import Context, Usage, watched
+from jpo.agent.context import NOT_MEASURED, Context, Usage, log_ratio, watched
 from jpo.agent.decide import by_rule
 from jpo.agent.horizon import UNTOLD
 from jpo.agent.problem import Problem
@@ -126,14 +126,17 @@ def _context(job: Job, problem: Problem) -> Context:
 
 
 def _usage(job: Job) -> Usage:
-    """Usage of the last run that ended well. Of what is not simulated, a policy must not think that it means anything: any value,
-    or none."""
+    """Usage of the last run that ended well. What is not simulated means nothing, as a policy must learn: any value, or none."""
     rng = np.random.default_rng((len(job.runs), int(1e6 * job.noise), len(job.candidates.values)))
-    last = next((run.outcome for run in reversed(job.runs) if run.ended_well), None)
-    cpu, memory, loss_slope, samples, slack = (
+    ended = [run.outcome for run in job.runs if run.ended_well]
+    if not ended:
+        return NOT_MEASURED
+    cpu, memory, throughput, samples, slack = (
         float(value) if there else None for value, there in zip(rng.random(5), rng.random(5) < 0.5, strict=True)
     )
-    return Usage(last and last.gpu_utilisation, cpu, memory, None, loss_slope, samples, slack)
+    return Usage(
+        ended[-1].gpu_utilisation, cpu, memory, throughput, log_ratio(ended[-1].val_loss, ended[0].val_loss), samples, slack
+    )
 
 
 def _with_earlier_jobs(job: Job, problem: Problem) -> Context:

@@ -1,4 +1,4 @@
-"""What earlier jobs of the installation say of a workload: their residuals against simulated jobs, and the belief bent by them."""
+"""What earlier jobs of the installation say of a workload: their residuals against simulated jobs, and the belief they bend."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jpo.agent.residuals import bent, residual_forecast, residuals_of_job
+from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.rows import rows_of_run
 from jpo.forecast import posterior
-from jpo.records import PARAMETERS, Belief, Candidates, Residuals, Run
+from jpo.records import PARAMETERS, Belief, Candidates, Identity, Residuals, Run
 from jpo.simulate import Latents, jobs_of
 
 PARTICLES = 250
 """Simulated jobs of the second belief; 250 and more were measured to be equal within 3%."""
 SEED = 0
-"""Residuals of equal runs are equal in every store."""
+"""Equal runs say the same in every store and process."""
 
 
 def residuals_of_runs(runs: Sequence[Run]) -> Residuals | None:
@@ -33,15 +33,24 @@ def residuals_of_runs(runs: Sequence[Run]) -> Residuals | None:
     return residuals_of_job(str(first.identity), ran, prior, runs)
 
 
-def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residuals, seed: int) -> Belief:
+def residuals_of_workloads(runs: Sequence[Run]) -> Residuals | None:
+    """Residuals of several workloads' runs, oldest first; None where they say nothing."""
+    by_workload: dict[Identity, list[Run]] = {}
+    for run in runs:
+        by_workload.setdefault(run.identity, []).append(run)
+    parts = [part for several in by_workload.values() if (part := residuals_of_runs(several)) is not None]
+    return joined(parts) if parts else None
+
+
+def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residuals) -> Belief:
     """Belief after the runs, from simulated jobs as they would be on this installation.
 
     Args:
         runs: of the workload, oldest first; the first that ended well is what earlier jobs are measured against.
     """
     first = next((run for run in runs if run.ended_well), None)
-    rows = () if first is None else rows_of_run(candidates, first)
-    reference = int(rows[0]) if len(rows) else candidates.current
+    rows = None if first is None else rows_of_run(candidates, first)
+    reference = candidates.current if rows is None or not rows.size else int(rows[0])
     as_then = Candidates(candidates.names, candidates.values, reference, candidates.admissible, candidates.log_rate)
-    draws = bent(jobs_of(as_then, Latents(PARTICLES, seed)), residual_forecast(residuals, as_then), seed)
+    draws = bent(jobs_of(as_then, Latents(PARTICLES, SEED)), residual_forecast(residuals, as_then), SEED)
     return posterior(draws, candidates, runs)

@@ -9,11 +9,13 @@ from dataclasses import replace
 from itertools import takewhile
 
 from jpo.agent.budget import budget_left, reference_values, relative_costs
-from jpo.agent.context import UNKNOWN, Context, watched
+from jpo.agent.context import NOT_MEASURED, UNKNOWN, Context, Usage, log_ratio, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.cost.sla import slack
+from jpo.optimizer.installation import belief_here
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Known, Parameters, Run
+from jpo.records import Belief, Candidates, Known, Outcome, Parameters, Residuals, Run
 
 WATCHED = 100
 """Last runs that a policy is shown, each candidate's age and how it moved."""
@@ -27,7 +29,7 @@ def problem_of(
     costs = relative_costs(
         known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
     )
-    return Problem(
+    problem = Problem(
         candidates,
         belief,
         request.preference,
@@ -38,8 +40,42 @@ def problem_of(
         budget=request.budget,
         budget_left=budget_left(costs, request.budget),
         exploration_runs_left=max(0, request.exploration_runs - tries(known.runs, request.free)),
-        context=context_of(candidates, belief, known.runs, request.horizon_runs),
+        context=replace(context_of(candidates, belief, known.runs, request.horizon_runs), usage=usage_of(known.runs, request)),
     )
+    return problem if known.residuals is None else with_earlier_jobs(problem, known.runs, known.residuals)
+
+
+def with_earlier_jobs(problem: Problem, runs: Sequence[Run], residuals: Residuals) -> Problem:
+    """The problem with what earlier jobs of the installation say of its candidates."""
+    belief = belief_here(problem.candidates, runs, residuals)
+    here = replace(problem, belief=belief).weighed.within(problem.context.horizon)
+    jobs = len(set(residuals.job.tolist()))
+    return problem.under(context=replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=jobs))
+
+
+def usage_of(runs: Sequence[Run], request: Request) -> Usage:
+    """Usage of the last run that ended well, against the first."""
+    ended = [run for run in runs if run.ended_well]
+    if not ended:
+        return NOT_MEASURED
+    first, last = ended[0].outcome, ended[-1].outcome
+    asked = ended[-1].completed(request.current).parameters.get("memory_gib")
+    return Usage(
+        last.gpu_utilisation,
+        last.cpu_utilisation,
+        last.memory_gib / asked if last.memory_gib is not None and asked else None,
+        log_ratio(last.throughput_samples_per_second, first.throughput_samples_per_second),
+        log_ratio(last.val_loss, first.val_loss),
+        log_ratio(_samples(last), _samples(first)),
+        slack(request.targets, ended[-1], request.prices),
+    )
+
+
+def _samples(outcome: Outcome) -> float | None:
+    """Samples of a run, counted or from its speed."""
+    if outcome.samples is not None or outcome.duration_seconds is None or outcome.throughput_samples_per_second is None:
+        return outcome.samples
+    return outcome.duration_seconds * outcome.throughput_samples_per_second
 
 
 def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Parameters]]) -> int | None:

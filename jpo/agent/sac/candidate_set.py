@@ -1,13 +1,13 @@
 """Soft actor-critic over a set of candidates, anchored to the belief rule: one update. box.py does the same for actions in a box.
 
 Over a finite set the actor of least KL divergence has a closed form, pi(a|s) ~ pi0(a|s) exp(Q(s, a) / alpha), with pi0 the
-softmax of the rule's scores: nothing is left to be learnt by a network of its own, and the agent begins as the rule. Critics learn
+softmax of the rule's scores: no network of its own has to learn it, and the agent begins as the rule. Critics learn
 from two things: transitions, by the soft Bellman equation; and forks, where a simulator has run several candidates from one state
 with the same luck, so that their difference is known with a fraction of the noise of a return.
 
 Source: Haarnoja et al., "Soft Actor-Critic", ICML 2018, equations 2 to 10; Christodoulou, "Soft Actor-Critic for Discrete Action
-Settings", 2019; KL to an anchor instead of entropy: Levine, "Reinforcement Learning and Control as Probabilistic Inference", 2018.
-Common luck: Law, "Simulation Modeling and Analysis", 11.2.
+Settings", 2019; KL to an anchor instead of entropy: Levine, "Reinforcement Learning and Control as Probabilistic Inference",
+2018. Common luck: Law, "Simulation Modeling and Analysis", 11.2.
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+"""What SAC did with the belief rule's choice, and why: it kept it, or departed from it, and what it saw that the rule does not.
+
+What it saw is told where jobs that ran on this installation before changed the expectation most; else it is what practice on
+simulated jobs taught.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.agent.state import observe
+from jpo.wording import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jpo.agent.policy import Policy
+    from jpo.agent.problem import Problem
+    from jpo.records import Bools
+
+MORE_FAILURES, SLOWER = 0.05, 0.05
+"""Least differences in probability, and in natural log of the objective, that are a reason."""
+UP = {
+    "batch_size": "larger batches",
+    "learning_rate": "higher learning rates",
+    "num_layers": "more layers",
+    "epochs": "more epochs",
+    "gpus": "more GPUs",
+    "cpus": "more CPUs",
+    "memory_gib": "more memory",
+}
+DOWN = {
+    "batch_size": "smaller batches",
+    "learning_rate": "lower learning rates",
+    "num_layers": "fewer layers",
+    "epochs": "fewer epochs",
+    "gpus": "fewer GPUs",
+    "cpus": "fewer CPUs",
+    "memory_gib": "less memory",
+}
+
+
+def runs_saved(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> float:
+    """Runs that SAC expects a choice to save against the belief rule's among the allowed rows; 0 for that one itself."""
+    seen = observe(problem, allowed, choice)
+    return float(policy.savings(seen.features, seen.allowed).mean(axis=0)[seen.index(choice)])
+
+
+def of_sac(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[tuple[str, str]]:
+    """Sentence and reason code: what SAC did."""
+    rule = int(np.argmin(np.where(allowed, problem.acquisition.score, np.inf)))
+    if choice == rule:
+        yield "SAC: as the rule", "JPO-I630"
+        return
+    saved = runs_saved(problem, policy, allowed, choice)
+    yield f"SAC departs from the rule: expected to save {saved:.2f} runs, {_because(problem, rule, choice)}", "JPO-I631"
+
+
+def _because(problem: Problem, rule: int, choice: int) -> str:
+    here, p_fails, acquisition = problem.context.here, problem.context.p_fails_here, problem.acquisition
+    if here is None or p_fails is None:
+        return "by what it learnt on simulated jobs"
+    excess, shift = p_fails - problem.belief.p_fail, here.mean - acquisition.mean
+    after = f"after what {numbers.counted(problem.context.jobs_here, 'other job')} here showed"
+    if excess[rule] - excess[choice] > MORE_FAILURES:
+        often, simulated = (numbers.percent_in_words(float(chance[rule])) for chance in (p_fails, problem.belief.p_fail))
+        return f"because {after} {_moves(problem, rule)} fail more often than simulated jobs do ({often} instead of {simulated})"
+    if shift[rule] - shift[choice] > SLOWER and shift[rule] > 0:
+        return f"because {after} {_moves(problem, rule)} do {_share(shift[rule])} worse than on simulated jobs"
+    if shift[rule] - shift[choice] > SLOWER:
+        return f"because {after} {_moves(problem, choice)} do {_share(shift[choice])} better than on simulated jobs"
+    return "by what it learnt on simulated jobs"
+
+
+def _share(log: float) -> str:
+    return numbers.percent_in_words(float(abs(np.expm1(log))))
+
+
+def _moves(problem: Problem, row: int) -> str:
+    """What a row differs in from the incumbent: "larger batches and more GPUs"."""
+    values = problem.candidates.values
+    there, now = values[row], values[problem.acquisition.incumbent]
+    if (there == now).all():
+        there, now = now, values[problem.candidates.current]
+    words = [
+        (UP if a > b else DOWN).get(name, f"{'higher' if a > b else 'lower'} {name}")
+        for name, a, b in zip(problem.candidates.names, there, now, strict=True)
+        if a != b
+    ]
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words) or "today's values"
