@@ -12,6 +12,7 @@ from jpo.agent.budget import budget_left, reference_values, relative_costs
 from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Known, Parameters, Run
 
@@ -24,9 +25,9 @@ def problem_of(
 ) -> Problem:
     """Decision problem after these runs."""
     rates = candidates.log_rate
-    costs = relative_costs(
-        known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
-    )
+    runs = weighed_runs(known.runs, request.current)
+    followed_up = [pair for pair in known.followed_up if pair[0] in runs]
+    costs = relative_costs(followed_up, runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)]))
     return Problem(
         candidates,
         belief,
@@ -37,7 +38,7 @@ def problem_of(
         confidence=request.confidence,
         budget=request.budget,
         budget_left=budget_left(costs, request.budget),
-        exploration_runs_left=max(0, request.exploration_runs - tries(known.runs, request.free)),
+        exploration_runs_left=exploration_runs_left(request, known.runs),
         context=context_of(candidates, belief, known.runs, request.horizon_runs),
     )
 
@@ -49,9 +50,15 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
     return int(rows[0]) if rows.size else None
 
 
+def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
+    """How many configurations are still to be tried, by the user's word."""
+    return max(0, request.exploration_runs - tries(runs, request.free)) if request.exploration_runs else 0
+
+
 def tries(runs: Sequence[Run], free: Collection[str]) -> int:
     """How many configurations were tried besides the first, whoever chose them and however it ended."""
-    return max(0, len({tuple(run.parameters.get(name) for name in sorted(free)) for run in runs}) - 1)
+    names = sorted(free)
+    return max(0, len({tuple(run.parameters.get(name) for name in names) for run in runs}) - 1)
 
 
 def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], horizon_runs: int | None = None) -> Context:
