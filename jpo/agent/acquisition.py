@@ -134,10 +134,11 @@ def log_objective(belief: Belief, preference: Preference, reference: int | None 
     Args:
         reference: row against which the validation loss is measured, see `acquisition_values`; None = today's.
     """
-    loss = belief.log_loss if belief.val_loss is not None else np.zeros_like(belief.log_loss)
-    if reference is not None:
+    nothing = np.zeros((1, 1))  # broadcast: half of the time of an answer would go into zeros
+    loss = belief.log_loss if belief.val_loss is not None else nothing
+    if reference is not None and belief.val_loss is not None:
         loss = loss - loss[:, [reference]]
-    utilisation = belief.log_utilisation if belief.knows_utilisation else np.zeros_like(belief.log_utilisation)
+    utilisation = belief.log_utilisation if belief.knows_utilisation else nothing
     return scalarise(belief.log_time, belief.log_cost, utilisation, loss, preference)
 
 
