@@ -13,6 +13,7 @@ from jpo.agent.context import NOT_MEASURED, UNKNOWN, Context, Usage, log_ratio, 
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
 from jpo.cost.sla import slack
+from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import belief_here
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Known, Outcome, Parameters, Residuals, Run
@@ -26,9 +27,9 @@ def problem_of(
 ) -> Problem:
     """Decision problem after these runs."""
     rates = candidates.log_rate
-    costs = relative_costs(
-        known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
-    )
+    runs = weighed_runs(known.runs, request.current)
+    followed_up = [pair for pair in known.followed_up if pair[0] in runs]
+    costs = relative_costs(followed_up, runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)]))
     problem = Problem(
         candidates,
         belief,
@@ -39,10 +40,10 @@ def problem_of(
         confidence=request.confidence,
         budget=request.budget,
         budget_left=budget_left(costs, request.budget),
-        exploration_runs_left=max(0, request.exploration_runs - tries(known.runs, request.free)),
+        exploration_runs_left=exploration_runs_left(request, known.runs),
         context=replace(context_of(candidates, belief, known.runs, request.horizon_runs), usage=usage_of(known.runs, request)),
     )
-    return problem if known.residuals is None else with_earlier_jobs(problem, known.runs, known.residuals)
+    return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
 
 def with_earlier_jobs(problem: Problem, runs: Sequence[Run], residuals: Residuals) -> Problem:
@@ -85,9 +86,15 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
     return int(rows[0]) if rows.size else None
 
 
+def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
+    """How many configurations are still to be tried, by the user's word."""
+    return max(0, request.exploration_runs - tries(runs, request.free)) if request.exploration_runs else 0
+
+
 def tries(runs: Sequence[Run], free: Collection[str]) -> int:
     """How many configurations were tried besides the first, whoever chose them and however it ended."""
-    return max(0, len({tuple(run.parameters.get(name) for name in sorted(free)) for run in runs}) - 1)
+    names = sorted(free)
+    return max(0, len({tuple(run.parameters.get(name) for name in names) for run in runs}) - 1)
 
 
 def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], horizon_runs: int | None = None) -> Context:

@@ -243,7 +243,7 @@ class AgentTable(SettingsTable):
     learn_budget: Duration = 5.0
     horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0)] = 0
-    budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
 
 
 class CheckTable(SettingsTable):

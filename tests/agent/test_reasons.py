@@ -34,7 +34,7 @@ def test_a_trial_is_explained_with_what_is_expected_its_risk_and_what_it_may_sav
 
 @pytest.mark.parametrize(("explore", "left", "code"), [("off", 1.0, "JPO-I607"), ("safe", -0.5, "JPO-W606")])
 def test_keeping_says_why_nothing_was_tried(grid, belief, explore, left, code):
-    problem = problem_of(grid(), belief([[0, HALF, 0]]), explore=explore, budget_left=left)
+    problem = problem_of(grid(), belief([[0, HALF, 0]]), explore=explore, budget=1, budget_left=left)
     sentences, codes = of_decision(problem, 0, 1, "keep", by="belief")
     assert (codes[0], codes[-1]) == ("JPO-I602", code)
     assert sentences[-1].startswith({"off": "exploring is off", "safe": "the last suggestions cost 1.5 runs"}[explore])

@@ -21,7 +21,7 @@ def test_the_values_that_the_agent_found_are_looked_up_among_the_candidates() ->
 
 def test_what_exploring_cost_its_reference_and_the_last_runs_are_in_the_problem() -> None:
     dear = a_run(5, 150.0, cpus=4.0)
-    timely = request(preference=Preference(1.0, 0.0, 0.0))
+    timely = request(preference=Preference(1.0, 0.0, 0.0), budget=1.0)
     surrogate = surrogate_of(timely, [*FASTER, dear], seed=0)
     known = Known((*FASTER, dear), followed_up=((dear, NOW),))
     problem = problem_of(surrogate.candidates, surrogate.belief, timely, known, interval_factor=1.5)
