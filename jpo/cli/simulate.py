@@ -13,6 +13,10 @@ from jpo.errors import UsageError
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
+    from jpo.simulate.installations import Kind
+
+INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-limit", "warped")
+"""KINDS of jpo.simulate.installations, which needs numpy: help must not."""
 
 
 @click.command()
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
 @seed_option
 @click.option("--prefer", "--preference", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or time=0.3,cost=0.7.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option(
+    "--installation",
+    type=click.Choice(INSTALLATIONS),
+    help="A cluster unlike the simulator, the same for all workloads, one after the other.",
+)
 @click.option("--drift", is_flag=True, help="Data grow and hardware changes meanwhile.")
 @output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost and time against runs as a picture: .png or .svg.")
@@ -32,6 +41,7 @@ def simulate(
     seed: int,
     prefer: str | None,
     explore: str | None,
+    installation: Kind | None,
     output: Output,
     picture: Path | None,
     keep: Path | None,
@@ -46,6 +56,7 @@ def simulate(
     Examples:
       jpo simulate --workloads 20 --runs 30
       jpo simulate --workloads 5 --runs 20 --prefer cost --explore on --plot fleet.png
+      jpo simulate --workloads 24 --runs 8 --installation host-memory
       jpo simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
     """
     from jpo.commands import simulate as command
@@ -64,7 +75,7 @@ def simulate(
         if results.count(file) > 1 or file.name in ("config.ini", "jpo.toml"):
             raise UsageError(str(file), "is no place for a result", "name another file, each once", code="JPO-E307")
     can_be_kept(results)
-    plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore)
+    plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
     fleet = command.simulate(plan, one_suggestion, keep=keep, track=track)
     if picture:
         plot(fleet, picture)

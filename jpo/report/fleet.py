@@ -14,7 +14,9 @@ def document(fleet: Fleet) -> Document:
     """The tables and what must be known to read them."""
     weights = ", ".join(f"{name} {weight:g}" for name, weight in fleet.preference.items() if weight)
     drift = ", with drift" if fleet.drift else ""
-    title = f"{len(fleet.lanes)} simulated workloads × {fleet.runs} runs; preference {weights}; explore {fleet.explore}{drift}"
+    where = f"; installation {fleet.installation}, one after the other" if fleet.installation else ""
+    plan = f"{len(fleet.lanes)} simulated workloads × {fleet.runs} runs"
+    title = f"{plan}; preference {weights}; explore {fleet.explore}{drift}{where}"
     return Document(title, (per_workload(fleet), over_all(fleet), totals(fleet), Items(notes(fleet))))
 
 
@@ -70,6 +72,7 @@ def totals(fleet: Fleet) -> Table:
 
 def notes(fleet: Fleet) -> tuple[str, ...]:
     """What the tables do not show: losers, and how far this can be trusted."""
+    strange = " but for the installation" if fleet.installation not in (None, "none") else ""
     losers = f"{worse(fleet)} of {len(fleet.lanes)} workloads, by more than 5%: {worse(fleet, than=CLEARLY)}"
     return (
         f"Medians of each workload's last {'run' if fleet.last == 1 else f'{fleet.last} runs'} that ended well.",
@@ -77,7 +80,7 @@ def notes(fleet: Fleet) -> tuple[str, ...]:
         "goal: change of the preferred objective, failed runs paid for.",
         "best: what the best configuration would reach.",
         f"Worse than unchanged in the end: {losers}.",
-        "The jobs come from the simulator on which JPO's belief rests: expect less from real ones.",
+        f"The jobs come from the simulator on which JPO's belief rests{strange}: expect less from real ones.",
     )
 
 
@@ -91,6 +94,7 @@ def as_json(fleet: Fleet) -> dict[str, object]:
             "compared_last_runs": fleet.last,
             "seed": fleet.seed,
             "drift": fleet.drift,
+            "installation": fleet.installation,
             "explore": fleet.explore,
             "preference": dict(fleet.preference),
         },

@@ -49,7 +49,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A fleet of workloads and the plan of their runs; the `last` runs of each are compared."""
+    """A fleet of workloads and the plan of their runs; the `last` runs of each are compared.
+
+    `installation`: kind of the one in which they ran one after the other; None: they ran at the same time, as simulated.
+    """
 
     lanes: tuple[Lane, ...]
     runs: int
@@ -58,6 +61,7 @@ class Fleet:
     drift: bool
     explore: str
     preference: Mapping[str, float]
+    installation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,9 @@ class Installation:
     seed: int = 0
 
 
+AS_SIMULATED = Installation("none")
+
+
 def draw_installation(rng: np.random.Generator, kind: Kind | None = None) -> Installation:
     """A random installation; None: any kind but `none`."""
     kind = KINDS[1 + int(rng.integers(len(KINDS) - 1))] if kind is None else kind

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from jpo.__main__ import run
+from jpo.cli.simulate import INSTALLATIONS
+from jpo.simulate.installations import KINDS
 
 SMALL = ("simulate", "--workloads", "2", "--runs", "3")
 
@@ -97,6 +99,27 @@ def test_the_same_seed_gives_the_same_fleet_and_another_seed_another(jpo: Callab
     first, again, other = (jpo(*SMALL, "--seed", seed, "-o", "json")[1] for seed in ("1", "1", "2"))
     assert first == again
     assert json.loads(first)["workloads"] != json.loads(other)["workloads"]
+
+
+def test_in_an_installation_workloads_run_one_after_the_other_and_fail_where_they_did_not(
+    jpo: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    arguments = ("simulate", "--workloads", "4", "--runs", "5", "--explore", "on", "--keep")
+    as_simulated, strange = (
+        json.loads(jpo(*arguments, kind, "--installation", kind, "-o", "json")[1]) for kind in ("none", "host-memory")
+    )
+    assert strange["plan"]["installation"] == "host-memory"
+    assert [w["first"] for w in strange["workloads"]] == [w["first"] for w in as_simulated["workloads"]]
+    failed = [fleet["overall"]["all_runs"]["with_jpo"]["failed"] for fleet in (as_simulated, strange)]
+    assert failed[1] > failed[0]
+    toml = str(tmp_path / "host-memory" / "workload-03" / "jpo.toml")
+    runs = json.loads(jpo("history", "--format", "json", "--config", toml)[1])["runs"]
+    in_time = sorted(runs, key=lambda one: one["ended_at"])
+    assert [one["run_id"] for one in in_time] == [f"w0{workload}-r0{number}" for workload in range(4) for number in range(5)]
+
+
+def test_the_command_line_knows_all_kinds_of_installations() -> None:
+    assert INSTALLATIONS == KINDS
 
 
 def test_nothing_is_left_behind_and_the_environment_does_not_count(
