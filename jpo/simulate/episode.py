@@ -6,7 +6,7 @@ It knows nothing of Gymnasium: environment.py turns moves into configurations an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,7 +93,8 @@ class EpisodeJob:
         rows = np.ones(len(values), dtype=np.bool_), self.log_rate[::levels]
         grid = Candidates(names, values, self.grid.current // levels, *rows)
         draws = outside(installation, grid, draw_jobs(grid, 1, rng), rng)
-        return Draws(**{field.name: np.repeat(getattr(draws, field.name), levels, axis=1) for field in fields(Draws)})
+        columns = {name: values for name, values in asdict(draws).items() if values is not None and values.ndim == 2}
+        return replace(draws, **{name: np.repeat(values, levels, axis=1) for name, values in columns.items()})
 
     def row(self, rungs: Rungs) -> int:
         """The row of the grid at some rungs of the ladders."""
