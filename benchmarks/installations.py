@@ -9,6 +9,7 @@ after the first 20, with learning / without: geometric mean over fleets and its 
     python benchmarks/installations.py [--fleets 8] [--workloads 24] [--runs 8] [--kinds KIND ...] [--explore on] [--json]
 
 `informed` is the bound: a belief whose simulated jobs live in the installation itself, its parameters known before the first run.
+`alone`: the belief knows nothing of other workloads.
 """
 
 from __future__ import annotations
@@ -81,13 +82,24 @@ class BeliefRule:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Side of the comparison: its agent, a new one for each fleet, and whether its belief knows the installation."""
+    """Side of the comparison.
+
+    Attributes:
+        agent: makes a new one for each fleet.
+        informed: whether its belief knows the installation.
+        others: whether its belief learns from the runs of earlier workloads.
+    """
 
     agent: Callable[[], Agent]
     informed: bool = False
+    others: bool = True
 
 
-SIDES: Mapping[str, Side] = {"rule": Side(BeliefRule), "informed": Side(BeliefRule, informed=True)}
+SIDES: Mapping[str, Side] = {
+    "rule": Side(BeliefRule),
+    "alone": Side(BeliefRule, others=False),
+    "informed": Side(BeliefRule, informed=True),
+}
 """By name; "rule" is what the others are compared with."""
 
 
@@ -173,7 +185,7 @@ def counted(seed: int, kind: Kind, side: Side, plan: Plan) -> Counted:
     for number in range(plan.workloads):
         workload = draw_workload(number, plan.runs, np.random.default_rng([seed, number]), installation=installation)
         played = Played.new(workload, plan, seed)
-        prior = thinned(prior_of(played.candidates, number, others[-OTHER_RUNS:]), PARTICLES)
+        prior = thinned(prior_of(played.candidates, number, others[-OTHER_RUNS:] if side.others else ()), PARTICLES)
         played.play(agent, known_to(prior, played.candidates, installation) if side.informed else prior)
         others += played.runs
         if number >= plan.first:

@@ -9,6 +9,7 @@ fair comparison.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -28,8 +29,8 @@ from jpo.simulate.fleet import Fleet
 from jpo.simulate.installations import AS_SIMULATED, Installation, Kind, draw_installation
 from jpo.simulate.workloads import SimulatedWorkload, draw_workload
 
-Suggest = Callable[[Path, LoadedSettings, str, float], object]
-"""(config.ini, settings, suggestion id, now) -> ignored; config.ini is changed."""
+Suggest = Callable[[Path, LoadedSettings, str, float], str]
+"""(config.ini, settings, suggestion id, now) -> who decided; config.ini is changed."""
 Track = Callable[[Sequence[int], str], Iterable[int]]
 
 START = 1_767_225_600.0
@@ -86,6 +87,7 @@ class WorkloadFolder:
     settings: LoadedSettings
     tuned: list[Run] = field(default_factory=list)
     unchanged: list[Run] = field(default_factory=list)
+    decided_by: list[str] = field(default_factory=list)
     free_at: float = START
 
 
@@ -116,7 +118,18 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
         explore_of(settings),
         asdict(preference),
         plan.installation,
+        Counter(who for folder in folders for who in folder.decided_by),
     )
+
+
+def simulate_each(plan: Plan, policies: Mapping[str, Suggest], *, keep: Path | None, track: Track) -> dict[str, Fleet]:
+    """The same fleet under several policies, each from the beginning and with a store of its own; see `simulate`.
+
+    Args:
+        policies: by name, which is that of a folder in `keep`.
+    """
+    root = made(keep) if keep else None
+    return {name: simulate(plan, suggest, keep=root / name if root else None, track=track) for name, suggest in policies.items()}
 
 
 def made(keep: Path) -> Path:
@@ -176,7 +189,7 @@ def pass_night(folder: WorkloadFolder, number: int, seed: int, evening: float, s
     """
     now = max(folder.free_at, evening)
     name = f"w{folder.job.number:02}-r{number:02}"
-    suggest(folder.config, folder.settings, f"s-{name}", now)
+    folder.decided_by.append(suggest(folder.config, folder.settings, f"s-{name}", now))
     values = read_workload(folder.config, folder.settings, now=now).current
     run = run_of(folder.job, values, number, seed, run_id=name, start=now + 1)
     with open_store(folder.settings.store_url) as store:

@@ -12,12 +12,16 @@ from jpo.wording import names, numbers
 
 def document(fleet: Fleet) -> Document:
     """The tables and what must be known to read them."""
+    return Document(headline(fleet), (per_workload(fleet), over_all(fleet), totals(fleet), Items(notes(fleet))))
+
+
+def headline(fleet: Fleet) -> str:
+    """What was simulated."""
     weights = ", ".join(f"{name} {weight:g}" for name, weight in fleet.preference.items() if weight)
     drift = ", with drift" if fleet.drift else ""
     where = f"; installation {fleet.installation}, one after the other" if fleet.installation else ""
     plan = f"{len(fleet.lanes)} simulated workloads × {fleet.runs} runs"
-    title = f"{plan}; preference {weights}; explore {fleet.explore}{drift}{where}"
-    return Document(title, (per_workload(fleet), over_all(fleet), totals(fleet), Items(notes(fleet))))
+    return f"{plan}; preference {weights}; explore {fleet.explore}{drift}{where}"
 
 
 def per_workload(fleet: Fleet) -> Table:
@@ -79,6 +83,7 @@ def notes(fleet: Fleet) -> tuple[str, ...]:
         "unchanged: its first configuration, with the same luck.",
         "goal: change of the preferred objective, failed runs paid for.",
         "best: what the best configuration would reach.",
+        f"Decided by: {', '.join(f'{name} {count}' for name, count in fleet.decided_by.items())}.",
         f"Worse than unchanged in the end: {losers}.",
         f"The jobs come from the simulator on which JPO's belief rests{strange}: expect less from real ones.",
     )
@@ -104,6 +109,7 @@ def as_json(fleet: Fleet) -> dict[str, object]:
                 name: {**asdict(total), "usd_per_model": total.usd_per_model}
                 for name, total in zip(("unchanged", "with_jpo"), all_runs(fleet), strict=True)
             },
+            "decided_by": dict(fleet.decided_by),
             "workloads_worse": worse(fleet),
             "workloads_worse_by_5_percent": worse(fleet, than=CLEARLY),
         },

@@ -6,7 +6,7 @@ Medians are over the last runs of a workload that ended well; intervals are over
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ METRICS = ("gpu_utilisation", "cpu_utilisation", "duration_seconds", "cost_usd",
 CLEARLY = 1.05
 """Worse by more than a twentieth is worse beyond noise."""
 _RESAMPLES = 2000
+MOST = 4.0
+"""A goal counts at most four times the unchanged one where fleets are compared, and so does one whose last runs all failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Fleet:
     """A fleet of workloads and the plan of their runs; the `last` runs of each are compared.
 
     `installation`: kind of the one in which they ran one after the other; None: they ran at the same time, as simulated.
+    `decided_by`: how many suggestions each decided, see records.Decision.
     """
 
     lanes: tuple[Lane, ...]
@@ -62,6 +65,7 @@ class Fleet:
     explore: str
     preference: Mapping[str, float]
     installation: str | None = None
+    decided_by: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,28 @@ def overall(fleet: Fleet, name: str) -> Interval | None:
     drawn = np.random.default_rng(0).choice(np.array(ratios), (_RESAMPLES, len(ratios)))
     low, high = np.quantile(np.median(drawn, axis=1), (0.05, 0.95))
     return Interval(median(ratios), float(low), float(high))
+
+
+def against(fleet: Fleet, other: Fleet) -> Interval:
+    """Ratio of the goals of the same workloads under two policies: geometric mean with a 90% bootstrap interval."""
+    logs = np.log([_bounded(ours) / _bounded(theirs) for ours, theirs in zip(fleet.lanes, other.lanes, strict=True)])
+    means = np.random.default_rng(0).choice(logs, (_RESAMPLES, len(logs))).mean(axis=1)
+    return Interval(*(float(np.exp(log)) for log in (logs.mean(), *np.quantile(means, (0.05, 0.95)))))
+
+
+def typical_goal(fleet: Fleet) -> float:
+    """Geometric mean of the goals, in multiples of the unchanged configuration."""
+    return float(np.exp(np.mean(np.log([_bounded(lane) for lane in fleet.lanes]))))
+
+
+def _bounded(lane: Lane) -> float:
+    return MOST if lane.goal is None else min(lane.goal, MOST)
+
+
+def share_decided_by(fleet: Fleet, decider: str) -> float | None:
+    """Share of the suggestions that somebody or something decided; None if there were none."""
+    total = sum(fleet.decided_by.values())
+    return fleet.decided_by.get(decider, 0) / total if total else None
 
 
 def typical(fleet: Fleet, name: str) -> tuple[float | None, float | None]:
