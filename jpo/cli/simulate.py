@@ -36,6 +36,9 @@ POLICIES = ("belief", "sac")
 @click.option(
     "--policies", metavar="A,B,...", help="Compare deciders on the same workloads: belief, sac. The first is the reference."
 )
+@click.option(
+    "--learn", is_flag=True, help="Let the agent learn in between, as in jpo suggest; its time decides how far it gets."
+)
 @output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost and time against runs as a picture: .png or .svg.")
 @click.option("--keep", type=FILE, metavar="FOLDER", help="Keep the workloads and their store in a new folder.")
@@ -53,6 +56,7 @@ def simulate(
     keep: Path | None,
     *,
     drift: bool,
+    learn: bool,
 ) -> None:
     """Put simulated workloads through JPO in virtual time.
 
@@ -73,7 +77,8 @@ def simulate(
     from jpo.report.plots.picture import can_plot
 
     def decided_by(policy: str, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
-        options = SuggestOptions(suggestion_id, now, offline=True, learn=False, released=policy != "belief", seed=seed)
+        by_rule = policy == "belief"
+        options = SuggestOptions(suggestion_id, now, offline=True, learn=learn and not by_rule, released=not by_rule, seed=seed)
         return suggest(config, settings, options).suggestion.decided_by
 
     compared = known_policies(policies) if policies else ()
