@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 
-from jpo.report import fleet as of_one
+import jpo.report.fleet as one
 from jpo.report.document import Cell, Column, Document, Items, Row, Table
-from jpo.simulate.fleet import MOST, Fleet, against, all_runs, share_decided_by, typical_goal, worse
+from jpo.simulate.fleet import LEARNT_FROM, MOST, Fleet, against, all_runs, later, share_decided_by, typical_goal, typical_paid
 
 
 def document(fleets: Mapping[str, Fleet]) -> Document:
-    """One table and how to read it."""
-    reference = next(iter(fleets))
+    """One table of all workloads, one of the later ones where they ran one after the other, and how to read them."""
+    return Document(one.headline(next(iter(fleets.values()))), (*tables(fleets), Items(notes())))
+
+
+def tables(fleets: Mapping[str, Fleet]) -> Iterator[Table]:
+    """All workloads, then those that ran after the first LEARNT_FROM."""
+    yield table(fleets, "policies", "")
+    rest = {name: those for name, fleet in fleets.items() if (those := later(fleet))}
+    if rest:
+        yield table(rest, "later", f"after the first {LEARNT_FROM} workloads")
+
+
+def table(fleets: Mapping[str, Fleet], name: str, caption: str) -> Table:
+    """A row for each policy."""
+    first = next(iter(fleets))
     columns = (
-        Column("policy", "key"),
-        Column("goal", "figure", "change"),
-        Column(f"against {reference} (90% interval)", "figure", "change"),
-        *(Column("worse", "figure"), Column("failed", "figure"), Column("runs", "figure")),
+        *(Column("policy", "key"), Column("paid", "figure", "change")),
+        Column(f"against {first} (90% interval)", "figure", "change"),
+        *(Column("goal", "figure", "change"), Column("runs", "figure"), Column("failed", "figure")),
         *(Column("cost per good run", "figure", "cost_usd"), Column("decided by SAC", "figure", "share")),
     )
-    rows = tuple(row(name, fleet, fleets[reference]) for name, fleet in fleets.items())
-    return Document(of_one.headline(fleets[reference]), (Table(columns, rows, "policies"), Items(notes())))
+    return Table(columns, tuple(row(policy, fleet, fleets[first]) for policy, fleet in fleets.items()), name, caption)
 
 
-def row(name: str, fleet: Fleet, reference: Fleet) -> Row:
+def row(policy: str, fleet: Fleet, reference: Fleet) -> Row:
     """What came of the fleet under one policy."""
     ratio, total = against(fleet, reference), all_runs(fleet)[1]
     compared = Cell("reference") if fleet is reference else Cell(ratio.mean, low=ratio.low, high=ratio.high)
-    shares = total.usd_per_model, share_decided_by(fleet, "sac")
-    return name, typical_goal(fleet), compared, worse(fleet), total.failed, total.runs, *shares
+    counts = total.runs, total.failed, total.usd_per_model, share_decided_by(fleet, "sac")
+    return policy, typical_paid(fleet), compared, typical_goal(fleet), *counts
 
 
 def notes() -> tuple[str, ...]:
-    """What the table does not show."""
+    """What the tables do not show."""
     return (
-        f"goal: change of the preferred objective over the last runs, geometric mean over workloads, each at most {MOST:g}-fold.",
-        "worse: workloads that ended worse than unchanged.",
+        "paid: what all runs took against unchanged, a failed run one more; time and money as preferred; geometric mean.",
+        f"goal: the preferred objective over the last runs. Both: each workload at most {MOST:g}-fold.",
         "All policies got the same workloads with the same luck.",
     )
 
@@ -43,21 +55,18 @@ def notes() -> tuple[str, ...]:
 def as_json(fleets: Mapping[str, Fleet]) -> dict[str, object]:
     """The comparison, and each fleet as `jpo simulate` gives it."""
     reference = next(iter(fleets))
+    policies = {name: {**_figures(fleet, fleets[reference]), "fleet": one.as_json(fleet)} for name, fleet in fleets.items()}
+    for name, fleet in fleets.items():
+        others = later(fleet), later(fleets[reference])
+        policies[name]["later"] = _figures(others[0], others[1]) if others[0] and others[1] else None
+    return {"schema_version": 1, "reference": reference, "policies": policies}
+
+
+def _figures(fleet: Fleet, reference: Fleet) -> dict[str, object]:
     return {
-        "schema_version": 1,
-        "reference": reference,
-        "policies": {
-            name: {
-                "goal": typical_goal(fleet),
-                "against_reference": dict(zip(("mean", "low", "high"), _bounds(fleet, fleets[reference]), strict=True)),
-                "decided_by_sac": share_decided_by(fleet, "sac"),
-                "fleet": of_one.as_json(fleet),
-            }
-            for name, fleet in fleets.items()
-        },
+        "paid": typical_paid(fleet),
+        "against_reference": asdict(against(fleet, reference)),
+        "goal": typical_goal(fleet),
+        "failed": all_runs(fleet)[1].failed,
+        "decided_by_sac": share_decided_by(fleet, "sac"),
     }
-
-
-def _bounds(fleet: Fleet, reference: Fleet) -> tuple[float, float, float]:
-    ratio = against(fleet, reference)
-    return ratio.mean, ratio.low, ratio.high

@@ -6,7 +6,7 @@ Medians are over the last runs of a workload that ended well; intervals are over
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,9 @@ CLEARLY = 1.05
 """Worse by more than a twentieth is worse beyond noise."""
 _RESAMPLES = 2000
 MOST = 4.0
-"""A goal counts at most four times the unchanged one where fleets are compared, and so does one whose last runs all failed."""
+"""Where fleets are compared, a run or goal counts at most four times the unchanged one; so does a goal of failed runs alone."""
+LEARNT_FROM = 20
+"""Workloads that run one after the other are compared apart from so many on: what was learnt from these shows there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +132,31 @@ def overall(fleet: Fleet, name: str) -> Interval | None:
     return Interval(median(ratios), float(low), float(high))
 
 
+def paid(fleet: Fleet) -> Floats:
+    """What the runs of each workload took in the mean, in multiples of the unchanged configuration, failed ones as in `ratios`;
+    time and money weighed as the user prefers. Shape (workloads,)."""
+    weights = np.array([fleet.preference[name] for name in ("time", "cost")])
+    time, cost = weights / weights.sum() if weights.any() else (0.5, 0.5)
+    multiples = ratios(fleet, "duration_seconds") ** time * ratios(fleet, "cost_usd") ** cost
+    return np.asarray(np.nanmean(np.minimum(multiples, MOST), axis=1))
+
+
+def typical_paid(fleet: Fleet) -> float:
+    """Geometric mean of what was paid over the workloads, in multiples of the unchanged configuration."""
+    return float(np.exp(np.mean(np.log(paid(fleet)))))
+
+
 def against(fleet: Fleet, other: Fleet) -> Interval:
-    """Ratio of the goals of the same workloads under two policies: geometric mean with a 90% bootstrap interval."""
-    logs = np.log([_bounded(ours) / _bounded(theirs) for ours, theirs in zip(fleet.lanes, other.lanes, strict=True)])
+    """Ratio of what the same workloads paid under two policies: geometric mean with a 90% bootstrap interval."""
+    logs = np.log(paid(fleet) / paid(other))
     means = np.random.default_rng(0).choice(logs, (_RESAMPLES, len(logs))).mean(axis=1)
     return Interval(*(float(np.exp(log)) for log in (logs.mean(), *np.quantile(means, (0.05, 0.95)))))
+
+
+def later(fleet: Fleet) -> Fleet | None:
+    """The workloads of a fleet in turn that had LEARNT_FROM before them; None if there are none."""
+    lanes = fleet.lanes[LEARNT_FROM:]
+    return replace(fleet, lanes=lanes) if fleet.installation and lanes else None
 
 
 def typical_goal(fleet: Fleet) -> float:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from fleets import BAD, fleet, lane, run
 
+from jpo.records import Outcome
 from jpo.simulate.fleet import (
     Lane,
     against,
@@ -12,10 +13,13 @@ from jpo.simulate.fleet import (
     before_after,
     change,
     failures,
+    later,
     overall,
+    paid,
     per_model,
     share_decided_by,
     typical_goal,
+    typical_paid,
     worse,
 )
 
@@ -42,14 +46,38 @@ def test_a_workload_whose_last_runs_all_failed_is_worse() -> None:
     assert (worse(simulated), worse(simulated, than=1.05)) == (2, 1)
 
 
-def test_two_policies_are_compared_workload_by_workload() -> None:
-    def ended(goal: float | None) -> Lane:
-        return lane([run(100)] * 2, [run(90)] * 2, goal=goal)
+def took(*seconds: float) -> Lane:
+    return lane([run(100)] * len(seconds), [run(each) for each in seconds])
 
-    ours, theirs = fleet(ended(0.5), ended(0.9)), fleet(ended(1.0), ended(0.9))
+
+def test_two_policies_are_compared_workload_by_workload() -> None:
+    ours, theirs = fleet(took(50, 50), took(90, 90)), fleet(took(100, 100), took(90, 90))
     ratio = against(ours, theirs)
     assert (ratio.mean, ratio.low, ratio.high) == pytest.approx((0.5**0.5, 0.5, 1.0))
-    assert typical_goal(fleet(ended(None), ended(9.0))) == pytest.approx(4.0), "each counts at most four times"
+
+
+def test_what_was_paid_counts_failed_runs_twice_and_none_more_than_four_times() -> None:
+    some = fleet(lane([run(100)] * 2, [run(40), run(60, BAD)]), took(100, 900))
+    assert paid(some) == pytest.approx([(0.4 + 1.6) / 2, (1 + 4) / 2])
+    assert typical_paid(some) == pytest.approx(2.5**0.5)
+    ended = [lane([run(100)], [run(90)], goal=goal) for goal in (None, 9.0)]
+    assert typical_goal(fleet(*ended, last=1)) == pytest.approx(4.0)
+
+
+def test_time_and_money_are_weighed_as_preferred() -> None:
+    cheaper = replace(run(100), outcome=Outcome(duration_seconds=100.0, cost_usd=0.25))
+    some = fleet(lane([run(100)], [cheaper]), last=1)
+    weighed = [paid(replace(some, preference={"time": time, "cost": 1 - time}))[0] for time in (1.0, 0.5, 0.0)]
+    assert weighed == pytest.approx([1.0, 0.5, 0.25])
+
+
+def test_later_workloads_are_those_after_the_first_twenty_where_they_ran_in_turn() -> None:
+    some = fleet(*[took(100, 100)] * 20, took(50, 50))
+    assert later(some) is None
+    rest = later(replace(some, installation="none"))
+    assert rest is not None
+    assert rest.lanes == some.lanes[20:]
+    assert later(replace(some, lanes=some.lanes[:20], installation="none")) is None
 
 
 def test_who_decided_is_a_share_of_the_suggestions() -> None:
