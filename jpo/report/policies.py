@@ -32,15 +32,15 @@ def table(fleets: Mapping[str, Fleet], name: str, caption: str) -> Table:
         *(Column("goal", "figure", "change"), Column("runs", "figure"), Column("failed", "figure")),
         *(Column("cost per good run", "figure", "cost_usd"), Column("decided by SAC", "figure", "share")),
     )
-    return Table(columns, tuple(row(policy, fleet, fleets[first]) for policy, fleet in fleets.items()), name, caption)
+    return Table(columns, tuple(row(policy, fleet, fleets[first]) for policy, fleet in fleets.items()), name, caption).filled()
 
 
 def row(policy: str, fleet: Fleet, reference: Fleet) -> Row:
     """What came of the fleet under one policy."""
     ratio, total = against(fleet, reference), all_runs(fleet)[1]
     compared = Cell("reference") if fleet is reference else Cell(ratio.mean, low=ratio.low, high=ratio.high)
-    counts = total.runs, total.failed, total.usd_per_model, share_decided_by(fleet, "sac")
-    return policy, typical_paid(fleet), compared, typical_goal(fleet), *counts
+    decided = Cell(share_decided_by(fleet, "sac") if fleet.decided_by else "")
+    return policy, typical_paid(fleet), compared, typical_goal(fleet), total.runs, total.failed, total.usd_per_model, decided
 
 
 def notes() -> tuple[str, ...]:

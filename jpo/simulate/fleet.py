@@ -154,9 +154,9 @@ def against(fleet: Fleet, other: Fleet) -> Interval:
 
 
 def later(fleet: Fleet) -> Fleet | None:
-    """The workloads of a fleet in turn that had LEARNT_FROM before them; None if there are none."""
+    """The workloads of a fleet in turn that had LEARNT_FROM before them; None if there are none. Who decided is left out."""
     lanes = fleet.lanes[LEARNT_FROM:]
-    return replace(fleet, lanes=lanes) if fleet.installation and lanes else None
+    return replace(fleet, lanes=lanes, decided_by={}) if fleet.installation and lanes else None
 
 
 def typical_goal(fleet: Fleet) -> float:
@@ -169,7 +169,7 @@ def _bounded(lane: Lane) -> float:
 
 
 def share_decided_by(fleet: Fleet, decider: str) -> float | None:
-    """Share of the suggestions that somebody or something decided; None if there were none."""
+    """Share of the suggestions that somebody or something decided; None if that is not known."""
     total = sum(fleet.decided_by.values())
     return fleet.decided_by.get(decider, 0) / total if total else None
 

@@ -18,7 +18,7 @@ def test_each_policy_has_a_row_and_the_first_is_the_reference() -> None:
     lines = rendered(subject, BOTH, "text").split("\n")
     assert "2 simulated workloads × 2 runs" in lines[0]
     assert next(line for line in lines if line.startswith("belief")).split() == (
-        ["belief", "-5%", "reference", "-5%", "4", "0", "0.95", "USD", "unknown"]
+        ["belief", "-5%", "reference", "-5%", "4", "0", "0.95", "USD"]
     )
     agent = next(line for line in lines if line.startswith("sac"))
     assert "-29% (-50% to ±0%)" in agent
