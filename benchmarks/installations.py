@@ -6,7 +6,7 @@ workloads with the same luck, and the belief of both learns from the runs of ear
 multiples of the optimum's, failed runs charged, each at most four. A ratio is that of the mean costs of one fleet's workloads
 after the first 20, with learning / without: geometric mean over fleets and its 95% interval; below 1 learning saves.
 
-    python benchmarks/installations.py [--fleets 8] [--workloads 24] [--runs 8] [--kinds KIND ...] [--explore on] [--json]
+    python benchmarks/installations.py [--fleets 8] [--workloads 24] [--runs 8] [--kinds KIND ...] [--told] [--json]
 
 `informed` is the bound: a belief whose simulated jobs live in the installation itself, its parameters known before the first run.
 `alone`: the belief knows nothing of other workloads.
@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from jpo.agent.budget import budget_left  # noqa: E402
+from jpo.agent.context import Context  # noqa: E402
 from jpo.agent.decide import decide  # noqa: E402
 from jpo.agent.problem import Explore, Problem  # noqa: E402
 from jpo.agent.reward import failed_like, objective  # noqa: E402
@@ -112,6 +113,7 @@ class Plan:
     runs: int
     first: int
     explore: Explore
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +147,11 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--first", type=int, default=20, help="workloads that are learnt from and not counted (default: 20)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="kinds of installations (default: all)")
     parser.add_argument("--explore", choices=("safe", "on"), default="safe", help="how bold to be (default: safe)")
+    parser.add_argument("--told", action="store_true", help="the user says how many runs a job has (default: nobody knows)")
     parser.add_argument("--quick", action="store_true", help="two tiny fleets of each kind: does it run at all?")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
     options = parser.parse_args(argv)
-    plan = Plan(options.fleets, options.workloads, options.runs, options.first, options.explore)
+    plan = Plan(options.fleets, options.workloads, options.runs, options.first, options.explore, options.told)
     if options.quick:
         plan = replace(plan, **QUICK)
     results = {kind: measured(kind, plan) for kind in options.kinds}
@@ -245,7 +248,9 @@ class Played:
         candidates = replace(self.candidates, current=now)
         left = budget_left(self.against_keeping)
         belief = believe(prior, candidates, self.runs)
-        return Problem(candidates, belief, PREFERENCE, reference=0, explore=self.plan.explore, budget_left=left)
+        problem = Problem(candidates, belief, PREFERENCE, reference=0, explore=self.plan.explore, budget_left=left)
+        follow = max(self.plan.runs - len(self.runs) - 1, 0)
+        return problem.under(context=Context(runs_left=follow)) if self.plan.told else problem
 
     def run(self, row: int, incumbent: int) -> Run:
         """Run a configuration; note what came of it and what it cost."""
@@ -276,7 +281,12 @@ def table(results: Mapping[Kind, Mapping[str, Compared]], plan: Plan) -> str:
     head = ["installation", "side", "rule: cost", "failed", "cost", "failed", "ratio (95% interval)"]
     rows = [[f"**{kind}**", name, *figures(one)] for kind, row in results.items() for name, one in row.items()]
     played = f"{plan.fleets} fleets of each kind; workloads {plan.first + 1} to {plan.workloads}, {plan.runs} runs each"
-    lines = ["## Installations unlike the simulator", "", f"{played}; explore {plan.explore}.", ""]
+    lines = [
+        "## Installations unlike the simulator",
+        "",
+        f"{played}; explore {plan.explore}{', number of runs told' if plan.told else ''}.",
+        "",
+    ]
     lines += ["| " + " | ".join(head) + " |", "|---|---" + "|---:" * (len(head) - 2) + "|"]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
