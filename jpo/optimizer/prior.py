@@ -76,5 +76,5 @@ def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief
 
 def thinned(prior: Prior, particles: int) -> Prior:
     """The same prior with fewer simulated jobs, where many beliefs are formed in one answer."""
-    few = {f.name: getattr(prior.draws, f.name)[:particles] for f in fields(Draws)}
-    return Prior(Draws(**few), prior.recalled)
+    told = {f.name: values for f in fields(Draws) if (values := getattr(prior.draws, f.name)) is not None}
+    return Prior(Draws(**{name: values[:particles] for name, values in told.items()}), prior.recalled)
