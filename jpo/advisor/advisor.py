@@ -27,6 +27,7 @@ from jpo.agent.policy import Policy, shipped_policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
+from jpo.forecast.evidence.plausibility import plausible
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
@@ -108,6 +109,7 @@ class Advisor:
         self._policy = shipped_policy() if policy == "shipped" else policy
         self._prior = prior
         self._runs: list[Run] = []
+        self._believable: tuple[Run, ...] | None = None
         self._others: list[Run] = []
         self._believed: tuple[bytes, Prior] | None = None
         if not isinstance(history, Iterable):
@@ -127,9 +129,10 @@ class Advisor:
             # Nothing within the space is known, so nothing there is known to be safe.
             candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
         request = Request(self._current, candidates.names, lambda _today, _next: True, self._preference, explore=explore)
-        elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
+        elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
-        advice = advise_among(candidates, belief, request, Known(tuple(self._runs), followed_up=followed_up), self._policy)
+        known = Known(self._evidence, followed_up=followed_up)
+        advice = advise_among(candidates, belief, request, known, self._policy)
         decision, forecast = advice.decision, advice.next
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
             reason = (
@@ -161,13 +164,20 @@ class Advisor:
         candidates, belief = self._posterior()
         return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
 
+    @property
+    def _evidence(self) -> tuple[Run, ...]:
+        """The runs without what cannot be believed of them."""
+        if self._believable is None:
+            self._believable, _ = plausible(self._runs)
+        return self._believable
+
     def _posterior(self) -> tuple[Candidates, Belief]:
         """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
-        candidates = candidates_among(self._space, self._current, self._runs)
+        candidates = candidates_among(self._space, self._current, self._evidence)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
             self._believed = key, self._prior(candidates, self._seed, self._others)
-        return candidates, believe(self._believed[1], candidates, self._runs)
+        return candidates, believe(self._believed[1], candidates, self._evidence)
 
     def _instead(self, choice: int, candidates: Candidates, belief: Belief) -> int | None:
         """What to run rather than a choice that keeps failing; None where it does not, or everything else does as well."""
@@ -217,6 +227,7 @@ class Advisor:
         number = len(self._runs)
         run = Run(str(number), self._identity, {**self._current, **values}, status, None, float(number), outcome, "told")
         self._runs.append(run)
+        self._believable = None
 
 
 def _keeping(candidates: Candidates) -> Candidates:

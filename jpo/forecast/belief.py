@@ -23,6 +23,7 @@ from jpo.forecast.measurements import (
     lower_bounds_of,
     measurements_of,
     runs_at_candidates,
+    within_reach,
 )
 from jpo.forecast.weights import effective_share, flattened, softmax
 from jpo.records import Belief, Candidates, Draws, Run
@@ -189,12 +190,12 @@ def _utilisation(succeeded: Sequence[CandidateRun]) -> Measurements:
 
 
 def _noise(succeeded: Sequence[CandidateRun]) -> float:
-    """Standard deviation of ln duration between equal runs, pooled over candidates with a prior."""
+    """Standard deviation of ln duration between equal runs, pooled over candidates with a prior; odd ones as measurements.py."""
     logs: dict[int, list[float]] = {}
     for run in succeeded:
         if run.outcome.duration_seconds:
             logs.setdefault(run.row, []).append(math.log(run.outcome.duration_seconds))
-    squares = _NOISE_RUNS * _NOISE**2 + sum(len(repeats) * float(np.var(repeats)) for repeats in logs.values())
+    squares = _NOISE_RUNS * _NOISE**2 + sum(len(repeats) * float(np.var(within_reach(repeats))) for repeats in logs.values())
     freedom = _NOISE_RUNS + sum(len(repeats) - 1 for repeats in logs.values())
     return math.sqrt(squares / freedom)
 
