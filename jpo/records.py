@@ -623,6 +623,9 @@ class Draws:
         log_utilisation: busy share of what was allotted (GPUs, else CPUs).
         log_power: electric power of one accelerator.
         fails: True where the job diverges, runs out of memory or never reaches what it must.
+        log_throughput: samples per second, so that log_time + log_throughput is the work; None: not told apart.
+    and of shape (J,):
+        to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
     """
 
     log_time: Floats
@@ -630,6 +633,8 @@ class Draws:
     log_utilisation: Floats
     log_power: Floats
     fails: Bools
+    log_throughput: Floats | None = None
+    to_target: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -648,6 +653,7 @@ class Belief:
         effective_share: effective sample size of the particles / J, in 0..1: small means that the prior does not fit.
         knows_utilisation: False while no run has measured any: log_utilisation is then the simulator's alone.
         loss_runs: shape (K,), how many of `runs` measured a validation loss; None: all of them.
+        time_runs: shape (K,), how many runs say how long it takes there, where some parameters do not matter; None: `runs`.
     """
 
     weights: Floats
@@ -666,6 +672,7 @@ class Belief:
     effective_share: float
     knows_utilisation: bool
     loss_runs: Ints | None = None
+    time_runs: Ints | None = None
 
     @property
     def tried(self) -> Bools:

@@ -51,12 +51,15 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
     slowed, drawn = under_limit(knobs, latents)
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
+    luck = _local_noise(latents, "luck of time", 0.15, log_time.shape)
     return Draws(
-        log_time=_relative(log_time + _local_noise(latents, "luck of time", 0.15, log_time.shape), knobs.current),
+        log_time=_relative(log_time + luck, knobs.current),
         log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, log_loss.shape), knobs.current),
         log_utilisation=_relative(speed.log_busy, knobs.current),
         log_power=_relative(log_power(speed.log_busy, latents) + drawn, knobs.current),
         fails=speed.out_of_memory | diverges | (to_target & too_late),
+        log_throughput=_relative(log_epochs - log_time - np.where(to_target, 0.0, luck), knobs.current),
+        to_target=to_target[:, 0],
     )
 
 
