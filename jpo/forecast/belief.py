@@ -112,26 +112,26 @@ def posterior(
 
 
 def of_kind(draws: Draws, work: Work) -> Draws:
-    """The simulated jobs of the kind that the runs have shown; all of them where it is open, or hardly any is of it."""
+    """The simulated jobs that are of fixed work where the runs are; all of them elsewhere."""
     kept = kind_of(draws, work)
-    if kept.all():
-        return draws
-    return of_jobs(draws, np.flatnonzero(kept))
+    return draws if kept.all() else of_jobs(draws, np.flatnonzero(kept))
+
+
+def kind_of(draws: Draws, work: Work) -> Bools:
+    """Which simulated jobs can be of a kind, (J,).
+
+    A job with a target is weighed by those of fixed work, too: without them recorded jobs cost 2% (balanced) to 4% (time) more in
+    the first five runs, because what is left fails so often that too little is tried.
+    """
+    if draws.to_target is None or work is not Work.FIXED or (~draws.to_target).sum() < _FEWEST_JOBS:
+        return np.ones(len(draws.fails), dtype=np.bool_)
+    return ~draws.to_target
 
 
 def of_jobs(draws: Draws, jobs: Ints) -> Draws:
     """Some of the simulated jobs."""
     arrays = {f.name: getattr(draws, f.name) for f in fields(Draws)}
     return replace(draws, **{name: array[jobs] for name, array in arrays.items() if array is not None})
-
-
-def kind_of(draws: Draws, work: Work) -> Bools:
-    """Which simulated jobs are of a kind, (J,)."""
-    every = np.ones(len(draws.fails), dtype=np.bool_)
-    if draws.to_target is None or work is Work.UNKNOWN:
-        return every
-    kept = draws.to_target == (work is Work.TO_TARGET)
-    return kept if kept.sum() >= _FEWEST_JOBS else every
 
 
 def _quantities(succeeded: Sequence[CandidateRun]) -> tuple[_MeasuredQuantity, _MeasuredQuantity]:
