@@ -25,7 +25,7 @@ from jpo.forecast.measurements import (
     measurements_of,
     runs_at_candidates,
 )
-from jpo.forecast.weights import effective_share, flattened, softmax
+from jpo.forecast.weights import effective_share, flattening, softmax
 from jpo.records import Belief, Candidates, Draws, Run
 
 if TYPE_CHECKING:
@@ -77,13 +77,16 @@ def posterior(
     parts = [time.adjusted(draws), *(adjust(log, quantity) for log, quantity in others)]
     ends = _of_failures(draws.fails, candidate_runs)
     log_likelihood = np.sum([part.log_likelihood for part in parts], axis=0) + ends
-    weights, fails = flattened(log_likelihood, _LEAST_SHARE), draws.fails
+    exponent, fails = flattening(log_likelihood, _LEAST_SHARE), draws.fails
+    weights = softmax(exponent * log_likelihood)
+    p_fails = softmax(exponent * log_likelihood + (1 - exponent) * ends) @ fails  # how runs ended is certain, and not flattened
     share = effective_share(softmax(log_likelihood))
     if transferred is not None:
         surfaces = _conditioned_surfaces(transferred, time, (loss, utilisation, price), candidates.current)
         comparable = log_likelihood - parts[0].log_likelihood + time.log_likelihood(draws)
         transferred_share = _transfer_probability(transferred, surfaces, comparable, candidate_runs)
         members = len(transferred.draws.fails)
+        p_fails = (1 - transferred_share) * p_fails + transferred_share * transferred.draws.fails.mean(axis=0)
         weights = np.concatenate(((1 - transferred_share) * weights, np.full(members, transferred_share / members)))
         parts = [_joined(part, surface) for part, surface in zip(parts, surfaces, strict=True)]
         fails, share = np.concatenate((fails, transferred.draws.fails)), max(share, transferred_share)
@@ -97,7 +100,7 @@ def posterior(
         log_loss=losses.log,
         log_utilisation=busy.log,
         fails=fails,
-        p_fail=(weights @ fails + failures) / (1 + count + failures),  # the particles count as one run
+        p_fail=(p_fails + failures) / (1 + count + failures),  # the particles count as one run
         runs=count,
         failures=failures,
         stopped=stops,
