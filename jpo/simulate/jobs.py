@@ -100,9 +100,12 @@ def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
 
 
 def _local_noise(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
-    """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`."""
+    """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`.
+
+    Drawn by candidate, so that one more candidate changes nothing at the others.
+    """
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
-    noise = latents.rng(f"{name} there").standard_normal(shape)
+    noise = latents.rng(f"{name} there").standard_normal(shape[::-1]).T
     noise *= deviation
     return noise
 
