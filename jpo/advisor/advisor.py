@@ -27,6 +27,7 @@ from jpo.agent.policy import Policy, shipped_policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
+from jpo.forecast.evidence.plausibility import plausible
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.installation import residuals_of_workloads
 from jpo.optimizer.prior import Prior, believe, prior_of
@@ -131,6 +132,7 @@ class Advisor:
         self._policy = shipped_policy() if policy == "shipped" else policy
         self._prior = prior
         self._runs: list[Run] = []
+        self._believable: tuple[Run, ...] | None = None
         self._others: list[Run] = []
         self._believed: tuple[bytes, Prior] | None = None
         self._residuals: tuple[int, Residuals | None] = (0, None)
@@ -160,9 +162,9 @@ class Advisor:
             exploration_runs=self._exploration_runs,
             budget=self._budget,
         )
-        elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
+        elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
-        known = Known(tuple(self._runs), followed_up=followed_up, residuals=self._of_earlier_jobs())
+        known = Known(self._evidence, followed_up=followed_up, residuals=self._of_earlier_jobs())
         advice = advise_among(candidates, belief, request, known, self._policy)
         decision, forecast = advice.decision, advice.next
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
@@ -195,13 +197,20 @@ class Advisor:
         candidates, belief = self._posterior()
         return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
 
+    @property
+    def _evidence(self) -> tuple[Run, ...]:
+        """The runs without what cannot be believed of them."""
+        if self._believable is None:
+            self._believable, _ = plausible(self._runs)
+        return self._believable
+
     def _posterior(self) -> tuple[Candidates, Belief]:
         """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
-        candidates = candidates_among(self._space, self._current, self._runs)
+        candidates = candidates_among(self._space, self._current, self._evidence)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
             self._believed = key, self._prior(candidates, self._seed, self._others)
-        return candidates, believe(self._believed[1], candidates, self._runs)
+        return candidates, believe(self._believed[1], candidates, self._evidence)
 
     def _of_earlier_jobs(self) -> Residuals | None:
         """What the other workloads of the history did that simulated jobs do not; worked out when there are more of them."""
@@ -257,6 +266,7 @@ class Advisor:
         number = len(self._runs)
         run = Run(str(number), self._identity, {**self._current, **values}, status, None, float(number), outcome, "told")
         self._runs.append(run)
+        self._believable = None
 
 
 def _keeping(candidates: Candidates) -> Candidates:

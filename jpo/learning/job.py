@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from copy import copy, deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from jpo.agent.change_detection import Chart
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
 from jpo.forecast import posterior
+from jpo.forecast.belief import of_jobs
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
@@ -176,8 +177,7 @@ def _true_job(
         truth = outside(installation, candidates, draw_jobs(candidates, 1, rng), rng)
         if earlier is not None:
             several = bent(draw_jobs(candidates, FEW_PARTICLES, rng), earlier, int(rng.integers(2**31)))
-            one = int(rng.integers(FEW_PARTICLES))
-            truth = Draws(**{f.name: getattr(several, f.name)[[one]] for f in fields(Draws)})
+            truth = of_jobs(several, rng.integers(FEW_PARTICLES, size=1))
         if not (truth.fails[0, candidates.current] or _hopeless(candidates, truth)):
             return truth
 

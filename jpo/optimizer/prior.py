@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from jpo.forecast import posterior
+from jpo.forecast.belief import kind_of, of_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted
+from jpo.forecast.evidence.work import work_of
 from jpo.forecast.transfer import (
     TransferredSurfaces,
     fit_surfaces,
@@ -66,7 +68,9 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
     now = int(np.flatnonzero((values == values_of(first, names)).all(axis=1))[0])
     ran = Candidates(names, values, now, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
     latents = Latents(PARTICLES, seed)
-    return latents.drawn, posterior(jobs_of(ran, latents), ran, job).weights
+    draws = jobs_of(ran, latents)
+    kept = kind_of(draws, work_of(job))
+    return {name: place[kept] for name, place in latents.drawn.items()}, posterior(draws, ran, job).weights
 
 
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
@@ -76,5 +80,4 @@ def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief
 
 def thinned(prior: Prior, particles: int) -> Prior:
     """The same prior with fewer simulated jobs, where many beliefs are formed in one answer."""
-    told = {f.name: values for f in fields(Draws) if (values := getattr(prior.draws, f.name)) is not None}
-    return Prior(Draws(**{name: values[:particles] for name, values in told.items()}), prior.recalled)
+    return Prior(of_jobs(prior.draws, np.arange(min(particles, len(prior.draws.fails)))), prior.recalled)

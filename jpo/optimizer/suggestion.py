@@ -78,7 +78,7 @@ def suggestion_of(
         evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
         decided_by=decision.decided_by,
         confidence=decision.confidence,
-        reasons=(*decision.reasons, *([thin] if thin else [])),
+        reasons=(*decision.reasons, *([thin] if thin else []), *([risk_of(advice)] if edits and advice.surrogate else [])),
         codes=(*decision.codes, *(["JPO-I863"] if thin else []), *known.codes),
         created_at=now,
         preference=request.preference,
@@ -90,6 +90,12 @@ def suggestion_of(
         would_change=explanation.would_change,
         undoes=advice.undo.suggestion_id if advice.undo else None,
     )
+
+
+def risk_of(advice: Advice) -> str:
+    """How likely a run of the choice fails, and where that comes from; the same as `jpo predict` and `jpo pareto` say."""
+    assert advice.surrogate is not None
+    return f"chance that it fails: {advice.surrogate.failure_chance(advice.decision.choice)}"
 
 
 def decider(policy: Policy | None, decided_by: str) -> str | None:

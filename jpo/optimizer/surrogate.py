@@ -20,22 +20,32 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
 from jpo.forecast.calibration import interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand
+from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.power import power_watts
 from jpo.optimizer.candidates import collect, weighed_runs, with_row
 from jpo.optimizer.prior import Prior, believe, prior_of, thinned
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run
+from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus
+from jpo.wording import numbers
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
 
 THROUGHPUT = "throughput_samples_per_second"
-ALIKE = 1.1
-"""Runs are of the same length if their samples differ by no more than this factor: start-up and rounding."""
-
 FEW = 250
 """Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3%."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureChance:
+    """Chance that a run fails, 0..1, and what it comes from."""
+
+    probability: float
+    basis: str
+
+    def __str__(self) -> str:
+        return f"{numbers.percent_in_words(self.probability)} ({self.basis})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +80,21 @@ class Surrogate:
             loss_interval_factor=self.loss_interval_factor,
         )
         time = forecast.duration_seconds
-        if self.samples and time:  # one forecast of speed, not two that contradict each other
-            demands[THROUGHPUT] = Interval(self.samples / time.mean, self.samples / time.high, self.samples / time.low)
+        if self.samples is not None and time:  # one forecast of speed, not two that contradict each other
+            samples = float(self.samples[row])
+            demands[THROUGHPUT] = Interval(samples / time.mean, samples / time.high, samples / time.low)
         return replace(forecast, **demands)
+
+    def failure_chance(self, row: int) -> FailureChance:
+        """Chance that a run of a candidate fails. Where it never ran, simulated jobs that fit how runs ended say so."""
+        belief = self.belief
+        failed, there = int(belief.failures[row]), int(belief.failures[row] + belief.runs[row])
+        if there:
+            basis = f"{failed or 'none'} of {numbers.counted(there, 'run')} of it failed"
+        else:
+            ended = [run.ended_well for run in self.runs if run.status is not RunStatus.STOPPED]
+            basis = f"from simulated jobs; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed"
+        return FailureChance(float(belief.p_fail[row]), basis)
 
     def expected(self, quantity: str) -> Floats | None:
         """Mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
@@ -87,21 +109,21 @@ class Surrogate:
             return seconds if quantity == "duration_seconds" else self._cost(seconds)
         if quantity == "val_loss":
             return None if belief.val_loss is None else belief.val_loss * np.exp(belief.weights @ belief.log_loss)
-        if quantity == THROUGHPUT and self.samples and (times := self.expected("duration_seconds")) is not None:
+        if quantity == THROUGHPUT and self.samples is not None and (times := self.expected("duration_seconds")) is not None:
             return np.asarray(self.samples / times)
         return self.demands[quantity].mean if quantity in self.demands else None
 
     @cached_property
-    def samples(self) -> float | None:
-        """Samples of a run (time multiplied by throughput), where all runs have the same: only time then says how fast it is."""
-        done = [
-            run.outcome.duration_seconds * run.outcome.throughput_samples_per_second
-            for run in self.runs
-            if run.ended_well and run.outcome.duration_seconds and run.outcome.throughput_samples_per_second
-        ]
+    def samples(self) -> Floats | None:
+        """Samples of a run of each candidate, (K,), where all runs do the same work: only time then says how fast it is."""
+        rows = len(self.candidates.values)
+        if work_of(self.runs) is Work.FIXED and (usual := usual_samples_per_epoch(self.runs)):
+            names = self.candidates.names
+            return usual * (self.candidates.values[:, names.index("epochs")] if "epochs" in names else np.ones(rows))
+        done = [samples for run in self.runs if run.ended_well and (samples := samples_of(run)) and run.outcome.duration_seconds]
         pairs = zip(self.candidates.names, self.candidates.values.T, strict=True)
         varied = any(name == "epochs" and np.ptp(column) > 0 for name, column in pairs)
-        return median(done) if done and not varied and max(done) <= ALIKE * min(done) else None
+        return np.full(rows, median(done)) if done and not varied and max(done) <= ALIKE * min(done) else None
 
     def _cost(self, seconds: Floats) -> Floats | None:
         rows = range(len(self.candidates.values))

@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields, replace
 
 from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError
+from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
+from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.followed import followed_up
@@ -61,9 +63,10 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     store, identity = job.store, job.workload.identity
     server = None if offline else prometheus_of(job.settings)
     asked = ask(server, job, strict=strict)
-    recorded = store.recorded_runs(identity)
+    recorded, doubted = believed(store.recorded_runs(identity))
     runs = tuple(entry.run for entry in recorded)
-    others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
+    newest = [entry for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity]
+    others = tuple(entry.run for entry in believed(newest)[0])
     notes = dict(asked.notes)
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
@@ -78,9 +81,24 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
         untried=untried(store, identity, runs, now=job.now),
         last=on_probation(store, job.workload, runs),
         track=past_forecasts(store, recorded, job.prices),
-        evidence=Evidence(len(runs), asked.skipped, asked.requests, asked.seconds, tuple(notes)),
-        codes=tuple(dict.fromkeys(notes.values())),
+        evidence=Evidence(len(runs), (*asked.skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
+        codes=tuple(dict.fromkeys((*notes.values(), *([IMPLAUSIBLE] if doubted else [])))),
     )
+
+
+def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:
+    """Runs on record as evidence: without values that cannot be, or that the other runs of their workload contradict; and what
+    that was. It stays on record."""
+    by_workload: dict[Identity, list[Run]] = {}
+    for entry in recorded:
+        by_workload.setdefault(entry.run.identity, []).append(entry.run)
+    checked = {identity: plausible(runs) for identity, runs in by_workload.items()}
+    doubted = tuple(skipped for _, some in checked.values() for skipped in some)
+    if not doubted:
+        return tuple(recorded), ()
+    kept = {(run.identity, run.run_id): run for runs, _ in checked.values() for run in runs}
+    entries = ((entry, kept.get((entry.run.identity, entry.run.run_id))) for entry in recorded)
+    return tuple(replace(entry, run=run) for entry, run in entries if run), doubted
 
 
 def with_pins_noted(known: Known, job: Project) -> Known:

@@ -32,13 +32,20 @@ def outcomes(rows: Sequence[Row]) -> Table:
         Column("what if", "prose"),
         *map(_figure, OUTCOMES),
         Column("runs", "figure"),
+        Column("fails", "figure"),
         Column("rests on"),
         Column("verdict"),
     )
     values: list[DocumentRow] = [
-        (label(row), *_estimates(row, OUTCOMES), row.runs, row.expected.kind if several else "", verdict(row)) for row in rows
+        (label(row), *_estimates(row, OUTCOMES), row.runs, fails(row), row.expected.kind if several else "", verdict(row))
+        for row in rows
     ]
     return Table(columns, tuple(values), "outcomes")
+
+
+def fails(row: Row) -> str:
+    """The chance that a run of it fails."""
+    return numbers.percent_in_words(row.failure.probability) if row.failure else ""
 
 
 def _figure(quantity: str) -> Column:
@@ -68,6 +75,7 @@ def verdict(row: Row) -> Cell:
 def remarks(rows: Sequence[Row]) -> list[str]:
     """What the figures rest on, what else there is, and what speaks against a row."""
     sentences = [f"Rests on {row.expected.words}." for row in rows]
+    sentences += [f"Chance that {configuration(row)} fails: {row.failure}." for row in rows if row.failure]
     for row in rows:
         sentences += [f"For {configuration(row)}, {also(expected)}." for expected in row.further]
         sentences += [f"{configuration(row)} is not admissible: {'; '.join(row.why_not)}"] if row.why_not else []
@@ -118,6 +126,8 @@ def _row(row: Row) -> dict[str, object]:
         **_expected(row.expected),
         "beside": [_expected(expected) for expected in row.further],
         "measured_runs": row.runs,
+        "p_fail": row.failure.probability if row.failure else None,
+        "p_fail_basis": row.failure.basis if row.failure else None,
         "admissible": not row.why_not,
         "why_not": list(row.why_not),
         "sla": [asdict(check) for check in row.sla],
