@@ -28,11 +28,13 @@ from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
 from jpo.optimizer.advise import advise_among
-from jpo.optimizer.prior import Prior, believe, prior_of
+from jpo.optimizer.prior import Prior, believe, prior_of, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Decision, Forecast, Identity, Known, Outcome, Preference, Run, RunStatus, same
 
-FinishedRun = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
+Workload = str | Mapping[str, str | None] | Identity
+"""A name ("dataset/model/framework" where it has three parts), or its parts by name, with the hardware where it is known."""
+FinishedRun = Run | tuple[Configuration, Outcome] | tuple[Workload, Configuration, Outcome]
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
 
 
@@ -66,8 +68,8 @@ class Advisor:
         current: today's configuration, the reference of everything. It may be outside the space: then it is suggested only until
             it has ended well once, and with explore = "off" until a configuration of the space has.
         preference: "time", "cost", "efficiency", "balanced", or weights of time, cost, efficiency and loss that sum to 1.
-        workload: a name ("dataset/model/framework" where it has three parts) or an Identity, by which runs of this job are told
-            from others in `history`.
+        workload: see `Workload`, by which runs of this job are told from others in `history`. Those of the same job on other
+            hardware count almost like its own, relative to each other.
         seed: of the simulated jobs, at least 0. The same seed and runs give the same answer, in every process.
         explore: "off", "safe" or "on", see `jpo.agent.decide`.
         history: runs told before this one, of this workload or of others, oldest first.
@@ -85,7 +87,7 @@ class Advisor:
         space: Space,
         current: Configuration,
         preference: str | Mapping[str, float] | Preference = "balanced",
-        workload: str | Identity | None = None,
+        workload: Workload | None = None,
         seed: int = 0,
         explore: Literal["off", "safe", "on"] = "safe",
         history: Iterable[FinishedRun] = (),
@@ -109,6 +111,7 @@ class Advisor:
         self._prior = prior
         self._runs: list[Run] = []
         self._others: list[Run] = []
+        self._siblings: list[Run] = []
         self._believed: tuple[bytes, Prior] | None = None
         if not isinstance(history, Iterable):
             raise UsageError("history", f"is {history!r:.80}", "give a list of finished runs", code="JPO-E720")
@@ -166,7 +169,8 @@ class Advisor:
         candidates = candidates_among(self._space, self._current, self._runs)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
-            self._believed = key, self._prior(candidates, self._seed, self._others)
+            prior = self._prior(candidates, self._seed, self._others)
+            self._believed = key, with_siblings(prior, candidates, self._siblings, self._seed)
         return candidates, believe(self._believed[1], candidates, self._runs)
 
     def _instead(self, choice: int, candidates: Candidates, belief: Belief) -> int | None:
@@ -197,7 +201,7 @@ class Advisor:
             if entry.identity == self._identity:
                 self._add(values, entry.outcome, entry.status)
             else:
-                self._others.append(entry)
+                self._elsewhere(entry.identity).append(entry)
             return
         if not isinstance(entry, tuple) or len(entry) not in (2, 3) or not isinstance(entry[-1], Outcome):
             finding = f"holds {entry!r:.80}, which is no finished run"
@@ -209,8 +213,12 @@ class Advisor:
             return
         self._space = self._space.knowing(parameters)
         ours = {name: value for name, value in parameters.items() if name in self._space.names}
-        numbers, number = self._space.numbers(ours), len(self._others)
-        self._others.append(Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told"))
+        elsewhere = self._elsewhere(identity)
+        numbers, number = self._space.numbers(ours), len(elsewhere)
+        elsewhere.append(Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told"))
+
+    def _elsewhere(self, identity: Identity) -> list[Run]:
+        return self._siblings if identity.is_sibling_of(self._identity) else self._others
 
     def _add(self, values: Mapping[str, float], outcome: Outcome, status: RunStatus) -> None:
         """The order in which runs are told is their age: recorded times and told runs are not compared."""

@@ -65,7 +65,7 @@ def posterior(
     """
     candidate_runs = runs_at_candidates(candidates, runs)
     succeeded, failed, stopped = ([run for run in candidate_runs if run.end is end] for end in End)
-    noise = _noise(succeeded)
+    noise = pooled_noise(succeeded)
     time, loss, utilisation = _quantities(succeeded, stopped, noise)
     power, price = _price(draws, candidates, [*succeeded, *stopped])
 
@@ -188,7 +188,7 @@ def _utilisation(succeeded: Sequence[CandidateRun]) -> Measurements:
     return gpus if gpus.rows.size else measurements_of(succeeded, lambda run: run.outcome.cpu_utilisation)
 
 
-def _noise(succeeded: Sequence[CandidateRun]) -> float:
+def pooled_noise(succeeded: Sequence[CandidateRun]) -> float:
     """Standard deviation of ln duration between equal runs, pooled over candidates with a prior."""
     logs: dict[int, list[float]] = {}
     for run in succeeded:

@@ -33,7 +33,7 @@ from jpo.history.runs import Forgotten, RecordedRun, follows, fuller, latest_sta
 from jpo.history.series import pack
 from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series, Suggestion
 
-_OF_IDENTITY = "dataset = :dataset AND model = :model AND framework = :framework"
+_OF_IDENTITY = "dataset = :dataset AND model = :model AND framework = :framework AND hardware = :hardware"
 _THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
 _THE_SOURCE = f"{_OF_IDENTITY} AND source = :source"
 _AUDIT = f"SELECT {', '.join(AuditRow._fields)} FROM audit"

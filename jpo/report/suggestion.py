@@ -195,9 +195,12 @@ class Published(BaseModel):
 
 
 class WorkloadDocument(Published):
+    """`hardware` is there only where it is said."""
+
     dataset: str
     model: str
     framework: str
+    hardware: str | None = None
 
 
 class ChangeDocument(Published):
@@ -334,14 +337,15 @@ def as_json(report: Report) -> dict[str, object]:
         **made,
         "schema_version": SCHEMA_VERSION,
         "config": str(report.path),
-        "workload": made["identity"],
+        "workload": report.suggestion.identity.labels,
         "written": report.written,
         "forecast": {name: {"now": today, "next": made["next"][name]} for name, today in made["now"].items()},
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,
     }
-    return SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields}).model_dump()
+    document = SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields})
+    return {**document.model_dump(), "workload": report.suggestion.identity.labels}
 
 
 def schema() -> dict[str, Any]:

@@ -119,7 +119,7 @@ def test_an_anchor_stays_good_while_the_log_grows(database: Path) -> None:
         "UPDATE audit SET kind = 'x'",
         "DELETE FROM audit",
         "INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE number = 2",
-        "INSERT INTO audit SELECT 12, at, kind, dataset, model, framework, data, previous, hash FROM audit WHERE number = 8",
+        "INSERT INTO audit SELECT 12, at, kind, dataset, model, framework, data, previous, hash, hardware FROM audit WHERE number = 8",
     ],
 )
 def test_the_database_itself_refuses_to_alter_the_log(database: Path, statement: str) -> None:
@@ -237,7 +237,7 @@ def test_an_appended_row_with_a_right_hash_comes_after_the_anchor(database: Path
     forged = chain(last, 99.0, "written", DIGITS, "{}")
     connection = sqlite3.connect(database)
     with connection:
-        connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", forged)
+        connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", forged)
     connection.close()
     with open_store(f"sqlite:///{database}") as store:
         verification = verify(store, expected_head=anchor)

@@ -1,0 +1,145 @@
+"""Conditioning of a prior on siblings: draws of jobs that fit what was measured on other hardware, up to a misfit.
+
+Between two kinds of hardware a job's response surface bends: of recorded jobs on several GPUs, by about 15% (sd of ln) once the
+level is taken away, and the best configuration carries over within 3%. How alike the two are is not known before own runs, so the
+misfit is mixed: most draws take the siblings at 0.15, some at 0.4, and some do not believe them at all. Own runs then weigh the
+three by how well they explain them, as they weigh everything (belief.py): siblings that mislead are left behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.forecast.discrepancy import correlation, student_t
+from jpo.forecast.siblings.evidence import SiblingEvidence, SiblingQuantity
+from jpo.forecast.weights import flattened
+from jpo.records import Candidates, Draws
+
+if TYPE_CHECKING:
+    from jpo.records import Bools, Floats, Ints
+
+MISFITS = ((0.15, 0.6), (0.4, 0.25))
+"""Misfit between hardware, sd of ln, and the share of the draws that assume it; the remaining share does not believe siblings."""
+QUANTITIES = ("log_time", "log_loss", "log_utilisation", "log_power")
+_LEAST_SHARE = 0.05
+"""As in the belief: at least this share of the particles is drawn from."""
+_ADJUSTING_SHARE = 0.2
+_VAGUE = 10.0
+"""Prior sd of a sibling's level, in ln: practically flat."""
+_WIDEST = 6.0
+_TRANSFERS = 0.75
+"""Probability that a configuration which fails there fails here, and that one which passes there passes here. Assumed: memory and
+numerics differ between GPUs."""
+
+
+def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvidence, rng: np.random.Generator) -> Draws:
+    """As many draws, which fit the siblings: chosen by their likelihood, then moved towards what was measured.
+
+    Each moved draw f' = f + (C_.S + tau^2 A_.S) K^-1 (y + e - f_S), with K = C_SS + (tau^2 + s^2 B) A_SS + noise^2 / n + B V^2,
+    C the covariance of the draws that fit, A the correlation of a discrepancy between candidates, B = 1 between measurements of
+    one sibling, s its misfit, V its vague level, and e drawn with the variance of misfit and noise: so the draws keep the spread
+    that siblings leave.
+
+    Returns:
+        Draws in random order, so that the first n are like all.
+
+    Source: Matheron's rule as in ensemble.py; misfit as a Gaussian process, Kennedy and O'Hagan, JRSS B 2001.
+    """
+    jobs = len(draws.fails)
+    parts = []
+    for misfit, share in MISFITS:
+        log_likelihood = log_likelihood_of(draws, evidence, misfit)
+        picked = systematic(flattened(log_likelihood, _LEAST_SHARE), round(share * jobs), rng)
+        around = flattened(log_likelihood, _ADJUSTING_SHARE)
+        chosen = _rows(draws, picked)
+        moved = {
+            name: _moved(getattr(draws, name), around, picked, (quantity, misfit), candidates, rng)
+            for name in QUANTITIES
+            if (quantity := getattr(evidence, name)).rows.size
+        }
+        parts.append(Draws(**{f.name: moved.get(f.name, getattr(chosen, f.name)) for f in fields(Draws)}))
+    unmoved = jobs - sum(len(part.fails) for part in parts)
+    parts.append(_rows(draws, rng.choice(jobs, unmoved, replace=False)))
+    whole = Draws(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Draws)})
+    return _rows(whole, rng.permutation(jobs))
+
+
+def log_likelihood_of(draws: Draws, evidence: SiblingEvidence, misfit: float = MISFITS[0][0]) -> Floats:
+    """Log-likelihood of each draw given the siblings, up to a constant, shape (J,)."""
+    total = _of_ends(draws.fails, evidence)
+    for name in QUANTITIES:
+        quantity: SiblingQuantity = getattr(evidence, name)
+        if quantity.rows.size:
+            variance = quantity.tau**2 + misfit**2 + quantity.variance
+            level, residual = _levels(getattr(draws, name), quantity, variance)
+            total = total + student_t(residual, variance)
+            total = total + student_t(_short_of(getattr(draws, name), level, quantity), quantity.tau**2 + misfit**2)
+    return total
+
+
+def systematic(weights: Floats, number: int, rng: np.random.Generator) -> Ints:
+    """Indices drawn in proportion to weights (J,), each within one of its expected number.
+
+    Source: systematic resampling, Kitagawa, "Monte Carlo Filter and Smoother", JCGS 1996.
+    """
+    places = (np.arange(number) + rng.random()) / number
+    return np.minimum(np.searchsorted(np.cumsum(weights), places), len(weights) - 1)
+
+
+def _moved(
+    simulated: Floats,
+    weights: Floats,
+    picked: Ints,
+    measured: tuple[SiblingQuantity, float],
+    candidates: Candidates,
+    rng: np.random.Generator,
+) -> Floats:
+    """The picked draws of one quantity (n, K), moved towards what siblings measured."""
+    quantity, misfit = measured
+    rows = quantity.rows
+    same = quantity.sibling[:, None] == quantity.sibling[None, :]
+    correlated = correlation(candidates, rows)  # (M, K)
+    deviation = simulated - weights @ simulated
+    covariance = (weights[:, None] * deviation[:, rows]).T @ deviation + quantity.tau**2 * correlated  # (M, K)
+    bend = misfit**2 * same * correlated[:, rows] + np.diag(quantity.variance + 1e-6)  # (M, M)
+    chosen = simulated[picked]
+    _, residual = _levels(chosen, quantity, quantity.tau**2 + misfit**2 + quantity.variance)
+    drawn = rng.standard_normal(residual.shape) @ np.linalg.cholesky(bend).T
+    moved = chosen + (residual + drawn) @ np.linalg.solve(covariance[:, rows] + bend + _VAGUE**2 * same, covariance)
+    if quantity.bound_rows.size:
+        level, _ = _levels(moved, quantity, bend.diagonal())
+        short = _short_of(moved, level, quantity)
+        at_bounds = deviation[:, quantity.bound_rows]
+        covariance = (weights[:, None] * at_bounds).T @ deviation + quantity.tau**2 * correlation(candidates, quantity.bound_rows)
+        among = covariance[:, quantity.bound_rows] + misfit**2 * np.eye(quantity.bound_rows.size)
+        moved = moved + short @ np.linalg.solve(among, covariance)
+    return np.clip(moved - moved[:, [candidates.current]], -_WIDEST, _WIDEST)
+
+
+def _levels(simulated: Floats, quantity: SiblingQuantity, variance: Floats) -> tuple[Floats, Floats]:
+    """The level of each sibling for each draw (J, S), and what is left of the measurements (J, M)."""
+    residual = quantity.mean - simulated[:, quantity.rows]  # (J, M)
+    mine = (quantity.sibling[:, None] == np.arange(quantity.sibling.max() + 1)) / variance[:, None]  # (M, S)
+    level = residual @ mine / np.maximum(mine.sum(axis=0), 1e-12)
+    return level, residual - level[:, quantity.sibling]
+
+
+def _short_of(simulated: Floats, level: Floats, quantity: SiblingQuantity) -> Floats:
+    """Shortfall of each draw below the siblings' lower bounds, (J, L)."""
+    if not quantity.bound_rows.size:
+        return np.zeros((len(simulated), 0))
+    return np.maximum(quantity.bound - level[:, quantity.bound_sibling] - simulated[:, quantity.bound_rows], 0)
+
+
+def _of_ends(fails: Bools, evidence: SiblingEvidence) -> Floats:
+    """Log-likelihood of how siblings' runs ended, weaker than that of own runs, (J,)."""
+    here = np.log(_TRANSFERS) * evidence.failed + np.log(1 - _TRANSFERS) * evidence.passed
+    passes = np.log(1 - _TRANSFERS) * evidence.failed + np.log(_TRANSFERS) * evidence.passed
+    return np.asarray(np.where(fails, here, passes).sum(axis=1))
+
+
+def _rows(draws: Draws, rows: Ints) -> Draws:
+    return Draws(**{f.name: getattr(draws, f.name)[rows] for f in fields(Draws)})
