@@ -572,6 +572,7 @@ class Known:
     Attributes:
         runs: all on record, oldest first.
         others: the newest runs of other workloads: what they were like says something about this one.
+        siblings: the newest runs of the same job on other hardware, which `others` leaves out.
         fresh: those of `runs` that were new.
         followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
         untried: the newest suggestion that changed something, if no run has started and ended since.
@@ -590,6 +591,7 @@ class Known:
     track: tuple[TrackRecord, ...] = ()
     evidence: Evidence = NO_EVIDENCE
     codes: tuple[str, ...] = ()
+    siblings: tuple[Run, ...] = ()
 
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""

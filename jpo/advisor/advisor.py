@@ -166,7 +166,7 @@ class Advisor:
 
     def _posterior(self) -> tuple[Candidates, Belief]:
         """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
-        candidates = candidates_among(self._space, self._current, self._runs)
+        candidates = candidates_among(self._space, self._current, self._runs, self._siblings)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
             prior = self._prior(candidates, self._seed, self._others)
@@ -200,8 +200,10 @@ class Advisor:
             values = {name: value for name, value in entry.parameters.items() if name in self._space.names}
             if entry.identity == self._identity:
                 self._add(values, entry.outcome, entry.status)
+            elif entry.identity.is_sibling_of(self._identity):
+                self._siblings.append(replace(entry, parameters={**self._current, **values}))
             else:
-                self._elsewhere(entry.identity).append(entry)
+                self._others.append(entry)
             return
         if not isinstance(entry, tuple) or len(entry) not in (2, 3) or not isinstance(entry[-1], Outcome):
             finding = f"holds {entry!r:.80}, which is no finished run"
@@ -213,12 +215,12 @@ class Advisor:
             return
         self._space = self._space.knowing(parameters)
         ours = {name: value for name, value in parameters.items() if name in self._space.names}
-        elsewhere = self._elsewhere(identity)
-        numbers, number = self._space.numbers(ours), len(elsewhere)
-        elsewhere.append(Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told"))
-
-    def _elsewhere(self, identity: Identity) -> list[Run]:
-        return self._siblings if identity.is_sibling_of(self._identity) else self._others
+        numbers, number = self._space.numbers(ours), len(self._others) + len(self._siblings)
+        run = Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told")
+        if identity.is_sibling_of(self._identity):
+            self._siblings.append(run.completed(self._current))
+        else:
+            self._others.append(run)
 
     def _add(self, values: Mapping[str, float], outcome: Outcome, status: RunStatus) -> None:
         """The order in which runs are told is their age: recorded times and told runs are not compared."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 MISFITS = ((0.15, 0.6), (0.4, 0.25))
 """Misfit between hardware, sd of ln, and the share of the draws that assume it; the remaining share does not believe siblings."""
-QUANTITIES = ("log_time", "log_loss", "log_utilisation", "log_power")
+QUANTITIES = {"log_time": 1.0, "log_loss": 0.4, "log_utilisation": 1.0, "log_power": 1.0}
+"""Quantities of `Draws`, and how much of the misfit is theirs: what a model learns hardly depends on where. Assumed."""
 _LEAST_SHARE = 0.05
 """As in the belief: at least this share of the particles is drawn from."""
 _ADJUSTING_SHARE = 0.2
@@ -56,8 +57,8 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
         around = flattened(log_likelihood, _ADJUSTING_SHARE)
         chosen = _rows(draws, picked)
         moved = {
-            name: _moved(getattr(draws, name), around, picked, (quantity, misfit), candidates, rng)
-            for name in QUANTITIES
+            name: _moved(getattr(draws, name), around, picked, (quantity, own * misfit), candidates, rng)
+            for name, own in QUANTITIES.items()
             if (quantity := getattr(evidence, name)).rows.size
         }
         parts.append(Draws(**{f.name: moved.get(f.name, getattr(chosen, f.name)) for f in fields(Draws)}))
@@ -70,13 +71,13 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
 def log_likelihood_of(draws: Draws, evidence: SiblingEvidence, misfit: float = MISFITS[0][0]) -> Floats:
     """Log-likelihood of each draw given the siblings, up to a constant, shape (J,)."""
     total = _of_ends(draws.fails, evidence)
-    for name in QUANTITIES:
+    for name, own in QUANTITIES.items():
         quantity: SiblingQuantity = getattr(evidence, name)
         if quantity.rows.size:
-            variance = quantity.tau**2 + misfit**2 + quantity.variance
-            level, residual = _levels(getattr(draws, name), quantity, variance)
-            total = total + student_t(residual, variance)
-            total = total + student_t(_short_of(getattr(draws, name), level, quantity), quantity.tau**2 + misfit**2)
+            simulated, apart = getattr(draws, name), quantity.tau**2 + (own * misfit) ** 2
+            level, residual = _levels(simulated, quantity, apart + quantity.variance)
+            total = total + student_t(residual, apart + quantity.variance)
+            total = total + student_t(_short_of(simulated, level, quantity), apart)
     return total
 
 
