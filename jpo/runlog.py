@@ -55,27 +55,22 @@ class RunLog:
 
     Args:
         dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
-        hardware: what it runs on, where config.ini says so too: the same job elsewhere is another workload then.
         parameters: e.g. {"batch_size": 64, "optimizer": "sgd"}, None is left out; ValueError for a name that cannot be a label.
         settings: os.environ, or {**os.environ, "JPO_RUN_ID": "nightly-17"}.
     """
 
-    def __init__(
-        self, *, dataset: str, model: str, framework: str, parameters: Texts, settings: Texts, hardware: str | None = None
-    ) -> None:
+    def __init__(self, *, dataset: str, model: str, framework: str, parameters: Texts, settings: Texts) -> None:
         self._workload = {"dataset": dataset, "model": model, "framework": framework}
-        if hardware and hardware.strip():
-            self._workload["hardware"] = hardware
         if not all(text and text.strip() for text in self._workload.values()):
             raise ValueError(f"every run has a dataset, a model and a framework; found {self._workload}")
         for name in parameters:
-            if name in RESERVED | self._workload.keys() or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", name):
+            if name in RESERVED or not re.fullmatch(r"(?!__)[A-Za-z_][A-Za-z0-9_]*", name):
                 raise ValueError(f"parameter {name!r} is a reserved word of the log, or not made of A-Z a-z 0-9 _")
         self._parameters = {name: str(value) for name, value in parameters.items() if value is not None}
         self._settings = {k: text for k, value in settings.items() if value is not None and (text := str(value).strip())}
         get = self._settings.get
-        place = {"pod": get("POD_NAME"), "namespace": get("POD_NAMESPACE"), "hostname": socket.gethostname()}
-        self._place = {label: text for label, text in place.items() if text}
+        place = {"pod": get("POD_NAME"), "namespace": get("POD_NAMESPACE"), "hardware": get("JPO_HARDWARE")}
+        self._place = {label: text for label, text in {**place, "hostname": socket.gethostname()}.items() if text}
         name = get("JPO_RUN_ID", f"{model}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
         self.run_id = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:128].lstrip(".") or "run"  # safe in paths and URLs
         self.path: Path | None = None

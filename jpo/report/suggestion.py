@@ -195,12 +195,10 @@ class Published(BaseModel):
 
 
 class WorkloadDocument(Published):
-    """`hardware` is there only where it is said."""
-
     dataset: str
     model: str
     framework: str
-    hardware: str | None = None
+    hardware: str | None = None  # left out where nobody says
 
 
 class ChangeDocument(Published):
@@ -331,8 +329,7 @@ class SuggestionDocument(Published):
 def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
     made = asdict(report.suggestion)
-    evidence = made["evidence"]
-    evidence["prometheus"] = {name: evidence.pop(name) for name in ("requests", "seconds")}
+    made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
     published = {
         **made,
         "schema_version": SCHEMA_VERSION,
@@ -345,7 +342,7 @@ def as_json(report: Report) -> dict[str, object]:
         "diff": report.diff,
     }
     document = SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields})
-    return {**document.model_dump(), "workload": report.suggestion.identity.labels}
+    return {**document.model_dump(), "workload": published["workload"]}
 
 
 def schema() -> dict[str, Any]:

@@ -6,6 +6,7 @@ import sqlite3
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -291,3 +292,11 @@ def test_a_row_with_impossible_columns_is_damaged(change: dict[str, object]) -> 
 def test_the_anchor_of_an_empty_log_is_always_there(database: Path) -> None:
     with open_store(f"sqlite:///{database}") as store:
         assert verify(store, expected_head=GENESIS).anchored == 0
+
+
+def test_hardware_is_hashed_where_it_is_said_and_old_records_keep_their_hashes() -> None:
+    old = chain(None, 1.0, "observed", DIGITS, "{}")
+    assert old.hash == hash_of(old._replace(hardware=""))
+    said = chain(None, 1.0, "observed", replace(DIGITS, hardware="a100"), "{}")
+    assert said.hash != old.hash != hash_of(old._replace(hardware="a100"))
+    assert said.hash == hash_of(said)
