@@ -341,8 +341,8 @@ def as_json(report: Report) -> dict[str, object]:
         "reason_codes": made["codes"],
         "diff": report.diff,
     }
-    document = SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields})
-    return {**document.model_dump(), "workload": published["workload"]}
+    whole = {name: published[name] for name in SuggestionDocument.model_fields}
+    return SuggestionDocument.model_validate(whole).model_dump(exclude_unset=True)
 
 
 def schema() -> dict[str, Any]:
