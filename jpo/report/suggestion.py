@@ -330,8 +330,7 @@ def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
     made = asdict(report.suggestion)
     made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
-    published = {
-        **made,
+    made |= {
         "schema_version": SCHEMA_VERSION,
         "config": str(report.path),
         "workload": report.suggestion.identity.labels,
@@ -341,8 +340,7 @@ def as_json(report: Report) -> dict[str, object]:
         "reason_codes": made["codes"],
         "diff": report.diff,
     }
-    whole = {name: published[name] for name in SuggestionDocument.model_fields}
-    return SuggestionDocument.model_validate(whole).model_dump(exclude_unset=True)
+    return SuggestionDocument.model_validate({n: made[n] for n in SuggestionDocument.model_fields}).model_dump(exclude_unset=True)
 
 
 def schema() -> dict[str, Any]:
