@@ -9,7 +9,7 @@ import numpy as np
 
 from jpo.forecast import posterior
 from jpo.forecast.empirical_bayes import Evidence, reweighted
-from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of
+from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of, log_mean_exp
 from jpo.forecast.siblings.evidence import SiblingEvidence, evidence_of
 from jpo.forecast.transfer import (
     TransferredSurfaces,
@@ -76,15 +76,11 @@ def _recalled(prior: Prior, candidates: Candidates, evidence: SiblingEvidence, r
     """Surfaces of other workloads after the siblings, trusted as far as they explain them better than simulated jobs do."""
     assert prior.recalled
     recalled = prior.recalled
-    like, unlike = (_log_mean_exp(log_likelihood_of(draws, evidence)) for draws in (recalled.draws, prior.draws))
+    like, unlike = (log_mean_exp(log_likelihood_of(draws, evidence)) for draws in (recalled.draws, prior.draws))
     trust = float(np.clip(recalled.trust, 1e-6, 1 - 1e-6))
     odds = np.log(trust / (1 - trust)) + like - unlike
     trust = float(np.clip(1 / (1 + np.exp(-np.clip(odds, -30, 30))), min(trust, DOUBT), max(trust, 1 - DOUBT)))
     return replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
-
-
-def _log_mean_exp(logs: np.ndarray) -> float:
-    return float(np.log(np.mean(np.exp(logs - logs.max()))) + logs.max())
 
 
 def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:

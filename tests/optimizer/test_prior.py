@@ -117,8 +117,10 @@ def test_siblings_are_believed_up_to_a_misfit_and_recalled_surfaces_too() -> Non
     there = [replace(run, identity=replace(run.identity, hardware="a100")) for run in job("this", -0.5)]
     begun = prior_of(BATCHES, 0)
     taught = with_siblings(begun, BATCHES, there, 0)
-    assert taught.draws.log_time.mean(axis=0)[-1] == pytest.approx(5 * -0.5 * np.log(2), abs=0.35)
-    assert taught.draws.log_time[:, -1].std() > 0.1
+    measured = 5 * -0.5 * np.log(2)
+    near = [(abs(one.draws.log_time[:, -1] - measured) < 0.3).mean() for one in (begun, taught)]
+    assert near[1] > near[0] + 0.2
+    assert near[1] < 0.8, "what they leave open"
     assert with_siblings(begun, BATCHES, [], 0) is begun
     again = with_siblings(begun, BATCHES, there, 0)
     assert (again.draws.log_time == taught.draws.log_time).all()

@@ -52,6 +52,7 @@ class SiblingEvidence:
     Attributes:
         log_time, log_loss, log_utilisation, log_power: the quantities of `Draws`.
         failed, passed: shape (K,), how many of their runs ended so, each counted up to two.
+        siblings: their number S.
     """
 
     log_time: SiblingQuantity
@@ -60,6 +61,7 @@ class SiblingEvidence:
     log_power: SiblingQuantity
     failed: Floats
     passed: Floats
+    siblings: int
 
 
 def by_hardware(siblings: Sequence[Run]) -> list[list[Run]]:
@@ -89,6 +91,7 @@ def evidence_of(candidates: Candidates, siblings: Sequence[Run]) -> SiblingEvide
         log_power=_quantity(jobs, lambda run: _watts(run, rate), PRICE.tau, PRICE.noise),
         failed=failed,
         passed=passed,
+        siblings=len(jobs),
     )
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from forecast.siblings.test_evidence import BATCHES, a_run
 
-from jpo.forecast.siblings.conditioning import MISFITS, conditioned_draws, log_likelihood_of, systematic
+from jpo.forecast.siblings import conditioning
+from jpo.forecast.siblings.conditioning import LEAST_DOUBT, MISFITS, conditioned_draws, log_likelihood_of, shares_of, systematic
 from jpo.forecast.siblings.evidence import SiblingEvidence, evidence_of
 from jpo.records import Draws, Run, RunStatus
 
@@ -28,6 +29,13 @@ def evidence(*runs: Run) -> SiblingEvidence:
     return found
 
 
+@pytest.fixture
+def believing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All draws but the least doubt assume a misfit of 15%."""
+    monkeypatch.setattr(conditioning, "MISFITS", ((0.15, 1.0),))
+
+
+@pytest.mark.usefixtures("believing")
 def test_draws_move_to_what_siblings_measured_whatever_the_level_there() -> None:
     for level in (1.0, 50.0):
         seen = evidence(a_run(1, 32, 100 * level), a_run(2, 64, 60 * level), a_run(3, 128, 40 * level))
@@ -55,12 +63,23 @@ def test_a_configuration_that_fails_there_is_likelier_to_fail_here_but_not_sure_
     assert 0.2 < conditioned_draws(flat(), BATCHES, failing, np.random.default_rng(1)).fails[:, 2].mean() < 0.6
 
 
+@pytest.mark.usefixtures("believing")
 def test_a_stopped_run_lifts_the_draws_below_it() -> None:
     seen = evidence(a_run(1, 32, 100), a_run(2, 128, 200, status=RunStatus.STOPPED))
     moved = conditioned_draws(flat(), BATCHES, seen, np.random.default_rng(1)).log_time[:, 2]
     assert np.quantile(moved, 0.3) > 0.3
 
 
+def test_one_sibling_is_believed_by_half_and_several_by_more_if_they_agree() -> None:
+    slow, fast = (1, 32, 100), (2, 64, 40)
+    one = evidence(a_run(*slow), a_run(*fast))
+    agreeing = evidence(a_run(*slow), a_run(*fast), a_run(3, 32, 10, "t4"), a_run(4, 64, 4, "t4"))
+    contrary = evidence(a_run(*slow), a_run(*fast), a_run(3, 32, 4, "t4"), a_run(4, 64, 10, "t4"))
+    assert shares_of(flat(), one) == pytest.approx([share for _, share in MISFITS])
+    assert sum(shares_of(flat(), contrary)) < 0.5 < sum(shares_of(flat(), agreeing)) <= 1 - LEAST_DOUBT
+
+
+@pytest.mark.usefixtures("believing")
 def test_two_siblings_that_agree_count_more_than_one() -> None:
     one = evidence(a_run(1, 32, 100), a_run(2, 64, 60))
     both = evidence(a_run(1, 32, 100), a_run(2, 64, 60), a_run(3, 32, 7, "t4"), a_run(4, 64, 4.2, "t4"))
