@@ -48,19 +48,36 @@ def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Identity of a recurring job: runs of one identity are compared with each other, others are not."""
+    """Identity of a recurring job: runs of one identity are compared with each other, others are not.
+
+    `hardware` is what it runs on, as its team calls it ("a100", "g5.xlarge"). Where nobody says (None), all of it counts as one.
+    """
 
     dataset: str
     model: str
     framework: str
+    hardware: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("dataset", "model", "framework"):
             if not getattr(self, name).strip():
                 raise ValueError(f"{name} is empty; every workload has a dataset, a model and a framework")
+        if self.hardware is not None and not self.hardware.strip():
+            raise ValueError("hardware is empty; leave it out where it is not known")
 
     def __str__(self) -> str:
-        return f"{self.dataset}/{self.model}/{self.framework}"
+        job = f"{self.dataset}/{self.model}/{self.framework}"
+        return f"{job} on {self.hardware}" if self.hardware else job
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Its parts by name, without hardware where nobody says it: labels of its metrics, and how documents name it."""
+        job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
+        return {**job, "hardware": self.hardware} if self.hardware else job
+
+    def is_sibling_of(self, other: Identity) -> bool:
+        """Whether it is the same job on other hardware."""
+        return self != other and self == replace(other, hardware=self.hardware)
 
 
 @dataclass(frozen=True, slots=True)
@@ -559,6 +576,7 @@ class Known:
     Attributes:
         runs: all on record, oldest first.
         others: the newest runs of other workloads: what they were like says something about this one.
+        siblings: the newest runs of the same job on other hardware, which `others` leaves out.
         fresh: those of `runs` that were new.
         followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
         untried: the newest suggestion that changed something, if no run has started and ended since.
@@ -579,6 +597,7 @@ class Known:
     residuals: Residuals | None = None
     evidence: Evidence = NO_EVIDENCE
     codes: tuple[str, ...] = ()
+    siblings: tuple[Run, ...] = ()
 
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""

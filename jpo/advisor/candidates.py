@@ -25,8 +25,14 @@ MOST_OUTSIDE, FASTEST = 200, 50
 newest, and in a large space also the fastest."""
 
 
-def candidates_among(choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run]) -> Candidates:
-    """The candidate set of a space: all of it while it is small, else as `propose_candidates` says."""
+def candidates_among(
+    choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run], siblings: Sequence[Run] = ()
+) -> Candidates:
+    """The candidate set of a space: all of it while it is small, else as `propose_candidates` says.
+
+    Args:
+        siblings: runs of the same job on other hardware, with a value for every parameter like `runs`.
+    """
     listed = choices.listed if choices.listed is not None else _product(choices)
     if listed is None:
         return propose_candidates(
@@ -35,11 +41,14 @@ def candidates_among(choices: NumberedSpace, current: Mapping[str, float], runs:
             CandidateRules(choices.names, choices.ladders),
             admissible=lambda values: all(values[name] in choices.ladders[name] for name in choices.names),
             log_rate=lambda values: log_rate(values, Prices()),
+            siblings=siblings,
         )
     rows = {tuple(configuration.values()): True for configuration in listed}
     now = tuple(current.values())
     rows.setdefault(now, False)
-    outside = dict.fromkeys(row for row in (tuple(run.parameters.values()) for run in reversed(runs)) if row not in rows)
+    outside = dict.fromkeys(
+        row for row in (tuple(run.parameters.values()) for run in reversed([*siblings, *runs])) if row not in rows
+    )
     rows.update(dict.fromkeys(itertools.islice(outside, MOST_OUTSIDE), False))
     grid = np.array(list(rows), dtype=np.float64)
     rates = _log_rates(choices.names, grid)

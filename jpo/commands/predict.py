@@ -42,9 +42,13 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     runs = [run for run in known.runs if run.run_id not in logs_of_trials]
     request = request_of(job, runs)
     configurations = asked_for(question, workload, request)
-    surrogate = surrogate_of(request, runs, seed=seed, others=known.others)
-    each = {tuple(row.values()): with_configuration(surrogate, row, seed=seed, others=known.others) for row in configurations}
-    evidence = Basis(workload.identity, surrogate, trials, known.others, gpu_type_of(settings), seed, each)
+    others, siblings = known.others, known.siblings
+    surrogate = surrogate_of(request, runs, seed=seed, others=others, siblings=siblings)
+    each = {
+        tuple(row.values()): with_configuration(surrogate, row, seed=seed, others=others, siblings=siblings)
+        for row in configurations
+    }
+    evidence = Basis(workload.identity, surrogate, trials, (*siblings, *others), gpu_type_of(settings), seed, each)
     basis = RowBasis(request, job.limits, evidence, runs)
     rows: tuple[Row, ...] = tuple(rows_of(configurations, basis, spot=question.spot))
     answer: Answer | None = None

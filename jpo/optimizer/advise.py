@@ -63,7 +63,9 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     """
     chosen = request.chosen
     asked = [with_followers(request, chosen)] if chosen else []
-    surrogate = surrogate_of(request, known.runs, seed=seed, others=known.others, asked=asked, interval_factor=interval_factor)
+    surrogate = surrogate_of(
+        request, known.runs, seed=seed, others=known.others, siblings=known.siblings, asked=asked, interval_factor=interval_factor
+    )
     warned, warnings = of_watch(surrogate.interval_factor)
     undone, problem = None, None
     if chosen:

@@ -34,14 +34,15 @@ def weighed_runs(runs: Sequence[Run], today: Parameters) -> Sequence[Run]:
     return [*(run for run in before if run.run_id in kept), *runs[-MOST_RUNS:]]
 
 
-def collect(request: Request, runs: Sequence[Run]) -> Candidates:
-    """Candidate set of a workload with these finished runs, oldest first."""
+def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ()) -> Candidates:
+    """Candidate set of a workload with these finished runs, oldest first, and those of the same job on other hardware."""
     candidates = propose_candidates(
         request.current,
         runs,
         CandidateRules(request.free, request.choices, request.scales, request.follow),
         admissible=lambda proposed: request.admissible(request.current, proposed),
         log_rate=lambda values: log_rate(values, request.prices),
+        siblings=siblings,
     )
     return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
 

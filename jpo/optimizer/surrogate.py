@@ -23,7 +23,7 @@ from jpo.forecast.demand import Band, demand
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.power import power_watts
 from jpo.optimizer.candidates import collect, weighed_runs, with_row
-from jpo.optimizer.prior import Prior, believe, prior_of, thinned
+from jpo.optimizer.prior import Prior, believe, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus
 from jpo.wording import numbers
@@ -162,6 +162,7 @@ def surrogate_of(
     *,
     seed: int,
     others: Sequence[Run] = (),
+    siblings: Sequence[Run] = (),
     asked: Sequence[Parameters] = (),
     interval_factor: float | None = None,
 ) -> Surrogate:
@@ -170,20 +171,23 @@ def surrogate_of(
     Args:
         runs: finished runs of this workload, oldest first.
         others: runs of other workloads, which have a say in what is believed before the first run.
+        siblings: runs of the same job on other hardware, which have a larger one.
         asked: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
         interval_factor: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of
             the last runs say, of each of them.
     """
     runs = weighed_runs(runs, request.current)
-    candidates = collect(request, runs)
+    candidates = collect(request, runs, siblings)
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
-    prior = prior_of(candidates, seed, others)
+    prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
     time, loss = calibration(prior, candidates, runs) if interval_factor is None else (interval_factor, interval_factor)
     return Surrogate(candidates, believe(prior, candidates, runs), runs, prior, time, request.prices, loss)
 
 
-def with_configuration(surrogate: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = ()) -> Surrogate:
+def with_configuration(
+    surrogate: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = (), siblings: Sequence[Run] = ()
+) -> Surrogate:
     """The surrogate with one more configuration; the same one where it is a candidate.
 
     Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
@@ -191,7 +195,7 @@ def with_configuration(surrogate: Surrogate, values: Parameters, *, seed: int, o
     candidates = with_row(surrogate.candidates, values, surrogate.prices)
     if candidates is surrogate.candidates:
         return surrogate
-    prior = prior_of(candidates, seed, others)
+    prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
     return replace(surrogate, candidates=candidates, belief=believe(prior, candidates, surrogate.runs), prior=prior)
 
 

@@ -5,6 +5,7 @@ The sources themselves are in sources.py. A source that cannot be read is no err
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -21,6 +22,7 @@ from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
 from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.telemetry import PrometheusSource
+from jpo.wording import numbers
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -65,9 +67,14 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     asked = ask(server, job, strict=strict)
     recorded, doubted = believed(store.recorded_runs(identity))
     runs = tuple(entry.run for entry in recorded)
-    newest = [entry for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity]
+    siblings = siblings_of(store, identity, runs)
+    newest = [
+        entry
+        for entry in store.recorded_runs(limit=OTHER_RUNS)
+        if entry.run.identity != identity and not entry.run.identity.is_sibling_of(identity)
+    ]
     others = tuple(entry.run for entry in believed(newest)[0])
-    notes = dict(asked.notes)
+    notes = dict(asked.notes) | on_other_hardware(siblings)
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
@@ -83,6 +90,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
         track=past_forecasts(store, recorded, job.prices),
         evidence=Evidence(len(runs), (*asked.skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
         codes=tuple(dict.fromkeys((*notes.values(), *([IMPLAUSIBLE] if doubted else [])))),
+        siblings=siblings,
     )
 
 
@@ -99,6 +107,23 @@ def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], 
     kept = {(run.identity, run.run_id): run for runs, _ in checked.values() for run in runs}
     entries = ((entry, kept.get((entry.run.identity, entry.run.run_id))) for entry in recorded)
     return tuple(replace(entry, run=run) for entry, run in entries if run), doubted
+
+
+def siblings_of(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The newest runs of the same job on other hardware, those that can be believed; one that is on record as this workload's,
+    too, is no sibling's."""
+    own = {run.run_id for run in runs}
+    believable, _ = plausible([run for run in store.siblings_of(identity, limit=OTHER_RUNS) if run.run_id not in own])
+    return tuple(believable)
+
+
+def on_other_hardware(siblings: Sequence[Run]) -> dict[str, str]:
+    """How many runs of the same job on which hardware count as well: sentence -> reason code."""
+    if not siblings:
+        return {}
+    counted = Counter(run.identity.hardware or "hardware that is not named" for run in siblings)
+    where = " and ".join(f"{numbers.counted(number, 'run')} on {hardware}" for hardware, number in counted.most_common())
+    return {f"The same job on other hardware counts, too: {where}": "JPO-I119"}
 
 
 def with_pins_noted(known: Known, job: Project) -> Known:
@@ -137,7 +162,8 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked
                 raise
             notes[f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]"] = "JPO-W113"
             continue
-        fresh += store.record(finished, now=now, identity=identity, source=source)
+        recorded = store.record(finished, now=now, identity=identity, source=source)
+        fresh += [run for run in recorded if run.identity == identity]
         skipped += finished.skipped
         if finished.unread:
             notes |= cut_short(source, finished.unread, strict=strict)

@@ -80,7 +80,7 @@ class WorkloadTable(SettingsTable):
     """Path of config.ini, and the options in it that hold the job's identity (`section.option`)."""
 
     config: str = "config.ini"
-    identity: dict[Literal["dataset", "model", "framework"], str] = {}
+    identity: dict[Literal["dataset", "model", "framework", "hardware"], str] = {}
 
 
 class ParameterTable(SettingsTable):

@@ -109,7 +109,7 @@ def as_json(prediction: Prediction) -> dict[str, object]:
     return {
         "schema_version": 1,
         "config": str(prediction.path),
-        "workload": asdict(prediction.identity),
+        "workload": prediction.identity.labels,
         "finished_runs": prediction.runs,
         "rows": [_row(row) for row in prediction.rows],
         "answer": asdict(prediction.answer) if prediction.answer else None,

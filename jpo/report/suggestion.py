@@ -198,6 +198,7 @@ class WorkloadDocument(Published):
     dataset: str
     model: str
     framework: str
+    hardware: str | None = None  # left out where nobody says
 
 
 class ChangeDocument(Published):
@@ -328,20 +329,18 @@ class SuggestionDocument(Published):
 def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
     made = asdict(report.suggestion)
-    evidence = made["evidence"]
-    evidence["prometheus"] = {name: evidence.pop(name) for name in ("requests", "seconds")}
-    published = {
-        **made,
+    made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
+    made |= {
         "schema_version": SCHEMA_VERSION,
         "config": str(report.path),
-        "workload": made["identity"],
+        "workload": report.suggestion.identity.labels,
         "written": report.written,
         "forecast": {name: {"now": today, "next": made["next"][name]} for name, today in made["now"].items()},
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,
     }
-    return SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields}).model_dump()
+    return SuggestionDocument.model_validate({n: made[n] for n in SuggestionDocument.model_fields}).model_dump(exclude_unset=True)
 
 
 def schema() -> dict[str, Any]:
