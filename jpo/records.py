@@ -353,8 +353,8 @@ class Decision:
     Attributes:
         choice: row of the candidate set.
         confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
-        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "waiting" (for the last
-            suggestion's outcome) or "no evidence".
+        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run
+            has ended well), "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
         step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
@@ -363,7 +363,7 @@ class Decision:
 
     choice: int
     confidence: float | None
-    decided_by: Literal["sac", "belief", "user", "rollback", "waiting", "no evidence"]
+    decided_by: Literal["sac", "belief", "user", "rollback", "recovery", "waiting", "no evidence"]
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
     step: Literal["keep", "known", "halve", "try"] = "keep"

@@ -23,6 +23,7 @@ import numpy as np
 
 from jpo.agent import reasons
 from jpo.agent.problem import Problem, known_best
+from jpo.agent.safety.claim import p_nothing_better
 from jpo.agent.state import observe
 from jpo.records import Decision
 
@@ -57,8 +58,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
             *reasons.out_of_failure(problem, choice),
             step_to(problem, choice, choice),
         )
-    if problem.only_measured:
-        choice = favourite = known_best(problem)
+    if problem.exploring or problem.only_measured:
+        choice = favourite = by_rule(problem, problem.allowed)
     elif policy is not None and {explore, *problem.context.scenarios} <= set(policy.released):
         decided_by = "sac"
         favourite, choice = (by_policy(problem, policy, rows) for rows in (candidates.admissible, problem.allowed))
@@ -70,7 +71,16 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
 
 
 def _confidence(problem: Problem, choice: int) -> float:
-    return 1 - float(problem.acquisition.p_worse_today[choice])
+    if choice != problem.candidates.current:
+        return float(problem.p_claim[choice])
+    return p_nothing_better(
+        problem.belief,
+        problem.candidates,
+        problem.preference,
+        problem.open_rows & (np.arange(len(problem.open_rows)) != choice),
+        reference=choice if problem.reference is None else problem.reference,
+        interval_factor=problem.interval_factor,
+    )
 
 
 def in_failure(problem: Problem) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from jpo.agent.safety.memory import with_enough_memory
 from jpo.forecast import posterior
 from jpo.forecast.empirical_bayes import Evidence, reweighted
 from jpo.forecast.transfer import (
@@ -71,7 +72,7 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
 
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
     """Belief about the candidates after the runs."""
-    return posterior(prior.draws, candidates, runs, prior.recalled)
+    return with_enough_memory(lambda some: posterior(prior.draws, candidates, some, prior.recalled), candidates, runs)
 
 
 def thinned(prior: Prior, particles: int) -> Prior:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from jpo.cost import Prices
-from jpo.records import USD, Currency, Parameters, Preference
+from jpo.records import PARAMETERS, USD, Currency, Parameters, Preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,9 @@ class Request:
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.
+        named: parameters whose largest value the user has named; of the others no more is asked for under "safe" than ever was.
+        quality_floor, min_confidence: see `Problem`.
+        tries: whether `explore` "on" asks for something untried, as on the command line.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
 
@@ -40,4 +43,8 @@ class Request:
     currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: float = 0.9
+    named: Collection[str] = PARAMETERS
+    quality_floor: float | None = None
+    min_confidence: float = 0.0
+    tries: bool = False
     chosen: Parameters = field(default_factory=dict)

@@ -47,6 +47,10 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         currency=job.currency,
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,
+        named=[name for name, table in tables.items() if table.max is not None or table.choices],
+        quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,
+        min_confidence=settings.agent.min_confidence,
+        tries=True,
         chosen=chosen or {},
     )
 

@@ -224,11 +224,18 @@ class StoreTable(SettingsTable):
 
 
 class AgentTable(SettingsTable):
-    """Boldness of the agent, and the time that it may learn inside `jpo suggest`."""
+    """Boldness of the agent, and the time that it may learn inside `jpo suggest`.
+
+    `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
+    "off": as the preference weighs it. `min_confidence`: chance of being better, with the loss kept, below which nothing is written
+    under `explore` "safe".
+    """
 
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
+    quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
+    min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
 
 
 class CheckTable(SettingsTable):
