@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.problem import Problem, known_best
+from jpo.agent.problem import Problem
 from jpo.agent.safety.claim import p_nothing_better
 from jpo.agent.state import observe
 from jpo.records import Decision

@@ -124,7 +124,7 @@ class Problem:
 
     @cached_property
     def allowed(self) -> Bools:
-        """Rows that may be run next, shape (K,): the best known one alone, the trial that was asked for, or what `may_try` says."""
+        """Rows that may be run next, shape (K,): the best known one, the trial that was asked for, or what `may_try` says."""
         if self.exploring and self.next_trial is not None:
             return self._is(self.next_trial)
         if self.only_measured:

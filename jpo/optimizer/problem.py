@@ -7,14 +7,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from jpo.agent.budget import compared_costs, reference_values, replenished_budget
 from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.agent.safety.claim import p_loss_below
 from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
+from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.cost.sla import SLA_TARGETS
 from jpo.optimizer.request import Request
+from jpo.optimizer.sla import LOSS_TARGET
 from jpo.records import Belief, Candidates, Known, Parameters, Run, same
+
+if TYPE_CHECKING:
+    from jpo.records import Bools
+
+NEARLY_EQUAL = 0.15
+"""Rungs of the rate are a quarter of a decade apart: .56 counts as half."""
+NEARLY_BEST = 0.5
+"""Share of the best chance to keep a promised loss with which a candidate still counts as one that may."""
 
 WATCHED = 100
 """Last runs that a policy is shown, each candidate's age and how it moved."""
@@ -35,20 +50,27 @@ def problem_of(
         known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
     )
     reference = reference_row(candidates, known.followed_up)
-    floor = None if any(run.outcome.converged for run in known.runs) else request.quality_floor
+    limit = request.targets.get(LOSS_TARGET)
+    broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
+    # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
+    floor = None if broken or any(run.outcome.converged for run in known.runs) else request.quality_floor
     holds = (
         *holds_of(candidates, known.runs, request.named),
         *of_loss(candidates, belief, reference, floor, loss_interval_factor),
     )
+    usable = without(candidates, holds)
+    left = replenished_budget(costs)
+    if broken and limit is not None and left >= 0 and request.explore != "off":
+        usable = loss_first(usable, belief, limit, loss_interval_factor)
     return Problem(
-        without(candidates, holds),
+        usable,
         belief,
         request.preference,
         reference=reference,
         interval_factor=interval_factor,
         explore=request.explore,
         confidence=request.confidence,
-        budget_left=replenished_budget(costs),
+        budget_left=left,
         context=context_of(candidates, belief, known.runs),
         exploration_runs_left=int(request.explore == "on" and request.tries),
         holds=holds,
@@ -63,6 +85,30 @@ def without(candidates: Candidates, holds: Sequence[Hold]) -> Candidates:
     """The candidates without those that are held for good; all of them where none would be left."""
     admissible = candidates.admissible & ~held(holds, lasting=True)
     return replace(candidates, admissible=admissible) if admissible.any() else candidates
+
+
+def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interval_factor: float) -> Candidates:
+    """The candidates that are likeliest to keep a promised loss which today's values break, for no more money an hour.
+
+    All of them where none is expected to lower it.
+    """
+    lower = belief.weights @ belief.log_loss < 0
+    rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL) & _calmer(candidates)
+    if not rows.any() or belief.val_loss is None:
+        return candidates
+    kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
+    return replace(candidates, admissible=rows & (kept >= NEARLY_BEST * kept.max(where=rows, initial=0.0)))
+
+
+def _calmer(candidates: Candidates) -> Bools:
+    """Rows without a larger learning rate, also for the same batch: the rate of a large batch may diverge with a smaller one."""
+    ratio = {
+        name: candidates.values[:, at] / candidates.values[candidates.current, at]
+        for at, name in enumerate(candidates.names)
+        if name in ("batch_size", "learning_rate")
+    }
+    rate, batch = (ratio.get(name, np.ones(len(candidates.values))) for name in ("learning_rate", "batch_size"))
+    return np.asarray(rate <= np.minimum(batch, 1.0) * (1 + NEARLY_EQUAL))
 
 
 def repeated(current: Parameters, runs: Sequence[Run]) -> int:

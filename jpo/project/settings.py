@@ -227,8 +227,8 @@ class AgentTable(SettingsTable):
     """Boldness of the agent, and the time that it may learn inside `jpo suggest`.
 
     `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
-    "off": as the preference weighs it. `min_confidence`: chance of being better, with the loss kept, below which nothing is written
-    under `explore` "safe".
+    "off": as the preference weighs it. `min_confidence`: chance of what a change claims (to be better, or safe to try, with the
+    loss kept) below which nothing is written under `explore` "safe".
     """
 
     explore: Literal["off", "safe", "on"] = "safe"

@@ -37,7 +37,7 @@ def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Float
     at = [i for i, name in enumerate(candidates.names) if name not in HARDWARE]
     _, which = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
     which = which.reshape(-1)
-    measured = (belief.runs if belief.loss_runs is None else belief.loss_runs) + 1.0
+    measured = 1.0 + (belief.runs if belief.loss_runs is None else belief.loss_runs)
     measured[reference] = np.inf
     order = np.argsort(measured, kind="stable")  # the last one of a group speaks
     speaker = np.zeros(which.max() + 1, dtype=np.int64)
@@ -48,7 +48,7 @@ def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Float
 def p_loss_worse(
     belief: Belief, candidates: Candidates, reference: int, tolerance: float, loss_interval_factor: float = 1.0
 ) -> Floats:
-    """Chance that a run's validation loss ends above the reference row's by more than the tolerance, shape (K,), 0 for the reference.
+    """Chance that a run's validation loss is worse than the reference row's by more than the tolerance, shape (K,), there 0.
 
     Args:
         tolerance: a ratio, 0.02 = 2%.
@@ -60,6 +60,12 @@ def p_loss_worse(
         return np.zeros(len(belief.p_fail))
     against = widened(log_loss_of(belief, candidates, reference), belief.weights, loss_interval_factor)
     return np.asarray(belief.weights @ (against > math.log1p(tolerance) + 1e-12))
+
+
+def p_loss_below(belief: Belief, candidates: Candidates, ratio: float, loss_interval_factor: float = 1.0) -> Floats:
+    """Chance that a run's validation loss is at most `ratio` times today's, shape (K,)."""
+    against = widened(log_loss_of(belief, candidates, candidates.current), belief.weights, loss_interval_factor)
+    return np.asarray(belief.weights @ (against <= math.log(max(ratio, 1e-9)) + 1e-12))
 
 
 def p_claim(

@@ -83,10 +83,10 @@ def _memory(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
         yield Hold(less & (column < need), words, "JPO-I621")
 
 
-def held(holds: Iterable[Hold], *, lasting: bool = False) -> Bools | bool:
+def held(holds: Iterable[Hold], *, lasting: bool = False) -> Bools | np.bool_:
     """Rows that any of these holds, (K,); `lasting`: those alone that count where anything may be explored."""
     rows = [hold.rows for hold in holds if hold.lasting or not lasting]
-    return np.logical_or.reduce(rows) if rows else False
+    return np.asarray(np.logical_or.reduce(rows), dtype=np.bool_) if rows else np.bool_(False)
 
 
 LOSS_RISK = 0.2

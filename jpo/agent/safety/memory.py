@@ -1,7 +1,7 @@
 """Host memory: what a job needs of it, and that more than it needs changes nothing.
 
-Where the peak was measured, runs that asked for different amounts above it are runs of one configuration, and a configuration with
-more or less of it is expected to do as well. The simulated jobs know nothing of the peak.
+Where the peak was measured, runs that asked for different amounts above it are runs of one configuration, and one with more or
+less of it is expected to do as well. The simulated jobs know nothing of the peak.
 """
 
 from __future__ import annotations

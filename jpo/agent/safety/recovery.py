@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "unknown"]
 
 FULL = 0.9
-"""A run that was killed for memory and used this share of what it asked for on the host has run out of that, else of the GPU's."""
+"""A run that was killed for memory and used this share of what it asked for on the host has run out of that, else of a GPU's."""
 FIRST_STEP, NEXT_STEPS = 2.0, 4.0
 """Factors of the first step and of those after it: from far outside, halving alone would fail for many nights."""
 LIKELY_TO_FAIL = 0.3
@@ -104,12 +104,13 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
     no smaller at a batch no larger. Of a failure without a known cause: that configuration alone.
     """
     values = {name: candidates.values[:, at] for at, name in enumerate(candidates.names)}
-    none = np.zeros(len(candidates.values), dtype=np.bool_)
+    zero: Floats = np.zeros(len(candidates.values))
+    none: Bools = zero > 0
     if not values:
         return none
-    per_gpu = values.get("batch_size", none) / np.maximum(values.get("gpus", none + 1.0), 1.0)
+    per_gpu = values.get("batch_size", zero) / np.maximum(values.get("gpus", zero + 1.0), 1.0)
     demands: dict[Cause, list[Floats]] = {
-        "GPU memory": [per_gpu, values.get("num_layers", none)],
+        "GPU memory": [per_gpu, values.get("num_layers", zero)],
         "host memory": [
             values[name] * sign for name, sign in (("memory_gib", -1), ("batch_size", 1), ("gpus", 1)) if name in values
         ],
