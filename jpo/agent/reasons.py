@@ -159,10 +159,8 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[
         chance = numbers.percent_in_words(float(problem.p_claim[favourite]))
         what = "better than today" if problem.belief.tried[favourite] else "no more than a tenth worse than today"
         least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
-        return (
-            f"{than} looks promising but is {what}, with the validation loss kept, with a chance of {chance}; {least}",
-            "JPO-I624",
-        )
+        finding = f"{than} looks promising, but the chance that it is {what} and keeps the validation loss is {chance}"
+        return f"{finding}; {least}", "JPO-I624"
     return f"{than} looks promising but may cost more than exploring may; {risk}", "JPO-I608"
 
 
