@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, p_beyond
-from jpo.agent.budget import BUDGET
+from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context, within_horizon
 from jpo.agent.safety.claim import p_claim
 from jpo.agent.safety.holds import Hold, held
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 Explore = Literal["off", "safe", "on"]
+PATIENCE = 5
+"""Equal answers after which a job stands still, and one trial is run although its chance is below `min_confidence`."""
+EVEN = 0.5
+"""It must be safe to try with at least this chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +110,14 @@ class Problem:
 
     @property
     def exploring(self) -> bool:
-        """Whether something untried is asked for, whether or not it is expected to pay off."""
-        return self.explore != "off" and self.exploration_runs_left > 0
+        """Whether something untried is to be run, whether or not it is expected to pay off: asked for, or earned."""
+        return self.explore != "off" and (self.exploration_runs_left > 0 or self.earned)
+
+    @cached_property
+    def earned(self) -> bool:
+        """Whether standing still has earned a trial: after PATIENCE equal answers under "safe", if the budget has its share left."""
+        patient = self.min_confidence > 0 and self.repeated > 0 and self.repeated % PATIENCE == 0
+        return self.explore == "safe" and patient and self.budget_left >= SHARE * BUDGET and self.next_trial is not None
 
     @cached_property
     def open_rows(self) -> Bools:
@@ -120,6 +130,8 @@ class Problem:
         untried = self.open_rows & ~self.belief.tried
         likely = untried & (self.belief.p_fail < LIKELY_TO_FAIL)
         rows = likely if likely.any() else untried
+        if not self.exploration_runs_left and self.explore == "safe":
+            rows = untried & (self.p_claim >= min(EVEN, self.min_confidence))
         return int(np.argmin(np.where(rows, self.acquisition.score, np.inf))) if rows.any() else None
 
     @cached_property

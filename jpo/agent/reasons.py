@@ -76,8 +76,10 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     else:
         text = f"is expected to {_difference(problem, choice)}; {_risk(problem, choice)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"
-        if problem.exploring:
+        if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
+        elif problem.exploring:
+            yield f"after {problem.repeated} equal answers one trial is run all the same, the most informative", "JPO-I629"
         if problem.belief.val_loss is None and choice in _other_models(problem):
             yield "no run has measured a validation loss: whether it is kept is not known", "JPO-W628"
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.acquisition import WORSE
 from jpo.agent.budget import compared_costs, reference_values, replenished_budget
 from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
@@ -94,6 +95,8 @@ def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interv
     """
     lower = belief.weights @ belief.log_loss < 0
     rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL) & _calmer(candidates)
+    as_fast = rows & (belief.weights @ belief.log_time < WORSE)
+    rows = as_fast if as_fast.any() else rows
     if not rows.any() or belief.val_loss is None:
         return candidates
     kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
