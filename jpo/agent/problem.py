@@ -115,7 +115,7 @@ class Problem:
 
     @cached_property
     def earned(self) -> bool:
-        """Whether standing still has earned a trial: after PATIENCE equal answers under "safe", if the budget has its share left."""
+        """Whether standing still has earned a trial: after PATIENCE equal answers under "safe", if the budget has a share left."""
         patient = self.min_confidence > 0 and self.repeated > 0 and self.repeated % PATIENCE == 0
         return self.explore == "safe" and patient and self.budget_left >= SHARE * BUDGET and self.next_trial is not None
 
@@ -126,13 +126,18 @@ class Problem:
 
     @cached_property
     def next_trial(self) -> int | None:
-        """The most informative row that was not run yet: by what it may gain or teach, less what it costs; None: none is left."""
-        untried = self.open_rows & ~self.belief.tried
-        likely = untried & (self.belief.p_fail < LIKELY_TO_FAIL)
-        rows = likely if likely.any() else untried
-        if not self.exploration_runs_left and self.explore == "safe":
-            rows = untried & (self.p_claim >= min(EVEN, self.min_confidence))
-        return int(np.argmin(np.where(rows, self.acquisition.score, np.inf))) if rows.any() else None
+        """The most informative row that was not run yet, by what it may gain or teach for its cost; None: none is left.
+
+        What is likely to fail comes last where trials were asked for; else it must be safe to try.
+        """
+        rows = self.open_rows & ~self.belief.tried
+        if self.exploration_runs_left or self.explore == "on":
+            likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
+            rows = likely if likely.any() else rows
+        else:
+            rows = rows & (self.p_claim >= min(EVEN, self.min_confidence))
+        gain = np.maximum(self.acquisition.improvement, self.acquisition.knowledge) / self.acquisition.expected
+        return int(np.argmax(np.where(rows, gain, -np.inf))) if rows.any() else None
 
     @cached_property
     def allowed(self) -> Bools:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 NEARLY_EQUAL = 0.15
 """Rungs of the rate are a quarter of a decade apart: .56 counts as half."""
+MAYBE_LOWER = 0.4
+"""Chance of a lower loss from which a candidate may be tried for it."""
 NEARLY_BEST = 0.5
 """Share of the best chance to keep a promised loss with which a candidate still counts as one that may."""
 
@@ -93,7 +95,7 @@ def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interv
 
     All of them where none is expected to lower it.
     """
-    lower = belief.weights @ belief.log_loss < 0
+    lower = belief.weights @ (belief.log_loss < 0) >= MAYBE_LOWER
     rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL) & _calmer(candidates)
     as_fast = rows & (belief.weights @ belief.log_time < WORSE)
     rows = as_fast if as_fast.any() else rows
