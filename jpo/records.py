@@ -39,7 +39,11 @@ SAME = 1e-6
 
 def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     """Whether two configurations agree in all parameters that both name."""
-    return all(math.isclose(some[name], others[name], rel_tol=SAME) for name in some.keys() & others.keys())
+    for name, value in some.items():  # a loop: thousands of runs are looked through in one answer
+        other = others.get(name, value)
+        if value != other and not math.isclose(value, other, rel_tol=SAME):
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

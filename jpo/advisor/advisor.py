@@ -19,10 +19,10 @@ from typing import Literal
 
 import numpy as np
 
-from jpo.advisor.arguments import identity_of, preference_of, seed_of, status_of
+from jpo.advisor.arguments import budget_of, identity_of, preference_of, seed_of, status_of, whole_number
 from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import Configuration, Space, numbered_space
-from jpo.agent.budget import BUDGET_RUNS
+from jpo.agent.budget import BUDGET, BUDGET_RUNS
 from jpo.agent.policy import Policy, shipped_policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
@@ -70,6 +70,9 @@ class Advisor:
             from others in `history`.
         seed: of the simulated jobs, at least 0. The same seed and runs give the same answer, in every process.
         explore: "off", "safe" or "on", see `jpo.agent.decide`.
+        horizon_runs: how many runs the job will have in all, those told included; None: not known.
+        exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
+        budget: how many runs of today's configuration exploring may cost in 20 runs.
         history: runs told before this one, of this workload or of others, oldest first.
         policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`; None: the belief rule decides.
         prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
@@ -90,6 +93,9 @@ class Advisor:
         explore: Literal["off", "safe", "on"] = "safe",
         history: Iterable[FinishedRun] = (),
         *,
+        horizon_runs: int | None = None,
+        exploration_runs: int = 0,
+        budget: float = BUDGET,
         policy: Policy | Literal["shipped"] | None = "shipped",
         prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
     ) -> None:
@@ -105,6 +111,9 @@ class Advisor:
         self._identity = identity_of(workload)
         self._seed = seed_of(seed)
         self._explore = explore
+        self._horizon_runs = None if horizon_runs is None else whole_number("horizon_runs", horizon_runs, at_least=1)
+        self._exploration_runs = whole_number("exploration_runs", exploration_runs)
+        self._budget = budget_of(budget)
         self._policy = shipped_policy() if policy == "shipped" else policy
         self._prior = prior
         self._runs: list[Run] = []
@@ -126,7 +135,16 @@ class Advisor:
         if not candidates.admissible[candidates.current] and not belief.runs[candidates.admissible].any():
             # Nothing within the space is known, so nothing there is known to be safe.
             candidates, explore = (_keeping(candidates), explore) if explore == "off" else (candidates, "on")
-        request = Request(self._current, candidates.names, lambda _today, _next: True, self._preference, explore=explore)
+        request = Request(
+            self._current,
+            candidates.names,
+            lambda _today, _next: True,
+            self._preference,
+            explore=explore,
+            horizon_runs=self._horizon_runs,
+            exploration_runs=self._exploration_runs,
+            budget=self._budget,
+        )
         elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
         advice = advise_among(candidates, belief, request, Known(tuple(self._runs), followed_up=followed_up), self._policy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from operator import index
 from typing import SupportsFloat
@@ -49,13 +50,33 @@ def identity_of(workload: object) -> Identity:
 
 def seed_of(given: object) -> int:
     """Seed of the simulated jobs, a whole number of at least 0; anything else would not give the same answer twice."""
+    return whole_number("seed", given)
+
+
+def whole_number(name: str, given: object, *, at_least: int = 0) -> int:
+    """A count of runs or the like.
+
+    Raises:
+        UsageError: JPO-E720, no whole number, or a smaller one.
+    """
     try:
-        seed = index(given)  # type: ignore[arg-type]
+        number = index(given)  # type: ignore[arg-type]
     except TypeError:
-        seed = -1
-    if seed < 0:
-        raise UsageError("seed", f"is {given!r:.80}", "give a whole number of at least 0", code="JPO-E720")
-    return seed
+        number = at_least - 1
+    if number < at_least:
+        raise UsageError(name, f"is {given!r:.80}", f"give a whole number of at least {at_least}", code="JPO-E720")
+    return number
+
+
+def budget_of(given: object) -> float:
+    """Budget of exploring, in runs of today's configuration.
+
+    Raises:
+        UsageError: JPO-E720, no finite number of at least 0.
+    """
+    if isinstance(given, str) or not isinstance(given, SupportsFloat) or not 0 <= float(given) < math.inf:
+        raise UsageError("budget", f"is {given!r:.80}", "give a number of runs, at least 0", code="JPO-E720")
+    return float(given)
 
 
 def status_of(outcome: Outcome) -> RunStatus:

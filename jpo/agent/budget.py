@@ -12,8 +12,9 @@ from jpo.records import Parameters, Preference, Run, same
 REFERENCES = 3
 """Newest runs of the reference values that say what keeping them costs: few, since jobs drift."""
 BUDGET_RUNS = 20
-BUDGET = 1.0
-"""Over the last 20 runs exploring may cost one reference run in total (5%) more than always keeping; then only what is known."""
+BUDGET = 2.0
+"""Over the last 20 runs exploring may cost two reference runs in total (10%) more than always keeping; then only what is known.
+Against one: 2% less after 10, 20 and 40 simulated runs, .3 to .5% less on recorded jobs, harm equal."""
 SHARE = 0.5
 """Most of the budget that one trial uses up, however it ended: a single bad one must not end learning for 20 runs."""
 
@@ -80,9 +81,9 @@ def _geometric_mean(logs: Sequence[float]) -> float:
     return math.exp(min(sum(finite) / len(finite), 50.0)) if finite else math.nan
 
 
-def budget_left(relative: Sequence[float]) -> float:
+def budget_left(relative: Sequence[float], budget: float = BUDGET) -> float:
     """How many runs of today's configuration exploring may still cost, given the costs of the last runs in multiples of it."""
-    return BUDGET - sum(ratio - 1 for ratio in relative[-BUDGET_RUNS:])
+    return budget - sum(ratio - 1 for ratio in relative[-BUDGET_RUNS:])
 
 
 def replenished_budget(costs: Sequence[tuple[float, int]], budget: float = BUDGET) -> float:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues
+from jpo.agent.horizon import horizon
 
 if TYPE_CHECKING:
+    from jpo.agent.acquisition import AcquisitionValues
     from jpo.records import Belief, Floats, Run
 
 
@@ -33,6 +34,7 @@ class Context:
         last_miss: the last run's standardised forecast error, see change_detection.py; None = it had none.
         surprise: how close the forecast errors are to the alarm of a changed world, in 0..1.
         scenarios: names of what the user said or asked for; a policy must have been released for each of them to decide here.
+        runs_done: how many have finished; equal ones at the beginning are one, the reference.
     """
 
     runs_left: int | None = None
@@ -44,17 +46,15 @@ class Context:
     last_miss: float | None = None
     surprise: float = 0.0
     scenarios: tuple[str, ...] = ()
+    runs_done: int = 0
+
+    @property
+    def horizon(self) -> float:
+        """Further runs which a better configuration is taken to serve."""
+        return horizon(self.runs_done, self.runs_left)
 
 
 UNKNOWN = Context()
-
-
-def within_horizon(acquisition: AcquisitionValues, runs_left: int | None) -> AcquisitionValues:
-    """The belief rule's score where the user said how many runs follow: a gain serves no more than those."""
-    if runs_left is None or runs_left >= HORIZON_RUNS:
-        return acquisition
-    beyond = HORIZON_RUNS - runs_left
-    return replace(acquisition, score=acquisition.score + beyond * np.maximum(acquisition.improvement, acquisition.knowledge))
 
 
 def watched(context: Context, belief: Belief, rows: Sequence[int], runs: Sequence[Run]) -> Context:

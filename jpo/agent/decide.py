@@ -1,7 +1,7 @@
 """Decision: one candidate, or keep. Never without a reference run, never beyond what `explore` allows; always with reasons.
 
     off     only what was measured and is better than today by more than the noise, or confirmed by a second run
-    safe    also what, with the stated confidence, costs no more than what is left of the budget: exploring may cost one run of
+    safe    also what, with the stated confidence, costs no more than what is left of the budget: exploring may cost two runs of
             today's configuration in 20 runs, and what earlier suggestions saved may be spent too
     on      anything admissible, while there is a budget
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, p_beyond
 from jpo.agent.budget import BUDGET, SHARE
-from jpo.agent.context import UNKNOWN, Context, within_horizon
+from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.safety.claim import p_claim
 from jpo.agent.safety.holds import Hold, held
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
@@ -41,9 +41,10 @@ class Problem:
         interval_factor: factor of the calibration watch, at least 1: by how much the belief was too sure of itself.
         explore: see `decide`.
         confidence: probability, in 0..1, with which a tried candidate must not cost more than what is left of the budget.
-        budget_left: how many runs of today's configuration exploring may still cost; negative when it is overspent.
-        context: what else is known of the next run.
+        budget: how many runs of today's configuration exploring may cost in 20 runs.
+        budget_left: what is left of it, and of what was saved; negative when it is overspent.
         exploration_runs_left: how many configurations are still to be tried, even where none is expected to pay off.
+        context: what else is known of the next run.
         holds: what keeps candidates from being run now, besides the guard. Those that last are not admissible any more.
         quality_floor: by which share the validation loss may be worse than the reference's; None = as the preference says.
         min_confidence: least chance of its claim with which anything is written under "safe", in 0..1.
@@ -58,32 +59,36 @@ class Problem:
     interval_factor: float = 1.0
     explore: Explore = "safe"
     confidence: float = 0.9
+    budget: float = BUDGET
     budget_left: float = BUDGET
-    context: Context = UNKNOWN
     exploration_runs_left: int = 0
+    context: Context = UNKNOWN
     holds: tuple[Hold, ...] = ()
     quality_floor: float | None = None
     min_confidence: float = 0.0
     loss_interval_factor: float = 1.0
     repeated: int = 0
 
-    def under(self, *, explore: Explore | None = None, context: Context | None = None) -> Problem:
+    def under(
+        self, *, explore: Explore | None = None, context: Context | None = None, exploration_runs_left: int | None = None
+    ) -> Problem:
         """The same problem with another boldness or in another context; the candidates are not weighed again."""
-        other = replace(self, explore=explore or self.explore, context=context or self.context)
+        left = self.exploration_runs_left if exploration_runs_left is None else exploration_runs_left
+        other = replace(self, explore=explore or self.explore, context=context or self.context, exploration_runs_left=left)
         vars(other).update(weighed=self.weighed, p_claim=self.p_claim)
         return other
 
     @cached_property
     def weighed(self) -> AcquisitionValues:
-        """Acquisition values as if the runs never ended."""
+        """Acquisition values where it is not known how many runs follow."""
         return acquisition_values(
             self.belief, self.candidates, self.preference, interval_factor=self.interval_factor, reference=self.reference
         )
 
     @cached_property
     def acquisition(self) -> AcquisitionValues:
-        """Acquisition values, by which candidates are compared: a gain serves no more runs than are known to follow."""
-        return within_horizon(self.weighed, self.context.runs_left)
+        """Acquisition values, by which candidates are compared, with the horizon of the runs that follow."""
+        return self.weighed.within(self.context.horizon)
 
     @property
     def only_measured(self) -> bool:
@@ -115,9 +120,9 @@ class Problem:
 
     @cached_property
     def earned(self) -> bool:
-        """Whether standing still has earned a trial: after PATIENCE equal answers under "safe", if the budget has a share left."""
+        """Whether standing still has earned a trial: after PATIENCE equal answers under "safe", with a share of the budget left."""
         patient = self.min_confidence > 0 and self.repeated > 0 and self.repeated % PATIENCE == 0
-        return self.explore == "safe" and patient and self.budget_left >= SHARE * BUDGET and self.next_trial is not None
+        return self.explore == "safe" and patient and self.budget_left >= SHARE * self.budget and self.next_trial is not None
 
     @cached_property
     def open_rows(self) -> Bools:
@@ -126,7 +131,7 @@ class Problem:
 
     @cached_property
     def next_trial(self) -> int | None:
-        """The most informative row that was not run yet, by what it may gain or teach for its cost; None: none is left.
+        """The most informative row that was not run yet, by what it may gain for its cost; None: none is left.
 
         What is likely to fail comes last where trials were asked for; else it must be safe to try.
         """
@@ -136,7 +141,7 @@ class Problem:
             rows = likely if likely.any() else rows
         else:
             rows = rows & (self.p_claim >= min(EVEN, self.min_confidence))
-        gain = np.maximum(self.acquisition.improvement, self.acquisition.knowledge) / self.acquisition.expected
+        gain = self.acquisition.improvement / self.acquisition.expected
         return int(np.argmax(np.where(rows, gain, -np.inf))) if rows.any() else None
 
     @cached_property

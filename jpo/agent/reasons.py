@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, clearly_better
+from jpo.agent.acquisition import clearly_better
 from jpo.agent.safety.claim import HARDWARE
 from jpo.wording import numbers
 
@@ -83,7 +83,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         if problem.belief.val_loss is None and choice in _other_models(problem):
             yield "no run has measured a validation loss: whether it is kept is not known", "JPO-W628"
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
-            yield f"trying it may cost a little now and can save over the next {HORIZON_RUNS} runs", "JPO-I605"
+            yield f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs", "JPO-I605"
 
 
 def _settled(problem: Problem) -> Sentences:
@@ -139,8 +139,8 @@ def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentence
             yield "exploring is off: only measured values are considered", "JPO-I607"
         return
     if left < 0:
-        lost = f"the last suggestions cost {_runs(1 - left)} of today's configuration more than keeping it"
-        yield f"{lost}, and 1 is allowed; only measured values are used for now", "JPO-W606"
+        lost = f"the last suggestions cost {_runs(problem.budget - left)} of today's configuration more than keeping it"
+        yield f"{lost}, and {problem.budget:g} is allowed; only measured values are used for now", "JPO-W606"
         return
     if favourite != choice:
         than, risk = _name(favourite, problem.candidates), _risk(problem, favourite)

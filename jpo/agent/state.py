@@ -85,6 +85,9 @@ SCHEMA = hashlib.sha256("\n".join(("state 2", *OWN, *SHARED)).encode()).hexdiges
 BOUND = 5.0
 """Features are clipped here; ordinary values lie within 1 or 2."""
 
+SCORED = 7.0
+"""Runs: scores of longer horizons are scaled to this one, as a gain of a whole run would else be out of bounds."""
+
 SHORTLIST = 48
 """Candidates that the networks compare; the rest is worse by the belief rule. Bounds the replay and the cost of an update."""
 
@@ -123,13 +126,13 @@ def _own(problem: Problem, regret: Floats) -> Floats:
             row == candidates.current,
             _log2_batch(candidates, acquisition.incumbent) / 2,
             candidates.log_rate - candidates.log_rate[acquisition.incumbent],
-            acquisition.score,
-            acquisition.knowledge * 4,
+            acquisition.score * min(1.0, SCORED / (1 + acquisition.horizon)),
+            nothing,  # the knowledge gradient, which earned no run; the place stays for the shipped networks
             np.log1p(regret),
             nothing if context.age is None else np.log1p(np.nan_to_num(context.age)) / 2,
             nothing if context.moved is None else np.nan_to_num(context.moved) * 4,
             nothing if later is None else np.log(later.expected),
-            nothing if later is None else np.maximum(later.improvement, later.knowledge) * 4,
+            nothing if later is None else later.improvement * 4,
             nothing if later is None else row == later.incumbent,
         )
     ).astype(np.float64)

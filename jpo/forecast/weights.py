@@ -18,10 +18,13 @@ def flattened(log_likelihood: Floats, least_share: float) -> Floats:
     """
     if effective_share(softmax(log_likelihood)) >= least_share:
         return softmax(log_likelihood)
+    below = log_likelihood - log_likelihood.max()
     low, high = 0.0, 1.0
     for _ in range(20):
         power = (low + high) / 2
-        low, high = (power, high) if effective_share(softmax(power * log_likelihood)) >= least_share else (low, power)
+        weights = np.exp(power * below)
+        enough = weights.sum() ** 2 >= least_share * len(weights) * (weights @ weights)  # effective_share, not normalised
+        low, high = (power, high) if enough else (low, power)
     return softmax(low * log_likelihood)
 
 

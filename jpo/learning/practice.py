@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import HORIZON_RUNS, AcquisitionValues
+from jpo.agent.acquisition import AcquisitionValues
 from jpo.agent.budget import budget_left
 from jpo.agent.change_detection import forecast_error
 from jpo.agent.context import Context, watched
 from jpo.agent.decide import by_rule
+from jpo.agent.horizon import UNTOLD
 from jpo.agent.problem import Problem
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import Observation, observe
@@ -100,7 +101,7 @@ def _context(job: Job, problem: Problem) -> Context:
         ran = [job.spent[i] for i, at in enumerate(job.rows) if at == problem.acquisition.incumbent] or [1.0]
         affordable = (script.budget - sum(job.spent[1:])) / ((left + 1) * float(np.mean(ran)))
         slack = math.log(min(max(affordable, 0.05), 20.0))
-    context = Context(left, slack, later, share)
+    context = Context(left, slack, later, share, runs_done=run)
     if not job.watched:
         return context
     context = replace(context, last_miss=job.last_miss, surprise=job.chart.surprise)
@@ -114,7 +115,7 @@ def _later(job: Job, problem: Problem) -> tuple[AcquisitionValues | None, float]
         return None, 0.0
     if script.later:
         moved = belief.log_cost + (script.log_rate[script.later] - candidates.log_rate)
-        preference, share = script.preferences[run], max(0.0, 1 - (script.later - run - 1) / HORIZON_RUNS)
+        preference, share = script.preferences[run], max(0.0, 1 - (script.later - run - 1) / UNTOLD)
         priced = replace(candidates, log_rate=script.log_rate[script.later])
         moment = replace(problem, candidates=priced, belief=replace(belief, log_cost=moved), preference=preference)
         return moment.weighed, share

@@ -4,7 +4,7 @@ and for what the agent learns from it. Practice (learning/practice.py) draws its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from jpo.agent.safety.claim import p_loss_below
 from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.cost.sla import SLA_TARGETS
+from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import LOSS_TARGET
 from jpo.records import Belief, Candidates, Known, Parameters, Run, same
@@ -49,20 +50,17 @@ def problem_of(
 ) -> Problem:
     """Decision problem after these runs; what is held for good is not admissible in it."""
     rates = candidates.log_rate
-    costs = compared_costs(
-        known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
-    )
+    runs = weighed_runs(known.runs, request.current)
+    followed_up = [pair for pair in known.followed_up if pair[0] in runs]
+    costs = compared_costs(followed_up, runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)]))
     reference = reference_row(candidates, known.followed_up)
     limit = request.targets.get(LOSS_TARGET)
     broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
     # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
-    floor = None if broken or any(run.outcome.converged for run in known.runs) else request.quality_floor
-    holds = (
-        *holds_of(candidates, known.runs, request.named),
-        *of_loss(candidates, belief, reference, floor, loss_interval_factor),
-    )
+    floor = None if broken or any(run.outcome.converged for run in runs) else request.quality_floor
+    holds = (*holds_of(candidates, runs, request.named), *of_loss(candidates, belief, reference, floor, loss_interval_factor))
     usable = without(candidates, holds)
-    left = replenished_budget(costs)
+    left = replenished_budget(costs, request.budget)
     if broken and limit is not None and left >= 0 and request.explore != "off":
         usable = loss_first(usable, belief, limit, loss_interval_factor)
     return Problem(
@@ -73,9 +71,10 @@ def problem_of(
         interval_factor=interval_factor,
         explore=request.explore,
         confidence=request.confidence,
+        budget=request.budget,
         budget_left=left,
-        context=context_of(candidates, belief, known.runs),
-        exploration_runs_left=int(request.explore == "on" and request.tries),
+        exploration_runs_left=exploration_runs_left(request, known.runs),
+        context=context_of(candidates, belief, known.runs, request.horizon_runs),
         holds=holds,
         quality_floor=floor,
         min_confidence=request.min_confidence,
@@ -128,7 +127,23 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
     return int(rows[0]) if rows.size else None
 
 
-def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> Context:
-    """Context of the next run: what the last runs say of change, for a policy that reads it."""
+def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
+    """How many configurations are still to be tried, by the user's word."""
+    asked = int(request.asks_for_trials and request.explore == "on")
+    return max(asked, request.exploration_runs - tries(runs, request.free)) if request.exploration_runs else asked
+
+
+def tries(runs: Sequence[Run], free: Collection[str]) -> int:
+    """How many configurations were tried besides the first, whoever chose them and however it ended."""
+    names = sorted(free)
+    return max(0, len({tuple(run.parameters.get(name) for name in names) for run in runs}) - 1)
+
+
+def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], horizon_runs: int | None = None) -> Context:
+    """Context of the next run: how many follow, and what the last runs say of change, for a policy that reads it."""
+    first = takewhile(lambda run: run.parameters == runs[0].parameters, runs)
+    done = len(runs) - max(0, sum(1 for _ in first) - 1)  # all that is known of the reference counts as one run
+    left = horizon_runs - len(runs) - 1 if horizon_runs and horizon_runs > len(runs) else None
+    told = replace(UNKNOWN, runs_done=done, runs_left=left, scenarios=() if left is None else ("horizon",))
     placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
-    return watched(UNKNOWN, belief, [row for row, _ in placed], [run for _, run in placed])
+    return watched(told, belief, [row for row, _ in placed], [run for _, run in placed])

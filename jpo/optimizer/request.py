@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
 from jpo.records import PARAMETERS, USD, Currency, Parameters, Preference
 
@@ -27,7 +28,10 @@ class Request:
         explore, confidence: see `decide`.
         named: parameters whose largest value the user has named; of the others no more is asked for under "safe" than ever was.
         quality_floor, min_confidence: see `Problem`.
-        tries: whether `explore` "on" asks for something untried, as on the command line.
+        asks_for_trials: whether `explore` "on" asks for something untried, as on the command line.
+        horizon_runs: how many runs the job will have in all, those on record included; None = not known.
+        exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
+        budget: how many runs of today's configuration exploring may cost in 20 runs.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
 
@@ -46,5 +50,8 @@ class Request:
     named: Collection[str] = PARAMETERS
     quality_floor: float | None = None
     min_confidence: float = 0.0
-    tries: bool = False
+    asks_for_trials: bool = False
+    horizon_runs: int | None = None
+    exploration_runs: int = 0
+    budget: float = BUDGET
     chosen: Parameters = field(default_factory=dict)

@@ -21,7 +21,7 @@ from jpo.forecast import predict
 from jpo.forecast.calibration import interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand
 from jpo.forecast.power import power_watts
-from jpo.optimizer.candidates import collect, with_row
+from jpo.optimizer.candidates import collect, weighed_runs, with_row
 from jpo.optimizer.prior import Prior, believe, prior_of, thinned
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run
@@ -43,7 +43,7 @@ class Surrogate:
     """Surrogate: what is known and believed of a workload's candidates.
 
     Attributes:
-        runs: the workload's finished runs, oldest first.
+        runs: the workload's finished runs that are weighed, oldest first.
         prior: what was believed before them.
         interval_factor: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
         prices: what resources cost.
@@ -152,6 +152,7 @@ def surrogate_of(
         interval_factor: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of
             the last runs say, of each of them.
     """
+    runs = weighed_runs(runs, request.current)
     candidates = collect(request, runs)
     for values in asked:
         candidates = with_row(candidates, values, request.prices)

@@ -50,7 +50,10 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         named=[name for name, table in tables.items() if table.max is not None or table.choices],
         quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,
         min_confidence=settings.agent.min_confidence,
-        tries=True,
+        asks_for_trials=True,
+        horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
+        exploration_runs=settings.agent.exploration_runs,
+        budget=settings.agent.budget,
         chosen=chosen or {},
     )
 

@@ -49,6 +49,13 @@ def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) 
     return given
 
 
+def auto_or_number(given: object) -> object:
+    """ "auto", or a whole number of at least 1, in one message for both."""
+    if given != "auto" and not re.fullmatch("0*[1-9][0-9]*", str(given)):
+        raise ValueError(f"{given!r} is neither auto nor a whole number of at least 1")
+    return given
+
+
 def or_a_name(schema: dict[str, Any]) -> None:
     """The published schema of a preference: its table, or the name of one."""
     table = {"$ref": schema.pop("$ref")} if "$ref" in schema else schema.pop("allOf")[0]  # until pydantic 2.8
@@ -229,6 +236,9 @@ class AgentTable(SettingsTable):
     `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
     "off": as the preference weighs it. `min_confidence`: chance of what a change claims (to be better, or safe to try, with the
     loss kept) below which nothing is written under `explore` "safe".
+    `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
+    many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
+    today's configuration exploring may cost in 20 runs.
     """
 
     explore: Literal["off", "safe", "on"] = "safe"
@@ -236,6 +246,9 @@ class AgentTable(SettingsTable):
     learn_budget: Duration = 5.0
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
+    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
+    exploration_runs: Annotated[int, Field(ge=0)] = 0
+    budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
 
 
 class CheckTable(SettingsTable):

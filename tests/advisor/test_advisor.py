@@ -149,6 +149,18 @@ def test_explore_says_how_far_it_goes(explore: str) -> None:
     assert (len(set(asked)) == 1) == (explore == "off")
 
 
+def test_in_the_last_run_nothing_is_tried_that_costs_more_now() -> None:
+    assert played(3, job)[2] not in played(3, job)[:2]
+    last = advisor(history=[(NOW, took(100)), (NOW, took(100))], horizon_runs=3, policy=None).ask()
+    assert "JPO-I605" not in last.codes
+
+
+def test_what_was_lost_is_held_against_the_budget() -> None:
+    lost = [(NOW, took(100)), ({**NOW, "gpus": 2}, took(250, converged=True))]
+    assert "JPO-W606" in advisor(history=lost).ask().codes
+    assert "JPO-W606" not in advisor(history=lost, budget=9).ask().codes
+
+
 def test_explore_off_uses_what_was_measured() -> None:
     history = [(NOW, took(100)), (NOW, took(101)), ({"batch_size": 64, "gpus": 1}, took(50)), ({"batch_size": 64}, took(51))]
     assert advisor(history=history, explore="off").ask().parameters == {"batch_size": 64, "gpus": 1}

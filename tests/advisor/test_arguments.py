@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.advisor.arguments import identity_of, preference_of, seed_of, status_of
+from jpo.advisor.arguments import budget_of, identity_of, preference_of, seed_of, status_of, whole_number
 from jpo.errors import UsageError
 from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus
 
@@ -31,6 +31,15 @@ def test_a_seed_is_a_whole_number_of_any_kind() -> None:
         with pytest.raises(UsageError) as caught:
             seed_of(given)
         assert caught.value.code == "JPO-E720"
+
+
+def test_a_budget_is_a_number_of_runs() -> None:
+    assert (budget_of(0), budget_of(np.float64(1.5))) == (0.0, 1.5)
+    for given in (-1, "1", None, float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="at least 0"):
+            budget_of(given)
+    with pytest.raises(UsageError, match=r"horizon_runs.*at least 1"):
+        whole_number("horizon_runs", 0, at_least=1)
 
 
 @pytest.mark.parametrize(

@@ -91,5 +91,6 @@ def test_savings_may_be_spent_and_old_losses_are_forgotten() -> None:
     assert budget_left([]) == BUDGET
     assert budget_left([0.5] * 4) == pytest.approx(BUDGET + 2)
     assert budget_left([2.0]) == pytest.approx(BUDGET - 1)
+    assert budget_left([2.0], 3) == pytest.approx(2)
     assert budget_left([9.0] + [1.0] * 20) == pytest.approx(BUDGET)
     assert budget_left([9.0] + [1.0] * 19) < 0

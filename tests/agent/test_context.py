@@ -3,11 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from jpo.agent.acquisition import HORIZON_RUNS, acquisition_values
-from jpo.agent.context import UNKNOWN, watched, within_horizon
-from jpo.records import Identity, Outcome, Preference, Run, RunStatus
-
-TIME = Preference(1, 0, 0)
+from jpo.agent.context import UNKNOWN, Context, watched
+from jpo.agent.horizon import UNTOLD
+from jpo.records import Identity, Outcome, Run, RunStatus
 
 
 def a_run(seconds, status=RunStatus.SUCCEEDED):
@@ -23,10 +21,6 @@ def test_age_and_change_are_those_of_the_last_run_at_each_candidate(belief):
     assert np.isnan(told.moved[2])
 
 
-def test_a_gain_serves_no_more_runs_than_follow(grid, belief):
-    promise = acquisition_values(belief([[0, -1, 0], [0, 1, 0]]), grid(), TIME)
-    gain = np.maximum(promise.improvement, promise.knowledge)
-    assert gain[1] > 0
-    assert within_horizon(promise, 2).score == pytest.approx(promise.score + (HORIZON_RUNS - 2) * gain)
-    assert within_horizon(promise, 0).score == pytest.approx(promise.score + HORIZON_RUNS * gain)
-    assert within_horizon(promise, HORIZON_RUNS) is within_horizon(promise, None) is promise
+def test_the_horizon_is_that_of_the_runs_to_come():
+    assert UNKNOWN.horizon == UNTOLD
+    assert Context(runs_done=5, runs_left=0).horizon == 0

@@ -19,7 +19,7 @@ HALF, DOUBLE = math.log(0.5), math.log(2)
 
 
 def ask(candidates, believed, preference=TIME, *, recent=(), policy=None, runs_finished=1, **more):
-    problem = Problem(candidates, believed, preference, budget_left=budget_left(recent), **more)
+    problem = Problem(candidates, believed, preference, budget=1, budget_left=budget_left(recent, 1), **more)
     return decide(problem, policy, runs_finished)
 
 

@@ -27,14 +27,14 @@ def test_a_trial_is_explained_with_what_is_expected_its_risk_and_what_it_may_sav
         "batch_size 64 was not run yet and is expected to take the same time and cost the same;"
         " chance of being more than 10% worse than today: 50%"
     )
-    assert why == "trying it may cost a little now and can save over the next 6 runs"
+    assert why == "trying it may cost a little now and can save over the next 15 runs"
     assert codes == ("JPO-I604", "JPO-I605", "JPO-I615")
     assert "JPO-I605" not in of_decision(problem, 1, 1, "try", by="sac")[1], "the agent weighs by its own critics"
 
 
 @pytest.mark.parametrize(("explore", "left", "code"), [("off", 1.0, "JPO-I607"), ("safe", -0.5, "JPO-W606")])
 def test_keeping_says_why_nothing_was_tried(grid, belief, explore, left, code):
-    problem = problem_of(grid(), belief([[0, HALF, 0]]), explore=explore, budget_left=left)
+    problem = problem_of(grid(), belief([[0, HALF, 0]]), explore=explore, budget=1, budget_left=left)
     sentences, codes = of_decision(problem, 0, 1, "keep", by="belief")
     assert (codes[0], codes[-1]) == ("JPO-I602", code)
     assert sentences[-1].startswith({"off": "exploring is off", "safe": "the last suggestions cost 1.5 runs"}[explore])

@@ -5,7 +5,7 @@ import pytest
 from jpo.agent.rows import row_of
 from jpo.optimizer.advise import advise, problem_despite_sla
 from jpo.optimizer.candidates import collect
-from jpo.optimizer.problem import problem_of, reference_row
+from jpo.optimizer.problem import context_of, problem_of, reference_row, tries
 from jpo.optimizer.surrogate import surrogate_of
 from jpo.records import Known, Preference
 from tests.optimizer.test_advise import FASTER, NOW, a_run, request
@@ -21,7 +21,7 @@ def test_the_values_that_the_agent_found_are_looked_up_among_the_candidates() ->
 
 def test_what_exploring_cost_its_reference_and_the_last_runs_are_in_the_problem() -> None:
     dear = a_run(5, 150.0, cpus=4.0)
-    timely = request(preference=Preference(1.0, 0.0, 0.0))
+    timely = request(preference=Preference(1.0, 0.0, 0.0), budget=1.0)
     surrogate = surrogate_of(timely, [*FASTER, dear], seed=0)
     known = Known((*FASTER, dear), followed_up=((dear, NOW),))
     problem = problem_of(surrogate.candidates, surrogate.belief, timely, known, interval_factor=1.5)
@@ -29,6 +29,35 @@ def test_what_exploring_cost_its_reference_and_the_last_runs_are_in_the_problem(
     assert (problem.reference, problem.interval_factor, problem.explore) == (surrogate.candidates.current, 1.5, "safe")
     assert problem.context.age is not None
     assert problem.context.age[surrogate.row({**NOW, "cpus": 4.0})] == 0
+
+
+def test_what_the_user_said_of_the_runs_to_come_is_in_the_problem() -> None:
+    asked = request(horizon_runs=10, exploration_runs=3, budget=2.0)
+    runs = [*FASTER, a_run(5, 150.0, cpus=4.0)]
+    surrogate = surrogate_of(asked, runs, seed=0)
+    problem = problem_of(surrogate.candidates, surrogate.belief, asked, Known(tuple(runs)))
+    assert problem.context.runs_left == 10 - len(runs) - 1
+    assert problem.context.scenarios == ("horizon",)
+    assert problem.acquisition.horizon == problem.context.horizon
+    assert problem.exploration_runs_left == 3 - tries(runs, asked.free)
+    assert (problem.budget, problem.budget_left) == (2.0, 2.0)
+    beyond = context_of(surrogate.candidates, surrogate.belief, runs, len(runs))
+    assert (beyond.runs_left, beyond.scenarios) == (None, ())
+
+
+def test_equal_runs_at_the_beginning_are_one_reference() -> None:
+    runs = [a_run(day, 100.0) for day in range(5)]
+    surrogate = surrogate_of(request(), runs, seed=0)
+    done = [context_of(surrogate.candidates, surrogate.belief, runs[:n]).runs_done for n in range(6)]
+    assert done == [0, 1, 1, 1, 1, 1]
+    tried = [*runs, a_run(5, 90.0, cpus=4.0), a_run(6, 100.0)]
+    assert context_of(surrogate.candidates, surrogate.belief, tried).runs_done == 3
+
+
+def test_a_try_is_another_configuration_than_the_first_however_it_ended() -> None:
+    runs = [a_run(0, 100.0), a_run(1, 90.0, cpus=4.0), a_run(2, 90.0, cpus=4.0), a_run(3, 100.0), a_run(4, 1.0, cpus=8.0)]
+    assert [tries(runs[:n], ["cpus"]) for n in range(6)] == [0, 0, 1, 1, 1, 2]
+    assert tries(runs, ["batch_size"]) == 0
 
 
 def test_the_advice_holds_the_problem_that_was_decided_and_none_where_the_user_decided() -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jpo.agent.budget import BUDGET
 from jpo.errors import UsageError
 from jpo.project.load import load
 
@@ -41,6 +42,15 @@ def test_flag_beats_environment_beats_jpo_toml_beats_pyproject(tmp_path: Path) -
     assert (agent.explore, agent.confidence, agent.learn_budget) == ("safe", 0.7, 1.0)
     assert loaded(tmp_path, toml, environ).values.agent.explore == "off"
     assert loaded(tmp_path, toml).values.agent.explore == "on"
+
+
+def test_the_runs_to_come_are_a_number_or_auto(tmp_path: Path) -> None:
+    agent = loaded(tmp_path, "[agent]\nhorizon_runs = 30\nexploration_runs = 2\nbudget = 1.5\n").values.agent
+    assert (agent.horizon_runs, agent.exploration_runs, agent.budget) == (30, 2, 1.5)
+    assert loaded(tmp_path, environ={"JPO_AGENT__HORIZON_RUNS": "40"}).values.agent.horizon_runs == 40
+    assert (loaded(tmp_path).values.agent.horizon_runs, loaded(tmp_path).values.agent.budget) == ("auto", BUDGET)
+    for wrong in ("0", "-1", "2.5", "true", '"none"'):
+        assert "is neither auto nor a whole number of at least 1" in refused(tmp_path, f"[agent]\nhorizon_runs = {wrong}\n")
 
 
 def test_origins_name_the_place_of_each_value(tmp_path: Path) -> None:
