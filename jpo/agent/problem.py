@@ -120,7 +120,7 @@ class Problem:
 
     @cached_property
     def earned(self) -> bool:
-        """Whether standing still has earned a trial: after PATIENCE equal answers under "safe", with a share of the budget left."""
+        """Whether standing still has earned a trial: PATIENCE equal answers under "safe", and a share of the budget left."""
         patient = self.min_confidence > 0 and self.repeated > 0 and self.repeated % PATIENCE == 0
         return self.explore == "safe" and patient and self.budget_left >= SHARE * self.budget and self.next_trial is not None
 

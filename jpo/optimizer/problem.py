@@ -86,7 +86,8 @@ def problem_of(
 def without(candidates: Candidates, holds: Sequence[Hold]) -> Candidates:
     """The candidates without those that are held for good; all of them where none would be left."""
     admissible = candidates.admissible & ~held(holds, lasting=True)
-    return replace(candidates, admissible=admissible) if admissible.any() else candidates
+    unchanged = (admissible == candidates.admissible).all() or not admissible.any()
+    return candidates if unchanged else replace(candidates, admissible=admissible)
 
 
 def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interval_factor: float) -> Candidates:
