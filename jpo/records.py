@@ -373,9 +373,11 @@ class Decision:
 
     Attributes:
         choice: row of the candidate set.
-        confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
-        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "waiting" (for the last
-            suggestion's outcome) or "no evidence".
+        confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to be
+            safe: it ends well, costs no more than a tenth more than today, keeps the validation loss. Another change claims
+            to be better than today, with the loss kept; keeping, that nothing that may be tried is better by more than the noise.
+        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run
+            has ended well), "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
         step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
@@ -384,7 +386,7 @@ class Decision:
 
     choice: int
     confidence: float | None
-    decided_by: Literal["sac", "belief", "user", "rollback", "waiting", "no evidence"]
+    decided_by: Literal["sac", "belief", "user", "rollback", "recovery", "waiting", "no evidence"]
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
     step: Literal["keep", "known", "halve", "try"] = "keep"

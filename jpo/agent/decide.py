@@ -17,13 +17,15 @@ Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only wha
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from jpo.agent import reasons
 from jpo.agent.departure import of_sac
-from jpo.agent.problem import Problem, known_best
+from jpo.agent.problem import Problem
+from jpo.agent.safety.claim import p_nothing_better
 from jpo.agent.state import observe
 from jpo.records import Decision
 
@@ -58,13 +60,11 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
             *reasons.out_of_failure(problem, choice),
             step_to(problem, choice, choice),
         )
-    if problem.only_measured:
-        choice = favourite = known_best(problem)
-    elif policy is not None and {explore, *problem.context.scenarios} <= set(policy.released):
-        decided_by = "sac"
-        favourite, choice = (by_policy(problem, policy, rows) for rows in (candidates.admissible, problem.allowed))
-    else:
-        favourite, choice = (by_rule(problem, rows) for rows in (candidates.admissible, problem.allowed))
+    pick = partial(by_rule, problem)
+    if policy is not None and {explore, *problem.context.scenarios} <= set(policy.released):
+        decided_by, pick = "sac", partial(by_policy, problem, policy)
+    choice = pick(problem.allowed)
+    favourite = choice if problem.exploring or problem.only_measured else pick(candidates.admissible)
     step = step_to(problem, choice, favourite)
     sentences, codes = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
     if decided_by == "sac" and policy is not None:
@@ -74,7 +74,16 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
 
 
 def _confidence(problem: Problem, choice: int) -> float:
-    return 1 - float(problem.acquisition.p_worse_today[choice])
+    if choice != problem.candidates.current:
+        return float(problem.p_claim[choice])
+    return p_nothing_better(
+        problem.belief,
+        problem.candidates,
+        problem.preference,
+        problem.open_rows & (np.arange(len(problem.open_rows)) != choice),
+        reference=choice if problem.reference is None else problem.reference,
+        interval_factor=problem.interval_factor,
+    )
 
 
 def in_failure(problem: Problem) -> bool:

@@ -50,6 +50,9 @@ def runs_saved(problem: Problem, policy: Policy, allowed: Bools, choice: int) ->
 
 def of_sac(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[tuple[str, str]]:
     """Sentence and reason code: what SAC did."""
+    if np.count_nonzero(allowed) == 1:
+        yield "SAC: nothing else may be run now", "JPO-I632"
+        return
     rule = int(np.argmin(np.where(allowed, problem.acquisition.score, np.inf)))
     if choice == rule:
         yield "SAC: as the rule", "JPO-I630"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jpo.agent.safety.memory import with_enough_memory
 from jpo.forecast import posterior
 from jpo.forecast.belief import kind_of, of_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted
@@ -101,7 +102,7 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
 
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
     """Belief about the candidates after the runs."""
-    return posterior(prior.draws, candidates, runs, prior.recalled)
+    return with_enough_memory(lambda some: posterior(prior.draws, candidates, some, prior.recalled), candidates, runs)
 
 
 def thinned(prior: Prior, particles: int) -> Prior:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
-from jpo.records import USD, Currency, Parameters, Preference
+from jpo.records import PARAMETERS, USD, Currency, Parameters, Preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,9 @@ class Request:
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.
+        named: parameters whose largest value the user has named; of the others no more is asked for under "safe" than ever was.
+        quality_floor, min_confidence: see `Problem`.
+        asks_for_trials: whether `explore` "on" asks for something untried, as on the command line.
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
@@ -44,6 +47,10 @@ class Request:
     currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: float = 0.9
+    named: Collection[str] = PARAMETERS
+    quality_floor: float | None = None
+    min_confidence: float = 0.0
+    asks_for_trials: bool = False
     horizon_runs: int | None = None
     exploration_runs: int = 0
     budget: float = BUDGET

@@ -20,6 +20,8 @@ from jpo.wording import names, numbers
 SCHEMA_VERSION = 1
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
+TRIAL = "JPO-I604"
+"""Reason code of what was not run yet."""
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 
 
@@ -99,13 +101,14 @@ def why_unchanged(name: str, suggestion: Suggestion) -> str:
 def in_short(suggestion: Suggestion) -> Iterator[Inline]:
     """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept.
 
-    The confidence is the probability that the change is not worse than today by more than a tenth: of today it says nothing.
+    The confidence is the chance of what the change claims: of a trial that it is safe to try, else that it is better than today.
     """
     if suggestion.status == "kept":
         return
     ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
     expected = "  ".join(f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None)
-    sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}"
+    claim = " that it is safe to try" if TRIAL in suggestion.codes else ""
+    sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{claim}"
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)
 
@@ -291,7 +294,10 @@ class TrackDocument(Published):
 class SuggestionDocument(Published):
     """One answer of `jpo suggest -o json`. Times are unix seconds.
 
-    `confidence` is the probability that what is suggested is not worse than today's values by more than a tenth; null = unknown.
+    `confidence` is the chance of the claim that is made: of a trial (code JPO-I604) that it ends well, costs no more than a tenth
+    more than today and keeps the validation loss; of another change that it ends well, is better than today's values under the
+    preference and keeps the validation loss; of keeping that nothing that may be tried is better by more than the noise of a run.
+    Null = unknown; never above 0.99.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     """

@@ -118,6 +118,7 @@ DECIDERS: Mapping[str, str] = {
     "belief": "the belief rule",
     "user": "you",
     "rollback": "a rollback",
+    "recovery": "the way out of failure",
     "waiting": "the last suggestion, which is untried",
     "no evidence": "the lack of evidence",
 }

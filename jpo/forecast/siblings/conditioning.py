@@ -10,7 +10,7 @@ agree with each other are believed more. Own runs then weigh the three by how we
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def conditioned_draws(draws: Draws, candidates: Candidates, evidence: SiblingEvi
         picked = systematic(flattened(log_likelihood, _LEAST_SHARE), round(share * jobs), rng)
         around = flattened(log_likelihood, _ADJUSTING_SHARE)
         chosen = of_jobs(draws, picked)
-        moved = {
+        moved: dict[str, Any] = {
             name: _moved(getattr(draws, name), around, picked, (quantity, own * misfit), candidates, rng)
             for name, own in QUANTITIES.items()
             if (quantity := getattr(evidence, name)).rows.size
