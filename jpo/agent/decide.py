@@ -70,6 +70,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if decided_by == "sac" and policy is not None:
         for sentence, code in of_sac(problem, policy, problem.allowed, choice):
             sentences, codes = (*sentences, sentence), (*codes, code)
+    elif policy is not None and policy.withdrawn:
+        sentences, codes = (*sentences, policy.withdrawn), (*codes, "JPO-W633")
     return Decision(choice, _confidence(problem, choice), decided_by, sentences, codes, step)
 
 

@@ -56,6 +56,7 @@ class Policy:
         members: weights of each member, tensors named and shaped as SHAPES says; from them learning goes on.
         released: domains (settings of `explore`, scenarios) in which it passed the release test, and may decide.
         card: how it was made: command, seeds and figures, for reports.
+        withdrawn: why real runs took its release away; "" where they did not.
         margin: runs that a departure must save, beyond a standard deviation of the ensemble.
     """
 
@@ -63,6 +64,7 @@ class Policy:
     released: tuple[str, ...]
     card: Mapping[str, Any]
     margin: float = MARGIN
+    withdrawn: str = ""
 
     @property
     def digest(self) -> str:

@@ -20,6 +20,7 @@ from jpo.history import AuditEvent, Store
 from jpo.history.followed import followers
 from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.forks import practise_here
+from jpo.learning.prequential import with_record
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Residuals, Run
 
@@ -48,9 +49,10 @@ class Learnt:
 def policy_for(store: Store, explore: Explore) -> Policy | None:
     """Policy that may decide: the store's own where released, else the shipped one; None if there is none."""
     own = own_policy(store)
-    if own and explore in own.released:
-        return own
-    return shipped_policy()
+    if own and explore in own.released and not (judged := with_record(own, store)).withdrawn:
+        return judged
+    shipped = shipped_policy()
+    return shipped and with_record(shipped, store)
 
 
 def own_policy(store: Store) -> Policy | None:
