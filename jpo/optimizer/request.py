@@ -33,6 +33,7 @@ class Request:
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
+        usd_per_saved_hour: what an hour less is worth to the user; None = not said.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
 
@@ -56,4 +57,5 @@ class Request:
     horizon_runs: int | None = None
     exploration_runs: int = 0
     budget: float = BUDGET
+    usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -134,12 +134,16 @@ class SlaTable(SettingsTable):
 
 
 class PreferenceTable(SettingsTable):
-    """Weights of time, cost, efficiency and validation loss; they sum to 1."""
+    """Weights of time, cost, efficiency and validation loss; they sum to 1.
+
+    `usd_per_saved_hour`: what an hour less is worth; alone, the weights are balanced. It says whether a trade-off is acceptable.
+    """
 
     time: float = 0.0
     cost: float = 0.0
     efficiency: float = 0.0
     loss: float = 0.0
+    usd_per_saved_hour: Limit | None = None
 
     @model_validator(mode="after")
     def valid(self) -> PreferenceTable:
@@ -147,7 +151,8 @@ class PreferenceTable(SettingsTable):
         return self
 
     def record(self) -> Preference:
-        return Preference(self.time, self.cost, self.efficiency, self.loss)
+        only_an_hour = self.usd_per_saved_hour is not None and not self.model_fields_set & {f.name for f in fields(Preference)}
+        return Preference() if only_an_hour else Preference(self.time, self.cost, self.efficiency, self.loss)
 
 
 class AuthTable(SettingsTable):
