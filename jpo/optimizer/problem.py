@@ -99,9 +99,9 @@ def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interv
     All of them where none is expected to lower it.
     """
     lower = belief.weights @ (belief.log_loss < 0) >= MAYBE_LOWER
-    rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL) & _calmer(candidates)
-    as_fast = rows & (belief.weights @ belief.log_time < WORSE)
-    rows = as_fast if as_fast.any() else rows
+    rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL)
+    for gentle in (_calmer(candidates) | (belief.runs > 0), belief.weights @ belief.log_time < WORSE):
+        rows = rows & gentle if (rows & gentle).any() else rows
     if not rows.any() or belief.val_loss is None:
         return candidates
     kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
