@@ -12,6 +12,7 @@ from statistics import median
 from constraints import Facts, Limits, names
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla
+from jpo.cost.saved_hour import trade_off
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
@@ -62,6 +63,8 @@ def suggestion_of(
     workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, known.runs))
     explanation = account_of(advice, request, known, proposal.limits, facts=facts, policy=policy)
+    trade = trade_off(advice.now, advice.next, request.usd_per_saved_hour)
+    verdict = trade.words(request.usd_per_saved_hour or 0.0, request.currency) if trade else None
     thin = thinned_out(advice.current, proposal.executed, known.runs)
     changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
     return Suggestion(
@@ -78,8 +81,8 @@ def suggestion_of(
         evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
         decided_by=decision.decided_by,
         confidence=decision.confidence,
-        reasons=(*decision.reasons, *([thin] if thin else []), *([risk_of(advice)] if edits and advice.surrogate else [])),
-        codes=(*decision.codes, *(["JPO-I863"] if thin else []), *known.codes),
+        reasons=(*decision.reasons, *filter(None, (verdict, thin)), *([risk_of(advice)] if edits and advice.surrogate else [])),
+        codes=(*decision.codes, *(["JPO-I634"] if verdict else []), *(["JPO-I863"] if thin else []), *known.codes),
         created_at=now,
         preference=request.preference,
         seed=advice.seed,
