@@ -185,19 +185,19 @@ class Outcome:
     stopped: bool | None = None
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for name in self.__slots__:
+            value = getattr(self, name)
             if value is None:
                 continue
-            if f.name in ("converged", "stopped"):
-                object.__setattr__(self, f.name, _as_bool(f.name, value))
+            if name in ("converged", "stopped"):
+                object.__setattr__(self, name, _as_bool(name, value))
                 continue
             if not math.isfinite(value):
-                raise ValueError(f"{f.name} = {value} is not a finite number; leave out what was not measured")
-            if value < 0 and f.name not in ("train_loss", "val_loss"):
-                raise ValueError(f"{f.name} = {value} is negative")
-            if value > 1 and f.name in ("gpu_utilisation", "cpu_utilisation"):
-                raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95% is 0.95")
+                raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
+            if value < 0 and name not in ("train_loss", "val_loss"):
+                raise ValueError(f"{name} = {value} is negative")
+            if value > 1 and name in ("gpu_utilisation", "cpu_utilisation"):
+                raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
 
 
 def _as_bool(name: str, value: object) -> bool:
