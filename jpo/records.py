@@ -75,6 +75,10 @@ class Identity:
         job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
         return {**job, "hardware": self.hardware} if self.hardware else job
 
+    def includes(self, other: Identity) -> bool:
+        """Whether runs of the other are this one's own: of the same job, on any hardware where this one names none."""
+        return self == other or (self.hardware is None and other.is_sibling_of(self))
+
     def is_sibling_of(self, other: Identity) -> bool:
         """Whether it is the same job on other hardware."""
         return self != other and self == replace(other, hardware=self.hardware)
