@@ -15,7 +15,7 @@ from statistics import median
 from jpo.records import Run, Skipped
 from jpo.wording.names import quantity as words_of
 
-CODE = "JPO-W116"
+CODE = "JPO-W118"
 """Values were left out; docs/codes.md."""
 
 OUTCOME_LIMITS: Mapping[str, tuple[float, float]] = {
