@@ -20,7 +20,7 @@ from jpo.optimizer.question import Question, asked_for, can_be_scaled
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds
-from jpo.project.collect import collect
+from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project
@@ -47,7 +47,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         trials = read_trials(question.trials, workload.identity, question.fraction, now=now)
         if trials:
             can_be_scaled(workload)
-        known = collect(job)
+        known = with_doubts_noted(collect(job))
     logs_of_trials = {trial.run_id for trial in trials}  # one may be among the logs of runs
     runs = [run for run in known.runs if run.run_id not in logs_of_trials]
     request = request_of(job, runs)
