@@ -6,9 +6,9 @@
     loss      = floor x (1 + gap / sqrt(progress x epochs / usual epochs)), or the target, after as many epochs as it takes
     GPU memory = model + B/g x activations; host memory = base + loaders x CPUs
 
-Sources: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018, eq. 2.11 (epochs that a batch costs); Patarasuk and
-Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009 (sync); Hoffmann et al., "Training Compute-Optimal Large Language
-Models", 2022 (loss as a floor and a power of what was trained, here with the exponent .5).
+Sources: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018, eq. 2.11 (epochs that a batch costs); Patarasuk
+and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009 (sync); Hoffmann et al., "Training Compute-Optimal Large
+Language Models", 2022 (loss as a floor and a power of what was trained, here with the exponent .5).
 """
 
 from __future__ import annotations
