@@ -56,7 +56,7 @@ learn_budget = "0s"
 
 @dataclass(frozen=True)
 class Used:
-    """What a suggestion took, infinite where it was stopped at the limit."""
+    """What a suggestion took, infinite (in JSON: null) where it was stopped at the limit."""
 
     seconds: float
     cpu_seconds: float
@@ -77,7 +77,7 @@ def main(argv: list[str]) -> int:
             on_record(options.jpo.absolute(), Path(scratch), runs)
             used[runs] = suggestion(options.jpo.absolute(), Path(scratch), options.times, options.limit)
     holds = claim(used)
-    figures = {str(runs): asdict(it) for runs, it in used.items()}
+    figures = {str(runs): None if math.isinf(it.seconds) else asdict(it) for runs, it in used.items()}
     print(json.dumps({"used": figures, "holds": holds}) if options.json else table(used, options.times, holds))
     return 0 if holds else 1
 
@@ -112,8 +112,10 @@ def run_log(number: int, end: float, chance: random.Random) -> str:
 
 
 def suggestion(jpo: Path, folder: Path, times: int, limit: float) -> Used:
-    """What a suggestion takes there."""
-    once(jpo, folder, limit)
+    """What a suggestion takes there; of one that has to be stopped, once is enough."""
+    first = once(jpo, folder, limit)
+    if math.isinf(first.seconds):
+        return first
     all_used = [once(jpo, folder, limit) for _ in range(times)]
     return Used(
         statistics.median(used.seconds for used in all_used),
