@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from apparatus.night_jobs import DIVERGED, MISSED, WELL, Job, results
+from apparatus.night_jobs import DIVERGED, MISSED, WELL, Job, loss_after, results
 
 SECTIONS = {
     "training": ("batch_size", "learning_rate", "epochs"),
@@ -96,12 +96,13 @@ def run_log(job: Job, values: Mapping[str, float], night: int, start: float | No
     loss = float(them.loss[0]) * math.exp(job.truth.loss_noise * luck.standard_normal())
     lasts = seconds * (1.0 if start else FASTER)
     began = start or time.time() - lasts
+    reached = float(them.reached[0])
     trained = epochs * float(them.seconds[0] / them.usual_seconds[0])  # epochs until it failed
     head = {"run_id": f"{job.name}-{night + 1:02}", "dataset": job.kind, "model": f"net{job.seed}", "framework": "pytorch"}
     lines = [f"# {name}={x}" for name, x in {**head, **values}.items()]
     lines += [f"# start={began:.6f}", "time,epoch,samples,train_loss,val_loss"]
     for epoch in range(1, int(trained + 1e-9) + 1):
-        then = loss * (epochs / epoch) ** 0.3
+        then = loss * float(loss_after(job.truth, np.array(reached * epoch / epochs)) / them.loss[0])
         losses = "nan,nan" if ends == DIVERGED else f"{0.9 * then:.6g},{then:.6g}"
         lines.append(f"{began + lasts * epoch / trained:.6f},{epoch},{epoch * job.truth.samples:.0f},{losses}")
     lines += [f"# end={began + lasts:.6f}", f"# status={WELL if ends == MISSED else ends}"]

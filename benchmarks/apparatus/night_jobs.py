@@ -88,6 +88,7 @@ class Results:
 
     Attributes:
         ends: WELL, OOM, DIVERGED, TIMEOUT or MISSED.
+        reached: progress at the end in multiples of the usual epochs' at their best.
         usual_seconds: what a run that fails would have taken.
         loader_share: of a step during which the CPUs load data.
         loss: validation loss, of a run that fails what it would have been with enough memory, time and a lower rate.
@@ -100,6 +101,7 @@ class Results:
     epochs: Floats
     loss: Floats
     host_gib: Floats
+    reached: Floats
     usual_seconds: Floats
     loader_share: Floats
 
@@ -118,7 +120,7 @@ def results(job: Job, values: Mapping[str, Floats]) -> Results:
     progress = np.exp(-((off / truth.rate_width) ** 2) / 2) / (1 + batch / truth.critical_batch)
     epochs = np.minimum(np.ceil(truth.usual_epochs / progress), at["epochs"]) if truth.to_target else at["epochs"]
     reached = epochs * progress / truth.usual_epochs
-    loss = truth.floor * (1 + truth.gap / np.sqrt(np.minimum(reached, 1) if truth.to_target else reached))
+    loss = loss_after(truth, reached)
     seconds = 60 + epochs * truth.samples / batch * step_seconds(truth, batch, gpus, cpus)
     host = truth.host_gib + truth.loader_gib * cpus
     too_large = truth.model_gib + batch / gpus * truth.sample_gib > truth.gpu_memory_gib
@@ -134,7 +136,12 @@ def results(job: Job, values: Mapping[str, Floats]) -> Results:
         ends, spent = np.where(happens, how, ends), np.where(happens, lasts, spent)
     hourly = sum(job.usd[name] * at[name] for name in job.usd if name in at)
     share = batch * truth.loading_seconds / cpus / step_seconds(truth, batch, gpus, cpus)
-    return Results(ends, spent, spent / 3600 * hourly, epochs, loss, host, seconds, share)
+    return Results(ends, spent, spent / 3600 * hourly, epochs, loss, host, reached, seconds, share)
+
+
+def loss_after(truth: Truth, reached: Floats) -> Floats:
+    """The loss after this share of the usual progress; a job with a target ends there."""
+    return truth.floor * (1 + truth.gap / np.sqrt(np.minimum(reached, 1) if truth.to_target else reached))
 
 
 def step_seconds(truth: Truth, batch: Floats, gpus: Floats, cpus: Floats) -> Floats:

@@ -47,6 +47,16 @@ def test_a_log_is_a_run_as_jpo_reads_it(tmp_path):
     assert run.outcome.val_loss == pytest.approx(0.345, rel=0.03)
 
 
+def test_a_log_shows_the_curve_of_the_truth():
+    job = job_of("fixed_epochs", 0)
+    rows = [line.split(",") for line in night_files.run_log(job, job.values, 0, 1.8e9).splitlines() if line[0].isdigit()]
+    losses = [float(row[-1]) for row in rows]
+    truth = job.truth
+    ratio = (1 + truth.gap * (4 / 3 * (1 + 32 / 1500)) ** 0.5) / (1 + truth.gap * (1 + 32 / 1500) ** 0.5)
+    assert len(losses) == 12
+    assert losses[8] / losses[11] == pytest.approx(ratio, rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("kind", "status"),
     [("oom_at_start", RunStatus.OOM_KILLED), ("diverges_at_start", RunStatus.DIVERGED), ("time_limit", RunStatus.FAILED)],
