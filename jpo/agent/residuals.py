@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 MOVES = ("batch_size", "gpus", "cpus", "memory_gib", "learning_rate", "num_layers", "epochs")
 """Parameters in whose doublings against the reference the residuals are placed."""
-COORDINATES = (*MOVES, "batch per GPU", "CPUs per GPU", "memory per sample", "several GPUs")
+NODES = (1, 2, 4)
+"""Numbers of GPUs beyond which links may be slow."""
+COORDINATES = (*MOVES, "batch per GPU", "CPUs per GPU", "memory per sample", *(f"more than {node} GPUs" for node in NODES))
 MOST = 400
 """Newest configurations that count: the cost grows with the cube of their number."""
 _SMALLEST, _WIDEST, _FARTHEST = 1e-6, 6.0, 8.0
@@ -71,12 +73,12 @@ def coordinates(candidates: Candidates) -> Floats:
         return np.asarray(log2 - log2[candidates.current])
 
     moves = {name: doublings(name) for name in MOVES}
-    several = nothing if "gpus" not in columns else (columns["gpus"] > 1).astype(np.float64)
+    gpus = columns.get("gpus", nothing)
     ratios = (
         moves["batch_size"] - moves["gpus"],
         moves["cpus"] - moves["gpus"],
         moves["memory_gib"] - moves["batch_size"],
-        2 * (several - several[candidates.current]),
+        *(1.0 * (gpus > node) - (gpus[candidates.current] > node) for node in NODES),
     )
     return np.asarray(np.clip(np.stack((*moves.values(), *ratios), axis=1), -_FARTHEST, _FARTHEST))
 
