@@ -63,6 +63,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     elif policy is not None and {explore, *problem.context.scenarios} <= set(policy.released):
         decided_by = "sac"
         favourite, choice = (by_policy(problem, policy, rows) for rows in (candidates.admissible, problem.allowed))
+        if problem.allowed[favourite]:  # the rule's choice, against which it is weighed, may differ between the two
+            favourite = choice
     else:
         favourite, choice = (by_rule(problem, rows) for rows in (candidates.admissible, problem.allowed))
     step = step_to(problem, choice, favourite)
