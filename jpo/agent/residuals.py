@@ -98,7 +98,7 @@ def residuals_of_job(name: str, candidates: Candidates, prior: Belief, runs: Seq
         row, seconds = row_of_run(candidates, run), run.outcome.duration_seconds
         if run.ended_well and seconds:
             ended.setdefault(row, []).append(math.log(seconds))
-        elif run.status is not RunStatus.STOPPED:
+        elif not run.ended_well and run.status is not RunStatus.STOPPED:
             failures[row] = failures.get(row, 0) + 1
     rows = np.array(sorted({*ended, *failures} - {candidates.current}), dtype=np.int64)
     if candidates.current not in ended or not rows.size:
@@ -132,7 +132,7 @@ def residual_forecast(residuals: Residuals, candidates: Candidates) -> ResidualF
     every = np.ones(len(timed), dtype=np.bool_)
     chance = np.sqrt(residuals.p_fail * (1 - residuals.p_fail) + _FEWEST_FAILS)
     excess, _ = _surface(residuals, every, residuals.failed - residuals.p_fail, chance, points)
-    return ResidualForecast(shift, shift_sd, excess, len(residuals.workloads))
+    return ResidualForecast(shift, shift_sd, excess, len(np.unique(residuals.job)))
 
 
 def bent(draws: Draws, forecast: ResidualForecast, seed: int) -> Draws:
