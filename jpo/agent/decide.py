@@ -58,13 +58,15 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
             *reasons.out_of_failure(problem, choice),
             step_to(problem, choice, choice),
         )
-    if problem.exploring or problem.only_measured:
+    released = policy is not None and {explore, *problem.context.scenarios} <= set(policy.released)
+    if problem.only_measured and not problem.exploring:
         choice = favourite = by_rule(problem, problem.allowed)
-    elif policy is not None and {explore, *problem.context.scenarios} <= set(policy.released):
+    elif policy is not None and released:
         decided_by = "sac"
         favourite, choice = (by_policy(problem, policy, rows) for rows in (candidates.admissible, problem.allowed))
     else:
         favourite, choice = (by_rule(problem, rows) for rows in (candidates.admissible, problem.allowed))
+    favourite = choice if problem.exploring else favourite
     step = step_to(problem, choice, favourite)
     sentences = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
     return Decision(choice, _confidence(problem, choice), decided_by, *sentences, step)
