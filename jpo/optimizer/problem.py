@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import WORSE
-from jpo.agent.budget import compared_costs, reference_values, replenished_budget
+from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
 from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
@@ -57,7 +57,9 @@ def problem_of(
     reference = reference_row(candidates, known.followed_up)
     limit = request.targets.get(LOSS_TARGET)
     broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
-    left = replenished_budget(costs, request.budget)
+    left = budget_left([cost for cost, _ in costs], request.budget)
+    if request.nightly:
+        left = replenished_budget(costs, request.budget)
     lasting = holds_of(candidates, runs, request.named)
     usable = open_to_all = without(candidates, lasting)
     if broken and limit is not None and left >= 0 and request.explore != "off":
@@ -99,7 +101,7 @@ def loss_first(
 ) -> Candidates:
     """The candidates that are likeliest to keep a promised loss which today's values break, for no more money an hour.
 
-    All of them where none is expected to lower it.
+    Where none is expected to lower it at that price, what is not expected to raise it.
     """
     base = candidates.current if reference is None else reference
     time = belief.weights @ (belief.log_time - belief.log_time[:, [base]])
@@ -108,7 +110,7 @@ def loss_first(
     for gentle in (_calmer(candidates) | (belief.runs > 0), belief.weights @ belief.log_time < WORSE):
         rows = rows & gentle if (rows & gentle).any() else rows
     if not rows.any() or belief.val_loss is None:
-        return candidates
+        return replace(candidates, admissible=candidates.admissible & (belief.weights @ belief.log_loss <= 0))
     kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
     return replace(candidates, admissible=rows & (kept >= NEARLY_BEST * kept.max(where=rows, initial=0.0)))
 
@@ -138,7 +140,7 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
 
 def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
     """How many configurations are still to be tried, by the user's word."""
-    asked = int(request.asks_for_trials and request.explore == "on")
+    asked = int(request.nightly and request.explore == "on")
     return max(asked, request.exploration_runs - tries(runs, request.free)) if request.exploration_runs else asked
 
 
