@@ -28,7 +28,7 @@ from jpo.learning.release import (
 from jpo.learning.release import (
     test_job as job_of,
 )
-from jpo.records import Identity
+from jpo.records import Identity, Known
 from tests.learning.test_experience import REQUEST, RUNS
 
 
@@ -180,7 +180,7 @@ def test_a_tested_agent_is_saved_with_its_result_and_decides_where_it_passed(mon
     with open_store("sqlite://") as store:
         shipped = policy_for(store, "safe")
         for runs, released in ((RUNS[:3], ()), (RUNS, DOMAINS)):
-            catch_up(store, Identity("d", "m", "f"), runs, REQUEST, seed=0, now=1.0, budget_seconds=60.0)
+            catch_up(store, Identity("d", "m", "f"), Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
             assert release_if_passed(store, lambda numbers, _what: numbers, now=1.0).released == released
             assert not untested(store)
             saved = store.load_agent(POLICY)
