@@ -7,6 +7,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.learning import continual
+from jpo.learning.continual import Lesson
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
 from jpo.learning.release import Release, ReleaseTest, release_if_passed
@@ -25,9 +26,8 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         request = request_of(job, runs)
         others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
         residuals = residuals_here(store, identity, (*others, *runs), learn=True)
-        learnt = continual.catch_up(
-            store, identity, runs, request, residuals=residuals, seed=seed, now=now, budget_seconds=budget
-        )
+        lesson = Lesson(identity, runs, request, residuals)
+        learnt = continual.catch_up(store, lesson, seed=seed, now=now, budget_seconds=budget)
         lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         lines += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
