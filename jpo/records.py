@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -346,6 +346,12 @@ class Forecast:
     cpu_utilisation: Interval | None = None
 
 
+PolicyName = Literal["sac", "belief", "steering", "reinforce", "mc-dropout", "per-objective", "by-sla"]
+"""Policies that a user can name; "belief" is the belief rule, which needs no training."""
+TRAINED: tuple[PolicyName, ...] = tuple(name for name in get_args(PolicyName) if name != "belief")
+DecidedBy = PolicyName | Literal["user", "rollback", "waiting", "no evidence"]
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Decision of the agent: one candidate, which may be the configuration of today ("keep").
@@ -353,8 +359,8 @@ class Decision:
     Attributes:
         choice: row of the candidate set.
         confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
-        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "waiting" (for the last
-            suggestion's outcome) or "no evidence".
+        decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "waiting" (for the last suggestion's
+            outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
         step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
@@ -363,7 +369,7 @@ class Decision:
 
     choice: int
     confidence: float | None
-    decided_by: Literal["sac", "belief", "user", "rollback", "waiting", "no evidence"]
+    decided_by: DecidedBy
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
     step: Literal["keep", "known", "halve", "try"] = "keep"

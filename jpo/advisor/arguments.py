@@ -1,14 +1,16 @@
-"""Arguments of the library's callers, read into JPO's own records: preference, workload, seed and outcome."""
+"""Arguments of the library's callers, read into JPO's own records: preference, workload, policy, seed and outcome."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from operator import index
-from typing import SupportsFloat
+from typing import SupportsFloat, get_args
 
+from jpo.agent.alternatives.named import as_shipped
+from jpo.agent.policy import Policy
 from jpo.errors import UsageError
-from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus
+from jpo.records import NAMED_PREFERENCES, Identity, Outcome, PolicyName, Preference, RunStatus
 
 
 def preference_of(given: object) -> Preference:
@@ -77,6 +79,21 @@ def budget_of(given: object) -> float:
     if isinstance(given, str) or not isinstance(given, SupportsFloat) or not 0 <= float(given) < math.inf:
         raise UsageError("budget", f"is {given!r:.80}", "give a number of runs, at least 0", code="JPO-E720")
     return float(given)
+
+
+def policy_of(given: object) -> Policy | None:
+    """Policy itself, or the one of that name as it came with JPO; None: the belief rule.
+
+    Raises:
+        UsageError: JPO-E720, an unknown name. StoreError: JPO-E601, JPO-E602, weights that cannot be used.
+    """
+    if given is None or isinstance(given, Policy):
+        return given
+    for name in get_args(PolicyName):
+        if given == name or (given == "shipped" and name == "sac"):
+            return as_shipped(name)
+    names = ", ".join(get_args(PolicyName))
+    raise UsageError("policy", f"{given!r:.80} is unknown", f"write {names}, or give a Policy", code="JPO-E720")
 
 
 def status_of(outcome: Outcome) -> RunStatus:

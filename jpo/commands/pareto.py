@@ -39,7 +39,7 @@ def pareto(
     with open_project(path, settings, now=now, read_only=True) as job:
         known = collect(job)
         request = request_of(job, known.runs)
-        policy = continual.policy_for(job.store, request.explore)
+        policy = continual.policy_for(job.store, request.explore, request.policy)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)
     axes, note = axes_of(names, choices.surrogate)
     limits = {} if reference is None else limits_in(reference, axes, job.currency)

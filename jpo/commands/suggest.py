@@ -50,7 +50,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = request_of(job, known.runs, chosen=chosen)
         known = learn_what_is_new(job, request, known, options)
-        policy = continual.policy_for(job.store, request.explore)
+        policy = continual.policy_for(job.store, request.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs)
@@ -64,7 +64,7 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
     store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
     learning = options.learn and not options.dry_run and seconds > 0
     known = replace(known, residuals=residuals_here(store, identity, (*known.others, *known.runs), learn=learning))
-    if not learning:
+    if not learning or request.policy not in continual.LEARNING:
         return known
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)

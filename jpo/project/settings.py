@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from jpo.project.price_table import PricesTable
-from jpo.records import NAMED_PREFERENCES, Preference
+from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -54,6 +54,18 @@ def auto_or_number(given: object) -> object:
     if given != "auto" and not re.fullmatch("0*[1-9][0-9]*", str(given)):
         raise ValueError(f"{given!r} is neither auto nor a whole number of at least 1")
     return given
+
+
+def reset_rule(given: object) -> object:
+    """evidence, broken-sla, or a duration above 0, in one message for all."""
+    if given in ("evidence", "broken-sla"):
+        return given
+    try:
+        if (every := seconds(given)) > 0:
+            return every
+    except ValueError:
+        pass
+    raise ValueError(f"{given!r} is neither evidence nor broken-sla nor a duration above 0; write e.g. '30d'")
 
 
 def or_a_name(schema: dict[str, Any]) -> None:
@@ -235,15 +247,22 @@ class AgentTable(SettingsTable):
 
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
     many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
-    today's configuration exploring may cost in 20 runs.
+    today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release test put
+    it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or regularly.
     """
 
+    policy: PolicyName = "sac"
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
     horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    resets: Annotated[
+        Literal["evidence", "broken-sla"] | float,
+        BeforeValidator(reset_rule),
+        WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}),
+    ] = "evidence"
 
 
 class CheckTable(SettingsTable):
