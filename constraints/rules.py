@@ -18,6 +18,9 @@ ROUNDING = 1e-9
 """Relative difference that counts as floating-point rounding."""
 
 
+LOSSES = ("val_loss_next", "val_loss_now")
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known besides the values; None: unknown, and the rules that need it find nothing.
@@ -26,6 +29,7 @@ class Facts:
         gpu_memory_gib_now: the most memory of one card that a run with today's values used.
         usd_per_hour_next: price of the proposal's resources by a catalogue, which the guard does not read.
         duration_seconds_next ... val_loss_next: the forecast for the proposal.
+        val_loss_now: the validation loss that is expected of today's values.
     """
 
     gpu_memory_gib_now: float | None = None
@@ -37,12 +41,13 @@ class Facts:
     gpu_utilisation_next: float | None = None
     cpu_utilisation_next: float | None = None
     val_loss_next: float | None = None
+    val_loss_now: float | None = None
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
-            value, least = getattr(self, name), -math.inf if name == "val_loss_next" else 0
+            value, least = getattr(self, name), -math.inf if name in LOSSES else 0
             if value is not None and not (math.isfinite(value) and value >= least):
-                kind = "finite number" if name == "val_loss_next" else "finite number of at least 0"
+                kind = "finite number" if name in LOSSES else "finite number of at least 0"
                 raise ValueError(f"{name} = {value} is not a {kind}; leave out what is not known")
 
 
@@ -224,7 +229,10 @@ def cpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits
 
 
 def val_loss_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast validation loss keeps val_loss_max."""
+    """The forecast validation loss keeps val_loss_max, or lowers a loss of today that does not."""
+    now, then, most = facts.val_loss_now, facts.val_loss_next, limits.val_loss_max
+    if now is not None and then is not None and most is not None and most < now and then < now:
+        return
     words = ("validation loss", "end with a validation loss of", "")
     yield from _missed(proposed, facts.val_loss_next, limits.val_loss_max, "val_loss_within_sla", "val_loss_max", words)
 

@@ -39,24 +39,49 @@ SAME = 1e-6
 
 def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     """Whether two configurations agree in all parameters that both name."""
-    return all(math.isclose(some[name], others[name], rel_tol=SAME) for name in some.keys() & others.keys())
+    for name, value in some.items():  # a loop: thousands of runs are looked through in one answer
+        other = others.get(name, value)
+        if value != other and not math.isclose(value, other, rel_tol=SAME):
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Identity of a recurring job: runs of one identity are compared with each other, others are not."""
+    """Identity of a recurring job: runs of one identity are compared with each other, others are not.
+
+    `hardware` is what it runs on, as its team calls it ("a100", "g5.xlarge"). Where nobody says (None), all of it counts as one.
+    """
 
     dataset: str
     model: str
     framework: str
+    hardware: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("dataset", "model", "framework"):
             if not getattr(self, name).strip():
                 raise ValueError(f"{name} is empty; every workload has a dataset, a model and a framework")
+        if self.hardware is not None and not self.hardware.strip():
+            raise ValueError("hardware is empty; leave it out where it is not known")
 
     def __str__(self) -> str:
-        return f"{self.dataset}/{self.model}/{self.framework}"
+        job = f"{self.dataset}/{self.model}/{self.framework}"
+        return f"{job} on {self.hardware}" if self.hardware else job
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Its parts by name, without hardware where nobody says it: labels of its metrics, and how documents name it."""
+        job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
+        return {**job, "hardware": self.hardware} if self.hardware else job
+
+    def includes(self, other: Identity) -> bool:
+        """Whether runs of the other are this one's own: of the same job, on any hardware where this one names none."""
+        return self == other or (self.hardware is None and other.is_sibling_of(self))
+
+    def is_sibling_of(self, other: Identity) -> bool:
+        """Whether it is the same job on other hardware."""
+        return self != other and self == replace(other, hardware=self.hardware)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +189,19 @@ class Outcome:
     stopped: bool | None = None
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for name in self.__slots__:
+            value = getattr(self, name)
             if value is None:
                 continue
-            if f.name in ("converged", "stopped"):
-                object.__setattr__(self, f.name, _as_bool(f.name, value))
+            if name in ("converged", "stopped"):
+                object.__setattr__(self, name, _as_bool(name, value))
                 continue
             if not math.isfinite(value):
-                raise ValueError(f"{f.name} = {value} is not a finite number; leave out what was not measured")
-            if value < 0 and f.name not in ("train_loss", "val_loss"):
-                raise ValueError(f"{f.name} = {value} is negative")
-            if value > 1 and f.name in ("gpu_utilisation", "cpu_utilisation"):
-                raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95% is 0.95")
+                raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
+            if value < 0 and name not in ("train_loss", "val_loss"):
+                raise ValueError(f"{name} = {value} is negative")
+            if value > 1 and name in ("gpu_utilisation", "cpu_utilisation"):
+                raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
 
 
 def _as_bool(name: str, value: object) -> bool:
@@ -349,7 +374,7 @@ class Forecast:
 PolicyName = Literal["sac", "belief", "steering", "reinforce", "mc-dropout", "per-objective", "by-sla"]
 """Policies that a user can name; "belief" is the belief rule, which needs no training."""
 TRAINED: tuple[PolicyName, ...] = tuple(name for name in get_args(PolicyName) if name != "belief")
-DecidedBy = PolicyName | Literal["user", "rollback", "waiting", "no evidence"]
+DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,9 +383,11 @@ class Decision:
 
     Attributes:
         choice: row of the candidate set.
-        confidence: probability, under the belief, that the choice is not worse than today by more than a tenth; None if unknown.
-        decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "waiting" (for the last suggestion's
-            outcome) or "no evidence".
+        confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to
+            be safe: it ends well, costs no more than a tenth more than today, keeps the validation loss. Any other change claims
+            to be better than today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
+        decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
+            "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
         step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
@@ -561,6 +588,7 @@ class Known:
     Attributes:
         runs: all on record, oldest first.
         others: the newest runs of other workloads: what they were like says something about this one.
+        siblings: the newest runs of the same job on other hardware, which `others` leaves out.
         fresh: those of `runs` that were new.
         followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
         untried: the newest suggestion that changed something, if no run has started and ended since.
@@ -581,6 +609,7 @@ class Known:
     residuals: Residuals | None = None
     evidence: Evidence = NO_EVIDENCE
     codes: tuple[str, ...] = ()
+    siblings: tuple[Run, ...] = ()
 
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""
@@ -631,6 +660,9 @@ class Draws:
         log_utilisation: busy share of what was allotted (GPUs, else CPUs).
         log_power: electric power of one accelerator.
         fails: True where the job diverges, runs out of memory or never reaches what it must.
+        log_throughput: samples per second, so that log_time + log_throughput is the work; None: not told apart.
+    and of shape (J,):
+        to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
     """
 
     log_time: Floats
@@ -638,6 +670,8 @@ class Draws:
     log_utilisation: Floats
     log_power: Floats
     fails: Bools
+    log_throughput: Floats | None = None
+    to_target: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -656,6 +690,7 @@ class Belief:
         effective_share: effective sample size of the particles / J, in 0..1: small means that the prior does not fit.
         knows_utilisation: False while no run has measured any: log_utilisation is then the simulator's alone.
         loss_runs: shape (K,), how many of `runs` measured a validation loss; None: all of them.
+        time_runs: shape (K,), how many runs say how long it takes there, where some parameters do not matter; None: `runs`.
     """
 
     weights: Floats
@@ -674,6 +709,7 @@ class Belief:
     effective_share: float
     knows_utilisation: bool
     loss_runs: Ints | None = None
+    time_runs: Ints | None = None
 
     @property
     def tried(self) -> Bools:

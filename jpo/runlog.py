@@ -69,8 +69,8 @@ class RunLog:
         self._parameters = {name: str(value) for name, value in parameters.items() if value is not None}
         self._settings = {k: text for k, value in settings.items() if value is not None and (text := str(value).strip())}
         get = self._settings.get
-        place = {"pod": get("POD_NAME"), "namespace": get("POD_NAMESPACE"), "hostname": socket.gethostname()}
-        self._place = {label: text for label, text in place.items() if text}
+        place = {"pod": get("POD_NAME"), "namespace": get("POD_NAMESPACE"), "hardware": get("JPO_HARDWARE")}
+        self._place = {label: text for label, text in {**place, "hostname": socket.gethostname()}.items() if text}
         name = get("JPO_RUN_ID", f"{model}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
         self.run_id = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:128].lstrip(".") or "run"  # safe in paths and URLs
         self.path: Path | None = None

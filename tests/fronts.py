@@ -7,10 +7,13 @@ from dataclasses import replace
 from made import DIGITS
 
 from jpo.optimizer.front import Front, Point, Volumes
+from jpo.optimizer.surrogate import FailureChance
 from jpo.records import Interval
 
 TODAY = {"batch_size": 16.0, "gpus": 1.0}
 TIME, COST = "duration_seconds", "cost_usd"
+SIMULATED = "from simulated jobs; none of 7 runs here failed"
+SELDOM = FailureChance(0.01, SIMULATED)
 
 
 def fact(batch_size: float, seconds: float, cost: float, **changes: object) -> Point:
@@ -20,7 +23,7 @@ def fact(batch_size: float, seconds: float, cost: float, **changes: object) -> P
 def guess(batch_size: float, seconds: float, cost: float, **changes: object) -> Point:
     values = {TIME: seconds, COST: cost}
     bounds = {quantity: Interval(value, 0.8 * value, 1.25 * value) for quantity, value in values.items()}
-    return replace(Point({**TODAY, "batch_size": batch_size}, 0, values, bounds, p_fail=0.01), **changes)
+    return replace(Point({**TODAY, "batch_size": batch_size}, 0, values, bounds, failure=SELDOM), **changes)
 
 
 FRONT = Front(
@@ -29,7 +32,14 @@ FRONT = Front(
     points=(
         fact(64, 7200, 8.0, on_front=True),
         fact(16, 14400, 9.0, marks=("today",), breaks=("cost_max",)),
-        guess(128, 5400, 7.0, on_expected_front=True, marks=("suggested", "prefer time", "prefer night"), p_fail=0.12),
+        guess(
+            128,
+            5400,
+            7.0,
+            on_expected_front=True,
+            marks=("suggested", "prefer time", "prefer night"),
+            failure=FailureChance(0.12, SIMULATED),
+        ),
         guess(256, 7000, 6.0, on_expected_front=True),
     ),
     today=TODAY,

@@ -128,9 +128,20 @@ def test_the_csv_log_of_the_guide_can_be_read(tmp_path: Path) -> None:
 
 
 def test_the_library_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+    assert "batch_size" in printed_by("from jpo import", capsys)
+
+
+def test_the_environment_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("gymnasium", reason='gymnasium not found: pip install "jpo[simulate]"')
+    assert "memory_utilisation" in printed_by("import gymnasium", capsys)
+
+
+def printed_by(start: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the guide's example that begins like this prints."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guide.md").read_text(), re.DOTALL)
+    (block,) = (block for block in blocks if block.startswith(start))
     exec(compile(block, "docs/guide.md", "exec"), {})  # noqa: S102 - the documentation's own code
-    assert "batch_size" in capsys.readouterr().out
+    return capsys.readouterr().out
 
 
 def test_the_capture_in_the_readme_is_what_the_demo_prints(

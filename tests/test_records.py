@@ -79,3 +79,22 @@ def test_run_refuses_parameters_that_are_no_numbers_and_an_empty_id() -> None:
 def test_what_a_run_does_not_report_had_the_usual_value_and_the_rest_stays() -> None:
     run = Run("r", DIGITS, {"cpus": 2.0}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
     assert run.completed({"cpus": 8.0, "gpus": 1.0}).parameters == {"cpus": 2.0, "gpus": 1.0}
+
+
+def test_siblings_are_the_same_job_on_other_hardware() -> None:
+    here, there, anywhere = (Identity("d", "m", "f", hardware) for hardware in ("t4", "a100", None))
+    assert here.is_sibling_of(there)
+    assert anywhere.is_sibling_of(here)
+    assert not here.is_sibling_of(here)
+    assert not here.is_sibling_of(Identity("d", "other", "f", "a100"))
+    assert [anywhere.includes(there), here.includes(here), here.includes(there), here.includes(anywhere)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert (str(here), str(anywhere)) == ("d/m/f on t4", "d/m/f")
+    assert anywhere.labels == {"dataset": "d", "model": "m", "framework": "f"}
+    assert here.labels == {**anywhere.labels, "hardware": "t4"}
+    with pytest.raises(ValueError, match="hardware is empty"):
+        Identity("d", "m", "f", " ")

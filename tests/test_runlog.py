@@ -534,3 +534,12 @@ def test_the_file_needs_nothing_but_an_old_python() -> None:
     imported = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {(node.module or "").split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported <= sys.stdlib_module_names
+
+
+def test_hardware_is_a_label_and_a_head_line_where_it_is_said(tmp_path: Path) -> None:
+    settings = {"JPO_RUNLOG_DIR": str(tmp_path), "JPO_HARDWARE": "a100"}
+    with RunLog(dataset="d", model="m", framework="f", parameters={}, settings=settings) as log:
+        log.epoch(1, 0.5)
+    assert log.path is not None
+    assert "# hardware=a100\n" in log.path.read_text()
+    assert b'hardware="a100"' in log.exposition()

@@ -27,9 +27,10 @@ from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
+from jpo.forecast.evidence.plausibility import plausible
 from jpo.optimizer.advise import advise_among
 from jpo.optimizer.installation import residuals_of_workloads
-from jpo.optimizer.prior import Prior, believe, prior_of
+from jpo.optimizer.prior import Prior, believe, prior_of, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import (
     Belief,
@@ -47,7 +48,9 @@ from jpo.records import (
     same,
 )
 
-FinishedRun = Run | tuple[Configuration, Outcome] | tuple[str | Identity, Configuration, Outcome]
+Workload = str | Mapping[str, str | None] | Identity
+"""A name ("dataset/model/framework" where it has three parts), or its parts by name, with the hardware where it is known."""
+FinishedRun = Run | tuple[Configuration, Outcome] | tuple[Workload, Configuration, Outcome]
 """A finished run: of this workload as (parameters, outcome), of any one as (workload, parameters, outcome), or as recorded."""
 
 
@@ -60,7 +63,7 @@ class NextConfiguration:
         forecast: what is expected of one run with them; None where no evidence supports a number.
         reasons: one sentence for each thing that decided it, most important first.
         confidence: probability, under the belief, that it is not worse than `current` by more than a tenth; None if unknown.
-        decided_by: "sac", "belief", another named policy, or "no evidence" (then `parameters` is `current`: it gives the reference).
+        decided_by: "sac", "belief", another policy, or "no evidence" (then `parameters` is `current`: it gives the reference).
         codes: stable reason codes (docs/codes.md).
     """
 
@@ -81,8 +84,8 @@ class Advisor:
         current: today's configuration, the reference of everything. It may be outside the space: then it is suggested only until
             it has ended well once, and with explore = "off" until a configuration of the space has.
         preference: "time", "cost", "efficiency", "balanced", or weights of time, cost, efficiency and loss that sum to 1.
-        workload: a name ("dataset/model/framework" where it has three parts) or an Identity, by which runs of this job are told
-            from others in `history`.
+        workload: see `Workload`, by which runs of this job are told from others in `history`. Those of the same job on other
+            hardware count almost like its own, relative to each other.
         seed: of the simulated jobs, at least 0. The same seed and runs give the same answer, in every process.
         explore: "off", "safe" or "on", see `jpo.agent.decide`.
         horizon_runs: how many runs the job will have in all, those told included; None: not known.
@@ -104,7 +107,7 @@ class Advisor:
         space: Space,
         current: Configuration,
         preference: str | Mapping[str, float] | Preference = "balanced",
-        workload: str | Identity | None = None,
+        workload: Workload | None = None,
         seed: int = 0,
         explore: Literal["off", "safe", "on"] = "safe",
         history: Iterable[FinishedRun] = (),
@@ -133,7 +136,9 @@ class Advisor:
         self._policy = policy_of(policy)
         self._prior = prior
         self._runs: list[Run] = []
+        self._believable: tuple[Run, ...] | None = None
         self._others: list[Run] = []
+        self._siblings: list[Run] = []
         self._believed: tuple[bytes, Prior] | None = None
         self._residuals: tuple[int, Residuals | None] = (0, None)
         if not isinstance(history, Iterable):
@@ -162,9 +167,9 @@ class Advisor:
             exploration_runs=self._exploration_runs,
             budget=self._budget,
         )
-        elsewhere = (run for run in self._runs[-BUDGET_RUNS:] if not same(run.parameters, self._current))
+        elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
-        known = Known(tuple(self._runs), followed_up=followed_up, residuals=self._of_earlier_jobs())
+        known = Known(self._evidence, followed_up=followed_up, residuals=self._of_earlier_jobs())
         advice = advise_among(candidates, belief, request, known, self._policy)
         decision, forecast = advice.decision, advice.next
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
@@ -197,13 +202,21 @@ class Advisor:
         candidates, belief = self._posterior()
         return self._meaning(Problem(candidates, belief, self._preference).acquisition.incumbent, candidates)
 
+    @property
+    def _evidence(self) -> tuple[Run, ...]:
+        """The runs without what cannot be believed of them."""
+        if self._believable is None:
+            self._believable, _ = plausible(self._runs)
+        return self._believable
+
     def _posterior(self) -> tuple[Candidates, Belief]:
         """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
-        candidates = candidates_among(self._space, self._current, self._runs)
+        candidates = candidates_among(self._space, self._current, self._evidence, self._siblings)
         key = candidates.values.tobytes()
         if self._believed is None or self._believed[0] != key:
-            self._believed = key, self._prior(candidates, self._seed, self._others)
-        return candidates, believe(self._believed[1], candidates, self._runs)
+            prior = self._prior(candidates, self._seed, self._others)
+            self._believed = key, with_siblings(prior, candidates, self._siblings, self._seed)
+        return candidates, believe(self._believed[1], candidates, self._evidence)
 
     def _of_earlier_jobs(self) -> Residuals | None:
         """What the other workloads of the history did that simulated jobs do not; worked out when there are more of them."""
@@ -238,6 +251,8 @@ class Advisor:
             values = {name: value for name, value in entry.parameters.items() if name in self._space.names}
             if entry.identity == self._identity:
                 self._add(values, entry.outcome, entry.status)
+            elif entry.identity.is_sibling_of(self._identity):
+                self._siblings.append(replace(entry, parameters={**self._current, **values}))
             else:
                 self._others.append(entry)
             return
@@ -251,14 +266,19 @@ class Advisor:
             return
         self._space = self._space.knowing(parameters)
         ours = {name: value for name, value in parameters.items() if name in self._space.names}
-        numbers, number = self._space.numbers(ours), len(self._others)
-        self._others.append(Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told"))
+        numbers, number = self._space.numbers(ours), len(self._others) + len(self._siblings)
+        run = Run(str(number), identity, numbers, status_of(outcome), None, float(number), outcome, "told")
+        if identity.is_sibling_of(self._identity):
+            self._siblings.append(run.completed(self._current))
+        else:
+            self._others.append(run)
 
     def _add(self, values: Mapping[str, float], outcome: Outcome, status: RunStatus) -> None:
         """The order in which runs are told is their age: recorded times and told runs are not compared."""
         number = len(self._runs)
         run = Run(str(number), self._identity, {**self._current, **values}, status, None, float(number), outcome, "told")
         self._runs.append(run)
+        self._believable = None
 
 
 def _keeping(candidates: Candidates) -> Candidates:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jpo.advisor.space import NumberedSpace
 from jpo.agent.action import CandidateRules, propose_candidates
 from jpo.cost import Prices, log_rate
+from jpo.cost.price import RESOURCES
 from jpo.records import Candidates, Run
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
 
 LARGEST = 2500
 """Most configurations of a space that is weighed whole; from a larger one, moves around the best known ones are taken."""
@@ -20,8 +25,14 @@ MOST_OUTSIDE, FASTEST = 200, 50
 newest, and in a large space also the fastest."""
 
 
-def candidates_among(choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run]) -> Candidates:
-    """The candidate set of a space: all of it while it is small, else as `propose_candidates` says."""
+def candidates_among(
+    choices: NumberedSpace, current: Mapping[str, float], runs: Sequence[Run], siblings: Sequence[Run] = ()
+) -> Candidates:
+    """The candidate set of a space: all of it while it is small, else as `propose_candidates` says.
+
+    Args:
+        siblings: runs of the same job on other hardware, with a value for every parameter like `runs`.
+    """
     listed = choices.listed if choices.listed is not None else _product(choices)
     if listed is None:
         return propose_candidates(
@@ -30,16 +41,29 @@ def candidates_among(choices: NumberedSpace, current: Mapping[str, float], runs:
             CandidateRules(choices.names, choices.ladders),
             admissible=lambda values: all(values[name] in choices.ladders[name] for name in choices.names),
             log_rate=lambda values: log_rate(values, Prices()),
+            siblings=siblings,
         )
     rows = {tuple(configuration.values()): True for configuration in listed}
     now = tuple(current.values())
     rows.setdefault(now, False)
-    outside = dict.fromkeys(row for row in (tuple(run.parameters.values()) for run in reversed(runs)) if row not in rows)
+    outside = dict.fromkeys(
+        row for row in (tuple(run.parameters.values()) for run in reversed([*siblings, *runs])) if row not in rows
+    )
     rows.update(dict.fromkeys(itertools.islice(outside, MOST_OUTSIDE), False))
     grid = np.array(list(rows), dtype=np.float64)
-    rates = np.array([log_rate(dict(zip(choices.names, row, strict=True)), Prices()) for row in rows])
+    rates = _log_rates(choices.names, grid)
     today = list(rows).index(now)
     return Candidates(choices.names, grid, today, np.array(list(rows.values())), rates - rates[today], priced=False)
+
+
+def _log_rates(names: Sequence[str], rows: Floats) -> Floats:
+    """Natural log of the price per hour of each row, (K,); each combination of resources is priced once."""
+    resources = [name for name in names if name in RESOURCES]
+    if not resources:
+        return np.zeros(len(rows))
+    allotted, at = np.unique(rows[:, [names.index(name) for name in resources]], axis=0, return_inverse=True)
+    rates = np.array([log_rate(dict(zip(resources, map(float, row), strict=True)), Prices()) for row in allotted])
+    return np.asarray(rates[at.reshape(-1)])
 
 
 def _newest_and_fastest(runs: Sequence[Run]) -> Sequence[Run]:

@@ -4,8 +4,7 @@ In the order of the story:
 
     action.py               the configurations between which to choose; rows.py: which row of them a configuration or a run is
     preference.py           several objectives -> one
-    acquisition.py          acquisition values of each candidate, and the belief rule
-    knowledge_gradient.py   what a trial would teach
+    acquisition.py          acquisition values of each candidate, and the belief rule; horizon.py: the runs it looks ahead
     budget.py               what following the agent has cost so far, and what is left to spend
     context.py              what else is known of the next run: runs and money left, what will change, what has changed
     change_detection.py     whether the forecasts miss as they do when the world has changed

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.horizon import UNTOLD
-from jpo.agent.knowledge_gradient import MOST, knowledge_gain
 from jpo.agent.preference import FAILURE_CHARGE, scalarise
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ class AcquisitionValues:
         p_better: probability that it ends well and is better than the incumbent.
         p_worse, p_worse_today: probability that it fails or is more than a tenth worse than the incumbent, than today.
         improvement: expected gain over the incumbent, in multiples of its cost, losses counted as none.
-        knowledge: expected gain of the best choice once one more run there is known; 0 for what was tried.
         p_optimum: probability that it is the best of all that may be used.
         horizon: further runs which a better configuration is taken to serve.
         score: the belief rule's number; the smallest is its choice.
@@ -59,15 +57,13 @@ class AcquisitionValues:
     p_worse: Floats
     p_worse_today: Floats
     improvement: Floats
-    knowledge: Floats
     p_optimum: Floats
     horizon: float
     score: Floats
 
     def within(self, horizon: float) -> AcquisitionValues:
         """The same, weighed with another horizon."""
-        less = self.horizon - horizon
-        return replace(self, horizon=horizon, score=self.score + less * np.maximum(self.improvement, self.knowledge))
+        return replace(self, horizon=horizon, score=self.score + (self.horizon - horizon) * self.improvement)
 
 
 def acquisition_values(
@@ -81,8 +77,8 @@ def acquisition_values(
             worse. Against today's, each change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm
             half as frequent again.
 
-    The score is E[C_k] - H max(E[max(C_incumbent - C_k, 0)], knowledge gain) + WORTH, all but the first term for untried k only:
-    what the next run costs, less what the H runs after it would save if it turned out better, or by what it tells of the others.
+    The score is E[C_k] - H E[max(C_incumbent - C_k, 0)] + WORTH, all but the first term for untried k only: what the next run
+    costs, less what the H runs after it would save if it turned out better.
     """
     w = belief.weights
     objective = log_objective(belief, preference, reference)  # (J, K)
@@ -93,7 +89,6 @@ def acquisition_values(
     mean = w @ log_ratio
     expected = p_ok * (w @ ratio) + belief.p_fail * FAILURE_CHARGE
     improvement = np.where(belief.tried, 0.0, p_ok * (w @ np.maximum(1 - ratio, 0)))
-    knowledge = _knowledge(ratio, expected - UNTOLD * improvement, belief, candidates)
     return AcquisitionValues(
         incumbent=incumbent,
         expected=expected,
@@ -103,10 +98,9 @@ def acquisition_values(
         p_worse=_p_harm(log_ratio, w, belief.p_fail, incumbent, interval_factor=interval_factor),
         p_worse_today=_p_harm(today, w, belief.p_fail, candidates.current, interval_factor=interval_factor),
         improvement=improvement,
-        knowledge=knowledge,
         p_optimum=_p_optimum(log_ratio, w, candidates.admissible),
         horizon=UNTOLD,
-        score=expected - UNTOLD * np.maximum(improvement, knowledge) + WORTH * ~belief.tried,
+        score=expected - UNTOLD * improvement + WORTH * ~belief.tried,
     )
 
 
@@ -134,28 +128,17 @@ def p_beyond(
     return _p_harm(today, belief.weights, fails, candidates.current, math.log1p(allowance), interval_factor)
 
 
-def _knowledge(ratio: Floats, promising: Floats, belief: Belief, candidates: Candidates) -> Floats:
-    """Shape (K,), for the most promising ones that were not tried; what failed whenever it was tried is no choice afterwards."""
-    gain = np.zeros(len(promising))
-    untried = candidates.admissible & ~belief.tried
-    rows = np.flatnonzero(untried)[np.argsort(promising[untried], kind="stable")[:MOST]]
-    eligible = candidates.admissible & ~((belief.failures > 0) & (belief.runs == 0))
-    if rows.size and eligible.any():
-        cost = np.where(belief.fails & (belief.runs == 0), FAILURE_CHARGE, ratio)
-        gain[rows] = knowledge_gain(cost, belief.weights, rows, eligible)
-    return gain
-
-
 def log_objective(belief: Belief, preference: Preference, reference: int | None = None) -> Floats:
     """Log objective of every particle, shape (J, K); what no run has measured has no say, whatever the simulator thinks.
 
     Args:
         reference: row against which the validation loss is measured, see `acquisition_values`; None = today's.
     """
-    loss = belief.log_loss if belief.val_loss is not None else np.zeros_like(belief.log_loss)
-    if reference is not None:
+    nothing = np.zeros((1, 1))  # broadcast: half of the time of an answer would go into zeros
+    loss = belief.log_loss if belief.val_loss is not None else nothing
+    if reference is not None and belief.val_loss is not None:
         loss = loss - loss[:, [reference]]
-    utilisation = belief.log_utilisation if belief.knows_utilisation else np.zeros_like(belief.log_utilisation)
+    utilisation = belief.log_utilisation if belief.knows_utilisation else nothing
     return scalarise(belief.log_time, belief.log_cost, utilisation, loss, preference)
 
 

@@ -37,6 +37,8 @@ DOUBLINGS = {"batch_size": 3, "gpus": 2}
 MOST_STEPS = 16
 """Ladder steps of each parameter in a move of several: two long lists of choices have millions of pairs."""
 
+MOST_ELSEWHERE = 100
+"""Newest configurations of siblings that become rows: each is one more to weigh."""
 POWERS = {"linear": 1.0, "sqrt": 0.5}
 """How a parameter may follow another one."""
 
@@ -76,6 +78,7 @@ def propose_candidates(
     admissible: Callable[[Parameters], bool],
     log_rate: Rate,
     limit: int = 200,
+    siblings: Sequence[Run] = (),
 ) -> Candidates:
     """Candidate set: the configurations between which the agent chooses.
 
@@ -85,16 +88,19 @@ def propose_candidates(
         admissible: whether a configuration may be proposed (limits, guard).
         log_rate: natural log of a configuration's price per hour, in any unit.
         limit: most rows, not counting those that were run.
+        siblings: runs of the same job on other hardware. What was run there is a row, too, and the best there one to start from.
 
     Returns:
         Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
     """
     names, ladders, follow = _names(current), rules.ladders(current), rules.followers
     measured = [(_row({**current, **run.parameters}, names), run) for run in runs]
-    best = _best(measured, names, log_rate)
-    bases = [current, *([{**current, **{name: best[name] for name in ladders}}] if best else [])]
+    elsewhere = [(_row({**current, **run.parameters}, names), run) for run in siblings]
+    best = [_best(measured, names, log_rate), *_best_elsewhere(elsewhere, names, log_rate)]
+    bases = [current, *({**current, **{name: one[name] for name in ladders}} for one in best if one)]
     rows: dict[Row, bool] = {}
-    for row in (_row(current, names), *(row for row, _ in measured)):
+    newest = itertools.islice(dict.fromkeys(row for row, _ in reversed(elsewhere)), MOST_ELSEWHERE)
+    for row in (_row(current, names), *(row for row, _ in measured), *newest):
         if row not in rows:
             stays = _stays(row, current, names, rules.free) and _follows(row, current, names, follow)
             rows[row] = stays and admissible(_values(row, names))
@@ -223,6 +229,12 @@ def _best(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rat
         if run.ended_well and (seconds := run.outcome.duration_seconds)
     ]
     return min(measurements, key=lambda pair: pair[0])[1] if measurements else None
+
+
+def _best_elsewhere(measured: list[tuple[Row, Run]], names: tuple[str, ...], log_rate: Rate) -> Iterator[Parameters | None]:
+    """The best configuration on each hardware: durations of two are not compared."""
+    for hardware in dict.fromkeys(run.identity for _, run in measured):
+        yield _best([pair for pair in measured if pair[1].identity == hardware], names, log_rate)
 
 
 def _row(values: Parameters, names: tuple[str, ...]) -> Row:

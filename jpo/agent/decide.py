@@ -1,7 +1,7 @@
 """Decision: one candidate, or keep. Never without a reference run, never beyond what `explore` allows; always with reasons.
 
     off     only what was measured and is better than today by more than the noise, or confirmed by a second run
-    safe    also what, with the stated confidence, costs no more than what is left of the budget: exploring may cost one run of
+    safe    also what, with the stated confidence, costs no more than what is left of the budget: exploring may cost two runs of
             today's configuration in 20 runs, and what earlier suggestions saved may be spent too
     on      anything admissible, while there is a budget
 
@@ -18,13 +18,15 @@ Source of `safe`: Wu et al., "Conservative Bandits", ICML 2016 (explore only wha
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from jpo.agent import reasons
 from jpo.agent.departure import of_policy
-from jpo.agent.problem import Problem, known_best
+from jpo.agent.problem import Problem
+from jpo.agent.safety.claim import p_nothing_better
 from jpo.agent.state import observe
 from jpo.records import Decision
 
@@ -59,23 +61,32 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
             *reasons.out_of_failure(problem, choice),
             step_to(problem, choice, choice),
         )
-    if problem.only_measured:
-        choice = favourite = known_best(problem)
-    elif policy is not None and policy.decides(explore, *problem.context.scenarios):
-        decided_by = policy.name
-        favourite, choice = (by_policy(problem, policy, rows) for rows in (candidates.admissible, problem.allowed))
-    else:
-        favourite, choice = (by_rule(problem, rows) for rows in (candidates.admissible, problem.allowed))
+    pick = partial(by_rule, problem)
+    if policy is not None and policy.decides(explore, *problem.context.scenarios):
+        decided_by, pick = policy.name, partial(by_policy, problem, policy)
+    choice = pick(problem.allowed)
+    favourite = choice if problem.exploring or problem.only_measured else pick(candidates.admissible)
     step = step_to(problem, choice, favourite)
     sentences, codes = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
     if policy is not None and decided_by == policy.name:
         for sentence, code in of_policy(problem, policy, problem.allowed, choice):
             sentences, codes = (*sentences, sentence), (*codes, code)
+    elif policy is not None and policy.withdrawn:
+        sentences, codes = (*sentences, policy.withdrawn), (*codes, "JPO-W633")
     return Decision(choice, _confidence(problem, choice), decided_by, sentences, codes, step)
 
 
 def _confidence(problem: Problem, choice: int) -> float:
-    return 1 - float(problem.acquisition.p_worse_today[choice])
+    if choice != problem.candidates.current:
+        return float(problem.p_claim[choice])
+    return p_nothing_better(
+        problem.belief,
+        problem.candidates,
+        problem.preference,
+        problem.open_rows & (np.arange(len(problem.open_rows)) != choice),
+        reference=choice if problem.reference is None else problem.reference,
+        interval_factor=problem.interval_factor,
+    )
 
 
 def in_failure(problem: Problem) -> bool:

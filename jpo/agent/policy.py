@@ -68,6 +68,7 @@ class Policy:
         members: weights of each member, tensors named and shaped as SHAPES says; from them learning goes on.
         released: domains (settings of `explore`, scenarios) in which it passed the release test, and may decide.
         card: how it was made: command, seeds and figures, for reports.
+        withdrawn: why real runs took its release away; "" where they did not.
         margin: runs that a departure must save, beyond a standard deviation of the ensemble.
         name: by which users know it; another than SAC is one of alternatives/.
         judge: how many runs each candidate surely saves, (K, WIDTH) and what is allowed -> (K,).
@@ -77,6 +78,7 @@ class Policy:
     released: tuple[str, ...]
     card: Mapping[str, Any]
     margin: float = MARGIN
+    withdrawn: str = ""
     name: PolicyName = "sac"
     judge: Judge = surely_saved
 

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, p_beyond
-from jpo.agent.budget import BUDGET
+from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context
+from jpo.agent.safety.claim import p_claim
+from jpo.agent.safety.holds import Hold, held
+from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Preference
+    from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 Explore = Literal["off", "safe", "on"]
+PATIENCE = 5
+"""Equal answers after which a job stands still, and one trial is run although its chance is below `min_confidence`."""
+EVEN = 0.5
+"""It must be safe to try with at least this chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +45,11 @@ class Problem:
         budget_left: what is left of it, and of what was saved; negative when it is overspent.
         exploration_runs_left: how many configurations are still to be tried, even where none is expected to pay off.
         context: what else is known of the next run.
+        holds: what keeps candidates from being run now, besides the guard. Those that last are not admissible any more.
+        quality_floor: by which share the validation loss may be worse than the reference's; None = as the preference says.
+        min_confidence: least chance of its claim with which anything is written under "safe", in 0..1.
+        loss_interval_factor: the calibration watch's factor of validation losses.
+        repeated: how many runs in a row had today's values.
     """
 
     candidates: Candidates
@@ -51,11 +63,19 @@ class Problem:
     budget_left: float = BUDGET
     exploration_runs_left: int = 0
     context: Context = UNKNOWN
+    holds: tuple[Hold, ...] = ()
+    quality_floor: float | None = None
+    min_confidence: float = 0.0
+    loss_interval_factor: float = 1.0
+    repeated: int = 0
 
-    def under(self, *, explore: Explore | None = None, context: Context | None = None) -> Problem:
+    def under(
+        self, *, explore: Explore | None = None, context: Context | None = None, exploration_runs_left: int | None = None
+    ) -> Problem:
         """The same problem with another boldness or in another context; the candidates are not weighed again."""
-        other = replace(self, explore=explore or self.explore, context=context or self.context)
-        vars(other)["weighed"] = self.weighed
+        left = self.exploration_runs_left if exploration_runs_left is None else exploration_runs_left
+        other = replace(self, explore=explore or self.explore, context=context or self.context, exploration_runs_left=left)
+        vars(other).update({name: value for name, value in vars(self).items() if name in ("weighed", "p_claim")})
         return other
 
     @cached_property
@@ -76,11 +96,75 @@ class Problem:
         return self.explore == "off" or self.budget_left < 0
 
     @cached_property
+    def p_claim(self) -> Floats:
+        """Chance of the claim of each candidate, shape (K,): it ends well, better than today, with the validation loss kept."""
+        return p_claim(
+            self.belief,
+            self.candidates,
+            self.preference,
+            reference=self.candidates.current if self.reference is None else self.reference,
+            interval_factor=self.interval_factor,
+            loss_interval_factor=self.loss_interval_factor,
+            tolerance=self.quality_floor,
+        )
+
+    @property
+    def sure(self) -> Bools:
+        """Rows with enough confidence to be written under `explore` "safe", shape (K,); today's is not written."""
+        if self.min_confidence <= 0:
+            return np.ones(len(self.candidates.values), dtype=np.bool_)
+        known_well = self.belief.runs > 0
+        if self.belief.failures[self.candidates.current] and not self.belief.runs[self.candidates.current]:
+            return np.asarray((self.p_claim >= self.min_confidence) | known_well)
+        return np.asarray((self.p_claim >= self.min_confidence) | self._is(self.candidates.current))
+
+    @property
+    def exploring(self) -> bool:
+        """Whether something untried is to be run, whether or not it is expected to pay off: asked for, or earned."""
+        return self.explore != "off" and (self.exploration_runs_left > 0 or self.earned)
+
+    @cached_property
+    def earned(self) -> bool:
+        """Whether standing still has earned a trial: PATIENCE equal answers under "safe", and a share of the budget left."""
+        patient = self.min_confidence > 0 and self.repeated > 0 and self.repeated % PATIENCE == 0
+        return self.explore == "safe" and patient and self.budget_left >= SHARE * self.budget and self.next_trial is not None
+
+    @cached_property
+    def open_rows(self) -> Bools:
+        """Admissible rows that nothing holds, shape (K,); under `explore` "on" only lasting holds count."""
+        return np.asarray(self.candidates.admissible & ~held(self.holds, lasting=self.explore == "on"))
+
+    @cached_property
+    def next_trial(self) -> int | None:
+        """The most informative row that was not run yet, by what it may gain for its cost; None: none is left.
+
+        What is likely to fail comes last where trials were asked for; else it must be safe to try.
+        """
+        rows = self.open_rows & ~self.belief.tried
+        if self.exploration_runs_left or self.explore == "on":
+            likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
+            rows = likely if likely.any() else rows
+        else:
+            rows = rows & (self.p_claim >= min(EVEN, self.min_confidence))
+        gain = self.acquisition.improvement / self.acquisition.expected
+        return int(np.argmax(np.where(rows, gain, -np.inf))) if rows.any() else None
+
+    @cached_property
     def allowed(self) -> Bools:
-        """Rows that may be run next, shape (K,): the best known one alone, or what `may_try` says."""
+        """Rows that may be run next, shape (K,): the best known one, the trial that was asked for, or what `may_try` says."""
+        if self.exploring and self.next_trial is not None:
+            return self._is(self.next_trial)
         if self.only_measured:
-            return np.equal(np.arange(len(self.candidates.values)), known_best(self))
+            best = known_best(self)
+            return self._is(best if self.explore != "safe" or self.sure[best] or not self._may_stay else self.candidates.current)
         return may_try(self)
+
+    @property
+    def _may_stay(self) -> bool:
+        return bool(self.candidates.admissible[self.candidates.current])
+
+    def _is(self, row: int) -> Bools:
+        return np.equal(np.arange(len(self.candidates.values)), row)
 
 
 def may_try(problem: Problem) -> Bools:
@@ -88,7 +172,7 @@ def may_try(problem: Problem) -> Bools:
 
     Where none of these is left, since today's values break the SLA, something must be run: the one of least risk.
     """
-    rows = problem.candidates.admissible
+    rows = problem.open_rows
     if problem.explore == "on":
         return rows
     risk = p_beyond(
@@ -101,8 +185,11 @@ def may_try(problem: Problem) -> Bools:
     )
     safe = risk <= 1 - problem.confidence
     safe[[problem.candidates.current, problem.acquisition.incumbent]] = True
-    allowed: Bools = rows & safe
-    return allowed if allowed.any() else rows & (risk <= risk.min(where=rows, initial=1.0))
+    allowed: Bools = rows & safe & problem.sure
+    if allowed.any():
+        return allowed
+    rows = rows if rows.any() else problem.candidates.admissible
+    return np.asarray(rows & (risk <= risk.min(where=rows, initial=1.0)))
 
 
 def known_best(problem: Problem) -> int:

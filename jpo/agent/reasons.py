@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
+from jpo.agent.safety.claim import HARDWARE
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from jpo.agent.problem import Problem
     from jpo.records import Candidates
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     Sentences = Iterator[tuple[str, str]]
     """Each with its code."""
 
+SETTLED = 3
+"""Equal answers in a row after which something is said of what could be tried."""
 NEARLY_NOTHING = 0.005
 """Half a percent: less is said to be "the same"."""
 
@@ -65,6 +68,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     """What is expected of it."""
     name, acquisition = _name(choice, problem.candidates), problem.acquisition
     if step == "keep":
+        yield from _settled(problem)
         better = "to be better than today's values" if by == "belief" else "to pay off"
         yield f"nothing that may be tried is expected {better}", "JPO-I602"
     elif step == "known":
@@ -72,8 +76,35 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     else:
         text = f"is expected to {_difference(problem, choice)}; {_risk(problem, choice)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"
+        if problem.exploration_runs_left:
+            yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
+        elif problem.exploring:
+            yield f"after {problem.repeated} equal answers one trial is run all the same, the most informative", "JPO-I629"
+        if problem.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
+            yield "no run has measured a validation loss: whether it is kept is not known", "JPO-W628"
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
             yield f"trying it may cost a little now and can save over the next {acquisition.horizon:.0f} runs", "JPO-I605"
+
+
+def _settled(problem: Problem) -> Sentences:
+    """After several equal answers: how much was tried, and what could be tried next at which cost."""
+    candidates, acquisition = problem.candidates, problem.acquisition
+    asked = problem.under(explore="on")
+    tried, among = int((problem.belief.tried & candidates.admissible).sum()), int(candidates.admissible.sum())
+    if problem.exploring and asked.next_trial is None:
+        yield f"everything that may be tried has been tried ({tried} of {among})", "JPO-I627"
+    elif problem.repeated >= SETTLED and problem.explore == "safe" and (row := asked.next_trial) is not None:
+        cost = acquisition.expected[row] / acquisition.expected[candidates.current]
+        trial = f"the most informative next trial is {_name(row, candidates)}, expected to cost {_runs(cost)} of today's"
+        yield f"settled: {tried} of {among} tried; {trial}; `jpo suggest --explore on` runs it", "JPO-I625"
+
+
+def _other_models(problem: Problem) -> Collection[int]:
+    """Rows that train another model than today's: with other values than those of the hardware."""
+    candidates = problem.candidates
+    at = [i for i, name in enumerate(candidates.names) if name not in HARDWARE]
+    other = (candidates.values[:, at] != candidates.values[candidates.current, at]).any(axis=1)
+    return {int(row) for row in np.flatnonzero(other)}
 
 
 def _unconfirmed(problem: Problem, choice: int) -> Sentences:
@@ -94,7 +125,10 @@ def _of_today(problem: Problem) -> Sentences:
     if problem.belief.runs[now] == 0:
         yield "today's values were not run yet: what is expected of them rests on runs of other ones", "JPO-W612"
     if not problem.candidates.admissible[now]:
-        yield "today's values are expected to break the SLA", "JPO-W609"
+        lost = [hold for hold in problem.holds if hold.rows[now]]
+        yield from ((f"today's configuration {hold.why}", hold.code) for hold in lost)
+        if not lost:
+            yield "today's values are expected to break the SLA", "JPO-W609"
 
 
 def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentences:
@@ -113,9 +147,23 @@ def _guard(problem: Problem, choice: int, favourite: int, step: str) -> Sentence
         if step == "halve":
             yield f"it is a smaller step than to {than}, which may cost more than exploring may; {risk}", "JPO-I614"
         else:
-            yield f"{than} looks promising but may cost more than exploring may; {risk}", "JPO-I608"
+            yield _held_back(problem, favourite, than, risk)
     if step in ("try", "halve") or favourite != choice:
         yield f"exploring may still cost {_runs(left)} of today's configuration", "JPO-I615"
+
+
+def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[str, str]:
+    """What keeps the decider from what it likes best."""
+    for hold in problem.holds:
+        if hold.rows[favourite]:
+            return f"{than} looks promising but {hold.why}", hold.code
+    if not problem.sure[favourite]:
+        chance = numbers.percent_in_words(float(problem.p_claim[favourite]))
+        what = "better than today" if problem.belief.tried[favourite] else "no more than a tenth worse than today"
+        least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
+        finding = f"{than} looks promising, but the chance that it is {what} and keeps the validation loss is {chance}"
+        return f"{finding}; {least}", "JPO-I624"
+    return f"{than} looks promising but may cost more than exploring may; {risk}", "JPO-I608"
 
 
 def of_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:

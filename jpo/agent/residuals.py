@@ -144,7 +144,9 @@ def bent(draws: Draws, forecast: ResidualForecast, seed: int) -> Draws:
     more = luck < np.clip(forecast.excess / np.maximum(1 - p_fail, _FEWEST_FAILS), 0, 1)
     less = luck < np.clip(-forecast.excess / np.maximum(p_fail, _FEWEST_FAILS), 0, 1)
     log_time = np.clip(draws.log_time + forecast.shift + along * forecast.shift_sd, -_WIDEST, _WIDEST)
-    return replace(draws, log_time=log_time, fails=(draws.fails & ~less) | more)
+    speed = draws.log_throughput
+    slowed = None if speed is None else speed - (log_time - draws.log_time)  # the work stays
+    return replace(draws, log_time=log_time, log_throughput=slowed, fails=(draws.fails & ~less) | more)
 
 
 def prior_moments(prior: Belief) -> tuple[Floats, Floats]:

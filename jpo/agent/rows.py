@@ -35,4 +35,4 @@ def row_of(candidates: Candidates, values: Parameters) -> int:
 def rows_of(candidates: Candidates, values: Parameters) -> Ints:
     """Rows with these values."""
     wanted = [values[name] for name in candidates.names]
-    return np.flatnonzero(np.isclose(candidates.values, wanted, rtol=SAME, atol=0).all(axis=1))
+    return np.flatnonzero((np.abs(candidates.values - wanted) <= SAME * np.abs(wanted)).all(axis=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,11 @@ from jpo.errors import UsageError
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
+    from jpo.simulate.installations import Kind
+
+INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-limit", "warped")
+"""KINDS of jpo.simulate.installations, which needs numpy: help must not."""
+POLICIES = ("belief", "sac")
 
 
 @click.command()
@@ -21,7 +27,18 @@ if TYPE_CHECKING:
 @seed_option
 @click.option("--prefer", "--preference", metavar="PREFERENCE", help="time, cost, efficiency, balanced, or time=0.3,cost=0.7.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option(
+    "--installation",
+    type=click.Choice(INSTALLATIONS),
+    help="A cluster unlike the simulator, the same for all workloads, one after the other.",
+)
 @click.option("--drift", is_flag=True, help="Data grow and hardware changes meanwhile.")
+@click.option(
+    "--policies", metavar="A,B,...", help="Compare deciders on the same workloads: belief, sac. The first is the reference."
+)
+@click.option(
+    "--learn", is_flag=True, help="Let the agent learn in between, as in jpo suggest; its time decides how far it gets."
+)
 @output_options(*READABLE, files=True)
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="Cost and time against runs as a picture: .png or .svg.")
 @click.option("--keep", type=FILE, metavar="FOLDER", help="Keep the workloads and their store in a new folder.")
@@ -32,11 +49,14 @@ def simulate(
     seed: int,
     prefer: str | None,
     explore: str | None,
+    installation: Kind | None,
+    policies: str | None,
     output: Output,
     picture: Path | None,
     keep: Path | None,
     *,
     drift: bool,
+    learn: bool,
 ) -> None:
     """Put simulated workloads through JPO in virtual time.
 
@@ -46,17 +66,24 @@ def simulate(
     Examples:
       jpo simulate --workloads 20 --runs 30
       jpo simulate --workloads 5 --runs 20 --prefer cost --explore on --plot fleet.png
+      jpo simulate --workloads 24 --runs 8 --installation host-memory
       jpo simulate --workloads 3 --runs 10 --keep fleet      then look around: cd fleet/workload-00; jpo explain
     """
     from jpo.commands import simulate as command
     from jpo.commands.suggest import SuggestOptions, suggest
-    from jpo.report import fleet as subject
+    from jpo.report import fleet as one
+    from jpo.report import policies as several
     from jpo.report.plots.fleet import plot
     from jpo.report.plots.picture import can_plot
 
-    def one_suggestion(config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> None:
-        suggest(config, settings, SuggestOptions(suggestion_id, now, offline=True, learn=False, seed=seed))
+    def decided_by(policy: str, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
+        by_rule = policy == "belief"
+        options = SuggestOptions(suggestion_id, now, offline=True, learn=learn and not by_rule, released=not by_rule, seed=seed)
+        return suggest(config, settings, options).suggestion.decided_by
 
+    compared = known_policies(policies) if policies else ()
+    if picture and compared:
+        raise UsageError("--plot", "shows one fleet, not several", "leave out --policies", code="JPO-E714")
     if picture:
         can_plot(picture)
     results = [*output.files, *([picture] if picture else [])]
@@ -64,8 +91,25 @@ def simulate(
         if results.count(file) > 1 or file.name in ("config.ini", "jpo.toml"):
             raise UsageError(str(file), "is no place for a result", "name another file, each once", code="JPO-E307")
     can_be_kept(results)
-    plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore)
-    fleet = command.simulate(plan, one_suggestion, keep=keep, track=track)
+    plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
+    if compared:
+        each = {policy: partial(decided_by, policy) for policy in compared}
+        output.show(several, command.simulate_each(plan, each, keep=keep, track=track))
+        return
+    fleet = command.simulate(plan, partial(decided_by, "sac"), keep=keep, track=track)
     if picture:
         plot(fleet, picture)
-    output.show(subject, fleet)
+    output.show(one, fleet)
+
+
+def known_policies(text: str) -> tuple[str, ...]:
+    """Names of policies, each once.
+
+    Raises:
+        UsageError: JPO-E714 one that is none, or is there twice.
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    if wrong := [name for name in names if name not in POLICIES or names.count(name) > 1]:
+        finding = f"{wrong[0]!r} is no policy, or is there twice"
+        raise UsageError("--policies", finding, f"name some of {', '.join(POLICIES)}, each once", code="JPO-E714")
+    return names

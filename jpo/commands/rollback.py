@@ -180,7 +180,7 @@ def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
 def advice_of(request: Request, known: Known, undone: Undo | None, sentences: dict[str, str]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
     values = {**request.current, **(undone.values if undone else {})}
-    surrogate = surrogate_of(request, known.runs, seed=0, others=known.others, asked=[values])
+    surrogate = surrogate_of(request, known.runs, seed=0, others=known.others, siblings=known.siblings, asked=[values])
     row, now = surrogate.row(values), surrogate.candidates.current
     codes = tuple(dict.fromkeys(sentences.values()))
     decision = Decision(row, None, "rollback", tuple(sentences), codes, "keep" if row == now else "known")

@@ -1,13 +1,15 @@
 """`jpo simulate`: simulated Kubernetes workloads go through JPO as real ones do, in virtual time, next to copies left alone.
 
-Every workload is a folder with config.ini and jpo.toml; all of them share one store. A night is: `jpo suggest` changes
-config.ini, the simulator runs what it says, the outcome goes on record. The first configuration is run unchanged, too, with the
-same luck: that is what "before" means, and under drift nothing else would be a fair comparison.
+Every workload is a folder with config.ini and jpo.toml; all of them share one store, at the same time or one after the other.
+A night is: `jpo suggest` changes config.ini, the simulator runs what it says, the outcome goes on record. The first
+configuration is run unchanged, too, with the same luck: that is what "before" means, and under drift nothing else would be a
+fair comparison.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -24,23 +26,29 @@ from jpo.project.request import explore_of
 from jpo.project.workload import read_workload
 from jpo.records import Finished, Run
 from jpo.simulate.fleet import Fleet
+from jpo.simulate.installations import AS_SIMULATED, Installation, Kind, draw_installation
 from jpo.simulate.workloads import SimulatedWorkload, draw_workload
 
-Suggest = Callable[[Path, LoadedSettings, str, float], object]
-"""(config.ini, settings, suggestion id, now) -> ignored; config.ini is changed."""
+Suggest = Callable[[Path, LoadedSettings, str, float], str]
+"""(config.ini, settings, suggestion id, now) -> who decided; config.ini is changed."""
 Track = Callable[[Sequence[int], str], Iterable[int]]
 
 START = 1_767_225_600.0
 """2026-01-01 00:00 UTC: night 0."""
 NIGHT, PAUSE = 86_400.0, 600.0
 """A workload runs once a night; one that is not done by then begins ten minutes after its last run."""
+CLUSTER = 2**31
+"""Of the seed of the installation; workloads have their numbers."""
 KEY = {"batch_size": "training", "learning_rate": "training", "gpus": "resources", "cpus": "resources", "memory_gib": "resources"}
 """Parameter -> section of config.ini."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Options of the command line; see `jpo simulate --help`. None: the default of jpo.toml."""
+    """Options of the command line; see `jpo simulate --help`. None: the default of jpo.toml.
+
+    With an `installation`, even "none", the workloads run one after the other: the earlier ones are on record for the later ones.
+    """
 
     workloads: int
     runs: int
@@ -48,6 +56,20 @@ class Plan:
     drift: bool = False
     preference: str | None = None
     explore: str | None = None
+    installation: Kind | None = None
+
+    @property
+    def cluster(self) -> Installation:
+        """The installation; the same seed draws the same one."""
+        rng = np.random.default_rng([self.seed, CLUSTER])
+        return draw_installation(rng, self.installation) if self.installation else AS_SIMULATED
+
+    def moment(self, step: int) -> tuple[int, int, int]:
+        """Workload, its run and the night of a step, each from 0."""
+        if self.installation:
+            return *divmod(step, self.runs), step
+        night, number = divmod(step, self.workloads)
+        return number, night, night
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -65,6 +87,7 @@ class WorkloadFolder:
     settings: LoadedSettings
     tuned: list[Run] = field(default_factory=list)
     unchanged: list[Run] = field(default_factory=list)
+    decided_by: list[str] = field(default_factory=list)
     free_at: float = START
 
 
@@ -82,11 +105,31 @@ def simulate(plan: Plan, suggest: Suggest, *, keep: Path | None, track: Track) -
         root = made(keep) if keep else Path(until_done.enter_context(tempfile.TemporaryDirectory(prefix="jpo-simulate-")))
         folders = [set_up(number, plan, root, settings) for number in range(plan.workloads)]
         for step in track(range(plan.workloads * plan.runs), "simulate"):
-            night, number = divmod(step, plan.workloads)
-            pass_night(folders[number], night, plan.seed, suggest)
+            number, run, night = plan.moment(step)
+            pass_night(folders[number], run, plan.seed, START + night * NIGHT, suggest)
     preference = preference_of(settings)
     lanes = tuple(lane_of(folder.job, folder.unchanged, folder.tuned, preference) for folder in folders)
-    return Fleet(lanes, plan.runs, window(plan.runs), plan.seed, plan.drift, explore_of(settings), asdict(preference))
+    return Fleet(
+        lanes,
+        plan.runs,
+        window(plan.runs),
+        plan.seed,
+        plan.drift,
+        explore_of(settings),
+        asdict(preference),
+        plan.installation,
+        Counter(who for folder in folders for who in folder.decided_by),
+    )
+
+
+def simulate_each(plan: Plan, policies: Mapping[str, Suggest], *, keep: Path | None, track: Track) -> dict[str, Fleet]:
+    """The same fleet under several policies, each from the beginning and with a store of its own; see `simulate`.
+
+    Args:
+        policies: by name, which is that of a folder in `keep`.
+    """
+    root = made(keep) if keep else None
+    return {name: simulate(plan, suggest, keep=root / name if root else None, track=track) for name, suggest in policies.items()}
 
 
 def made(keep: Path) -> Path:
@@ -103,7 +146,8 @@ def made(keep: Path) -> Path:
 
 def set_up(number: int, plan: Plan, root: Path, settings: LoadedSettings) -> WorkloadFolder:
     """Draw a workload and write its config.ini and jpo.toml."""
-    job = draw_workload(number, plan.runs, np.random.default_rng([plan.seed, number]), drift=plan.drift)
+    rng = np.random.default_rng([plan.seed, number])
+    job = draw_workload(number, plan.runs, rng, drift=plan.drift, installation=plan.cluster)
     config = root / f"workload-{number:02}" / "config.ini"
     config.parent.mkdir()
     config.write_text(config_ini(job), encoding="utf-8")
@@ -136,15 +180,20 @@ def jpo_toml(job: SimulatedWorkload, settings: LoadedSettings) -> str:
     return "\n".join(line for table, lines in tables.items() for line in (f"[{table}]", *lines, ""))
 
 
-def pass_night(folder: WorkloadFolder, night: int, seed: int, suggest: Suggest) -> None:
-    """Suggest, run, record; and run the first configuration with the same luck."""
-    now = max(folder.free_at, START + night * NIGHT)
-    name = f"w{folder.job.number:02}-r{night:02}"
-    suggest(folder.config, folder.settings, f"s-{name}", now)
+def pass_night(folder: WorkloadFolder, number: int, seed: int, evening: float, suggest: Suggest) -> None:
+    """Suggest, run, record; and run the first configuration with the same luck.
+
+    Args:
+        number: of the run of this workload, from 0.
+        evening: when it begins, unless an earlier run is not done by then.
+    """
+    now = max(folder.free_at, evening)
+    name = f"w{folder.job.number:02}-r{number:02}"
+    folder.decided_by.append(suggest(folder.config, folder.settings, f"s-{name}", now))
     values = read_workload(folder.config, folder.settings, now=now).current
-    run = run_of(folder.job, values, night, seed, run_id=name, start=now + 1)
+    run = run_of(folder.job, values, number, seed, run_id=name, start=now + 1)
     with open_store(folder.settings.store_url) as store:
         store.record(Finished((run,)), now=run.ended_at)
     folder.tuned.append(run)
-    folder.unchanged.append(run_of(folder.job, folder.job.first, night, seed, run_id=f"{name}-unchanged", start=now + 1))
+    folder.unchanged.append(run_of(folder.job, folder.job.first, number, seed, run_id=f"{name}-unchanged", start=now + 1))
     folder.free_at = run.ended_at + PAUSE

@@ -36,6 +36,8 @@ class SuggestOptions:
     offline: bool = False
     strict: bool = False
     learn: bool = True
+    released: bool = True
+    """Whether a released policy may decide; else the belief rule does, as in comparisons."""
     seed: int = 0
     chosen: Parameters = field(default_factory=dict)
     """The values of --set."""
@@ -50,7 +52,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = request_of(job, known.runs, chosen=chosen)
         known = learn_what_is_new(job, request, known, options)
-        policy = continual.policy_for(job.store, request.explore, request.policy)
+        policy = continual.policy_for(job.store, request.explore, request.policy) if options.released else None
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs)

@@ -1,4 +1,4 @@
-"""Identity of the job that a config.ini describes: dataset, model and framework."""
+"""Identity of the job that a config.ini describes: dataset, model and framework, and its hardware where the file names it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from jpo.records import Identity
 QUOTED = re.compile(r"""(["'])(.*)\1""")
 INTERPOLATED = re.compile(r"%\(|\$\{")
 
+HARDWARE_SECTION = "workload"
+"""Only here `hardware` is part of the identity: elsewhere it may be anything, and a job would lose its history."""
 LONGEST = 200
 """Characters. Longer text is not a name, and would end up in labels, tables and file names."""
 
@@ -31,7 +33,7 @@ def find_identity(options: Sequence[IniOption], names: OptionNames, place: str) 
         example = f'[workload] identity = {{ {missing[0]} = "section.option" }}'
         remedy = f"add {missing[0]} = ... to one of its sections, or name the option in jpo.toml: {example}"
         raise UsageError(place, finding, remedy, code="JPO-E204")
-    return Identity(**labels)
+    return Identity(**labels, hardware=_hardware(options, names, place) or None)
 
 
 def _find(part: str, options: Sequence[IniOption], names: OptionNames, place: str) -> str:
@@ -43,6 +45,14 @@ def _find(part: str, options: Sequence[IniOption], names: OptionNames, place: st
     if len(labels) > 1:
         raise ambiguous(part, labels.values(), place, f"[workload] identity = {{ {part} = KEY }}")
     return next(iter(labels), "")
+
+
+def _hardware(options: Sequence[IniOption], names: OptionNames, place: str) -> str:
+    """The label of the hardware, or empty text when nobody says."""
+    if key := names.identity_keys.get("hardware"):
+        return _label(keyed(options, "workload.identity.hardware", key, place), place)
+    said = [option for option in named(options, {"hardware"}) if option.section == HARDWARE_SECTION]
+    return _label(said[0], place) if said else ""
 
 
 def _label(option: IniOption, place: str) -> str:

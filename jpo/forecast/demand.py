@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.measurements import CandidateRun, Measurements, measurements_of, runs_at_candidates
+from jpo.forecast.measurements import CandidateRun, Measurements, measurements_of, runs_at_candidates, within_reach
 from jpo.records import Candidates, Run, RunStatus
 
 if TYPE_CHECKING:
@@ -174,7 +174,8 @@ def _noise(values: Sequence[tuple[int, float]], before: float) -> tuple[float, f
     logs: dict[int, list[float]] = {}
     for row, number in values:
         logs.setdefault(row, []).append(math.log(number))
-    apart = [log - middle for repeats in logs.values() for middle in [fmean(repeats)] for log in repeats]
+    near = [within_reach(repeats) for repeats in logs.values()]
+    apart = [log - middle for repeats in near for middle in [fmean(repeats)] for log in repeats]
     freedom = _NOISE_RUNS + len(apart) - len(logs)
     squares = _NOISE_RUNS * before**2 + sum(each**2 for each in apart)
     return math.sqrt(squares / freedom), freedom

@@ -70,7 +70,7 @@ def adjusted(
     missing = measurements.mean - simulated[:, measurements.rows] - level[:, None]
     residual = np.concatenate((missing, short_of(simulated, level, lower_bounds)), axis=1)  # (J, M + L)
     rows, count = np.concatenate((measurements.rows, lower_bounds.rows)), np.concatenate((measurements.count, lower_bounds.count))
-    together = _covariance(simulated, level, rows, log_likelihood) + discrepancy.tau**2 * _correlation(candidates, rows)
+    together = _covariance(simulated, level, rows, log_likelihood) + discrepancy.tau**2 * correlation(candidates, rows)
     among_seen = together[:, rows] + np.diag(discrepancy.noise**2 / count)
     adjusted = simulated + residual @ np.linalg.solve(among_seen, together)  # (J, M) @ (M, K)
     shift = adjusted[:, candidates.current].copy()
@@ -106,7 +106,7 @@ def student_t(residual: Floats, variance: Floats | float) -> Floats:
     return np.asarray(-(_NU + 1) / 2 * np.log1p(residual**2 / (_NU * variance)).sum(axis=1))
 
 
-def _correlation(candidates: Candidates, rows: Ints) -> Floats:
+def correlation(candidates: Candidates, rows: Ints) -> Floats:
     """Correlation of the discrepancy between some rows and all candidates, shape (M, K), in 0..1."""
     steps = np.log2(np.maximum(candidates.values, 1e-6)) / [_REACH.get(name, 1.0) for name in candidates.names]
     squares = np.zeros((len(rows), len(steps)))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,8 @@ _HALF_LIFE = 30.0
 """Runs after which a measurement counts half: jobs drift, but slowly."""
 _WIDEST = 100.0
 """Natural logs beyond e^100 = 10^43 either way are no measurements, and would not stay finite when they are forecast."""
+_FAR, _LEAST_SCALE = 3.0, 0.03
+"""Standard deviations from the median beyond which a repeated run is moved, and the least that one is (of ln)."""
 
 
 class End(Enum):
@@ -84,7 +87,10 @@ def runs_at_candidates(candidates: Candidates, runs: Sequence[Run]) -> list[Cand
 
 
 def measurements_of(candidate_runs: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> Measurements:
-    """Means of the natural log of a quantity per candidate; runs where it is None or not positive (not measured) do not count."""
+    """Means of the natural log of a quantity per candidate; runs where it is None or not positive (not measured) do not count.
+
+    Of three or more runs, a single one far from their median counts as if it were at the edge of the others (Huber's mean).
+    """
     logs: dict[int, list[tuple[float, float]]] = {}
     for run in candidate_runs:
         number = value(run)
@@ -92,8 +98,32 @@ def measurements_of(candidate_runs: Sequence[CandidateRun], value: Callable[[Can
             logs.setdefault(run.row, []).append((_log(number), run.count))
     rows = sorted(logs)
     counts = [sum(count for _, count in logs[row]) for row in rows]
-    means = [sum(log * count for log, count in logs[row]) / total for row, total in zip(rows, counts, strict=True)]
+    means = [_mean(logs[row], total) for row, total in zip(rows, counts, strict=True)]
     return Measurements(np.array(rows, dtype=np.int64), np.array(means, dtype=np.float64), np.array(counts, dtype=np.float64))
+
+
+def _mean(logs: Sequence[tuple[float, float]], total: float) -> float:
+    """Mean of (log, count)."""
+    kept = within_reach([log for log, _ in logs])
+    return sum(log * count for log, (_, count) in zip(kept, logs, strict=True)) / total
+
+
+def within_reach(logs: Sequence[float]) -> Sequence[float]:
+    """Logs of repeated runs; one that is far from the median and alone there is moved to where it is not far.
+
+    Two that agree far away are a job that has changed, and stay.
+
+    Source: Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 1964, here with the median
+    absolute deviation as scale.
+    """
+    if len(logs) < 3:
+        return logs
+    middle = median(logs)
+    reach = _FAR * max(1.4826 * median([abs(log - middle) for log in logs]), _LEAST_SCALE)
+    if max(logs) - middle <= reach and middle - min(logs) <= reach:
+        return logs
+    alone = [sum(abs(log - other) <= reach for other in logs) == 1 for log in logs]
+    return [min(max(log, middle - reach), middle + reach) if single else log for log, single in zip(logs, alone, strict=True)]
 
 
 def _log(number: float) -> float:

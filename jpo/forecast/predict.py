@@ -50,7 +50,8 @@ def predict(
     """
     duration = cost = loss = None
     if belief.duration_seconds is not None:
-        seconds = _ForecastQuantity(belief.log_time, belief.duration_seconds, belief.runs, Discrepancy(TIME_TAU, belief.noise))
+        timed = belief.runs if belief.time_runs is None else belief.time_runs
+        seconds = _ForecastQuantity(belief.log_time, belief.duration_seconds, timed, Discrepancy(TIME_TAU, belief.noise))
         duration = _interval(belief, seconds, row, interval_factor, coverage)
         if usd_per_hour is not None:
             cost = _scaled(duration, usd_per_hour / 3600.0)

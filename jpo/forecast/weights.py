@@ -16,13 +16,21 @@ def flattened(log_likelihood: Floats, least_share: float) -> Floats:
     Args:
         least_share: smallest effective sample size, as a share of the particles in 0..1.
     """
+    return softmax(flattening(log_likelihood, least_share) * log_likelihood)
+
+
+def flattening(log_likelihood: Floats, least_share: float) -> float:
+    """The power of `flattened`, 0..1."""
     if effective_share(softmax(log_likelihood)) >= least_share:
-        return softmax(log_likelihood)
+        return 1.0
+    below = log_likelihood - log_likelihood.max()
     low, high = 0.0, 1.0
     for _ in range(20):
         power = (low + high) / 2
-        low, high = (power, high) if effective_share(softmax(power * log_likelihood)) >= least_share else (low, power)
-    return softmax(low * log_likelihood)
+        weights = np.exp(power * below)
+        enough = weights.sum() ** 2 >= least_share * len(weights) * (weights @ weights)  # effective_share, not normalised
+        low, high = (power, high) if enough else (low, power)
+    return low
 
 
 def softmax(logs: Floats) -> Floats:

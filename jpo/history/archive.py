@@ -26,11 +26,13 @@ from jpo.history.audit import AuditRow, finite, read_row
 from jpo.history.canonical import canonical
 from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
-from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_run, read_suggestion
+from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_identity, read_run, read_suggestion
 from jpo.history.series import unpack
-from jpo.records import Identity, Series
+from jpo.records import Series
 
 FORMAT, VERSION = "jpo state", 1
+WITHOUT_HARDWARE = 2
+"""The schema before a workload could name its hardware; its exports are read, too."""
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read: an agent of 48 MiB. A file with a longer one is not an export."""
 HEADER_BYTES = 4096
@@ -44,11 +46,12 @@ class StoredTable(NamedTuple):
     binary: tuple[str, ...] = ()
 
 
+_WORKLOAD = ("dataset", "model", "framework", "hardware")
 TABLES: Mapping[str, StoredTable] = {
     "suggestions": StoredTable(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
     "runs": StoredTable(("number", *RUN_COLUMNS), "number"),
     "series": StoredTable(("run", "quantity", "packed"), "run, quantity", ("packed",)),
-    "watermarks": StoredTable(("dataset", "model", "framework", "source", "read_until"), "dataset, model, framework, source"),
+    "watermarks": StoredTable((*_WORKLOAD, "source", "read_until"), ", ".join((*_WORKLOAD, "source"))),
     "agents": StoredTable(("name", "version", "state"), "name", ("state",)),
     "audit": StoredTable(AuditRow._fields, "number"),
 }
@@ -58,7 +61,7 @@ READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "suggestions": read_suggestion,
     "runs": read_run,
     "series": lambda row: Series("-", row["quantity"], *unpack(row["packed"])),
-    "watermarks": lambda row: Identity(row["dataset"], row["model"], row["framework"]),
+    "watermarks": read_identity,
     "agents": lambda row: len(row["name"]),
     "audit": lambda row: read_row(AuditRow(**row)),
 }
@@ -144,7 +147,7 @@ def read_lines(file: BinaryIO, place: str) -> Iterator[bytes]:
 def _check_header(header: Mapping[str, Any], place: str) -> None:
     if header.get("format") != FORMAT:
         raise _bad(place, "is not the header of an export")
-    if header.get("version") != VERSION or header.get("schema") != len(MIGRATIONS):
+    if header.get("version") != VERSION or header.get("schema") not in (WITHOUT_HARDWARE, len(MIGRATIONS)):
         finding = f"was written by another jpo ({str(header.get('jpo'))[:20]!r}, schema {str(header.get('schema'))[:20]})"
         remedy = f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})"
         raise StoreError(place, finding, remedy, code="JPO-E516")
@@ -154,6 +157,8 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
     """Insert the row of a line; returns the name of its table."""
     name, row = document.get("table"), document.get("row")
     table = TABLES.get(name) if isinstance(name, str) else None
+    if table and isinstance(row, dict) and "hardware" in table.columns:
+        row = {"hardware": "", **row}  # WITHOUT_HARDWARE
     if table is None or not isinstance(row, dict) or set(row) != set(table.columns):
         raise _bad(place, "is not a row of a table of this version")
     assert isinstance(name, str)

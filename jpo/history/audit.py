@@ -5,6 +5,7 @@ change or delete one. This module knows the chain itself: how a record is hashed
 
     hash = SHA-256(hash of the previous record, hex + canonical JSON of {at, data, dataset, framework, kind, model, number})
 
+Where the workload's hardware is said, `hardware` is one of these keys; records of before it existed keep their hashes.
 The first record follows GENESIS. A record that was changed, removed from the middle or moved breaks the chain at a place that
 `verify` names. Records removed from the end, or a log rewritten as a whole by someone who computes the hashes anew, show only
 against an anchor: a hash noted elsewhere (a pipeline's output, a ticket) that must still be in the log.
@@ -69,7 +70,7 @@ class AuditRecord:
 
 
 class AuditRow(NamedTuple):
-    """A record as it is stored: `data` is its canonical JSON text, the identity is three texts or three None."""
+    """A record as it is stored: `data` is its canonical JSON text, dataset, model and framework are texts or all None."""
 
     number: int
     at: float
@@ -80,6 +81,8 @@ class AuditRow(NamedTuple):
     data: str
     previous: str
     hash: str
+    hardware: str = ""
+    """Empty where it is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ def chain(previous: AuditRow | None, at: float, kind: str, identity: Identity | 
         data=data,
         previous=previous.hash if previous else GENESIS,
         hash="",
+        hardware=(identity.hardware or "") if identity else "",
     )
     return unsigned._replace(hash=hash_of(unsigned))
 
@@ -133,8 +137,9 @@ def hash_of(row: AuditRow) -> str:
 
     The stored text of `data` is used as it is: it was canonical when written, and any byte changed since must show.
     """
+    hardware = f'"hardware":{_as_json(row.hardware)},' if row.hardware else ""
     text = (
-        f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},'
+        f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},{hardware}'
         f'"kind":{_as_json(row.kind)},"model":{_as_json(row.model)},"number":{row.number}}}'
     )
     return hashlib.sha256(f"{row.previous}{text}".encode("utf-8", "surrogateescape")).hexdigest()
@@ -189,7 +194,8 @@ def read_row(row: AuditRow) -> AuditRecord:
         StoreError: JPO-E502, the row is damaged.
     """
     try:
-        identity = None if row.dataset is None else Identity(row.dataset, row.model or "", row.framework or "")
+        job = (row.model or "", row.framework or "", row.hardware or None)
+        identity = None if row.dataset is None else Identity(row.dataset, *job)
         data = json.loads(row.data, parse_float=finite, parse_constant=finite)
         if not isinstance(data, dict):
             raise TypeError("its data are not a JSON object")

@@ -11,6 +11,9 @@ from jpo.records import Parameters, Run
 LAST = 20
 """Newest runs after a suggestion that count."""
 
+FOUND = ("user", "rollback", "recovery")
+"""Who changes something for another reason than to explore: where nothing ended well, there is nothing to lose."""
+
 Follower = tuple[Run, Parameters | None]
 """A run after a suggestion, and the values before it; None where the agent changed none."""
 
@@ -21,7 +24,7 @@ def followers(store: Store, recorded: Sequence[RecordedRun]) -> tuple[Follower, 
     What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
     """
     pairs = ((entry.run, store.suggestion(entry.suggestion_id)) for entry in recorded if entry.suggestion_id)
-    by_agent = ((run, made.status == "changed" and made.decided_by not in ("user", "rollback"), made) for run, made in pairs)
+    by_agent = ((run, made.status == "changed" and made.decided_by not in FOUND, made) for run, made in pairs)
     return tuple((run, made.current if changed else None) for run, changed, made in by_agent)
 
 

@@ -35,17 +35,22 @@ from jpo.records import (
 Columns = dict[str, str | float | None]
 
 RUN_COLUMNS = (
-    *("dataset", "model", "framework", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
+    *("dataset", "model", "framework", "hardware", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
     *("suggestion_id", "parameters", *MEASURED),
 )
 """The columns of `runs` without its number."""
-SUGGESTION_COLUMNS = ("dataset", "model", "framework", "suggestion_id", "created_at", "status", "document")
+SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
 """The columns of `suggestions` without its number, and without `withdrawn`."""
 
 
 def identity_columns(identity: Identity) -> Columns:
-    """The columns that name a workload."""
-    return {"dataset": identity.dataset, "model": identity.model, "framework": identity.framework}
+    """The columns that name a workload; hardware that nobody names is empty text, which can be compared."""
+    return {**identity.labels, "hardware": identity.hardware or ""}
+
+
+def read_identity(row: TableRow) -> Identity:
+    """The workload that a row names."""
+    return Identity(row["dataset"], row["model"], row["framework"], row["hardware"] or None)
 
 
 def run_columns(recorded: RecordedRun) -> Columns:
@@ -72,7 +77,7 @@ def read_run(row: TableRow) -> RecordedRun:
         outcome["converged"] = bool(outcome["converged"])
     run = Run(
         run_id=row["run_id"],
-        identity=Identity(row["dataset"], row["model"], row["framework"]),
+        identity=read_identity(row),
         parameters=json.loads(row["parameters"]),
         status=RunStatus(row["status"]),
         started_at=row["started_at"],

@@ -33,7 +33,9 @@ from jpo.history.runs import Forgotten, RecordedRun, follows, fuller, latest_sta
 from jpo.history.series import pack
 from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series, Suggestion
 
-_OF_IDENTITY = "dataset = :dataset AND model = :model AND framework = :framework"
+_SAME_JOB = "dataset = :dataset AND model = :model AND framework = :framework"
+_OF_IDENTITY = f"{_SAME_JOB} AND hardware = :hardware"
+_SIBLING = f"{_SAME_JOB} AND hardware <> :hardware"
 _THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
 _THE_SOURCE = f"{_OF_IDENTITY} AND source = :source"
 _AUDIT = f"SELECT {', '.join(AuditRow._fields)} FROM audit"
@@ -123,6 +125,10 @@ class SqlStore:
     def recorded_runs(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[RecordedRun, ...]:
         where = f"WHERE {_OF_IDENTITY}" if identity else ""
         return self._runs(self._newest(f"SELECT * FROM runs {where} ORDER BY ended_at DESC, number DESC", identity, limit))
+
+    def siblings_of(self, identity: Identity, *, limit: int) -> tuple[Run, ...]:
+        newest = f"SELECT * FROM runs WHERE {_SIBLING} ORDER BY ended_at DESC, number DESC"
+        return tuple(recorded.run for recorded in self._runs(self._newest(newest, identity, limit)))
 
     def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
         statement = "SELECT * FROM runs WHERE suggestion_id = :id ORDER BY ended_at, number"

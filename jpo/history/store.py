@@ -53,6 +53,9 @@ class Store(Protocol):
     def recorded_runs(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[RecordedRun, ...]:
         """Runs with the suggestion that each followed, of one workload or (None) of all."""
 
+    def siblings_of(self, identity: Identity, *, limit: int) -> tuple[Run, ...]:
+        """The newest runs of the same job on other hardware, ordered by end."""
+
     def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
         """The runs that followed a suggestion, to compare with its forecast."""
 

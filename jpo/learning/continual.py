@@ -21,6 +21,7 @@ from jpo.history import AuditEvent, Store
 from jpo.history.followed import followers
 from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.forks import practise_here
+from jpo.learning.prequential import with_record
 from jpo.learning.resets import due
 from jpo.optimizer.request import Request
 from jpo.records import Identity, PolicyName, Residuals, Run
@@ -58,7 +59,10 @@ def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Poli
     if name == "belief":
         return None
     own = own_policy(store)
-    return policy_named(name, own if own and explore in own.released else shipped_policy())
+    if own and explore in own.released and not (judged := with_record(own, store)).withdrawn:
+        return policy_named(name, judged)
+    shipped = shipped_policy()
+    return policy_named(name, shipped and with_record(shipped, store))
 
 
 def own_policy(store: Store) -> Policy | None:

@@ -22,7 +22,7 @@ from jpo.agent.state import observe
 from jpo.cost.sla import missed
 from jpo.history.followed import Follower, changed
 from jpo.optimizer.advise import problem_despite_sla
-from jpo.optimizer.candidates import collect
+from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, believe, prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, calibration
@@ -87,7 +87,7 @@ def transition(earlier: Known, known: Known, reference: Run, request: Request, s
     """
     run, runs = known.runs[-1], known.runs
     today = {**reference.parameters, **earlier.runs[-1].parameters}
-    candidates = collect(replace(request, current=today), runs)
+    candidates = collect(replace(request, current=today), weighed_runs(runs, today))
     prior = prior_of(candidates, seed)
     vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, request)
     objectives = [float(objective(vector, request.preference)) for vector in vectors]

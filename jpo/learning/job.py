@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from copy import copy, deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from jpo.agent.change_detection import Chart
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.reward import OVERSPENT, failed_like, objective
 from jpo.forecast import posterior
+from jpo.forecast.belief import of_jobs
 from jpo.learning.scenarios import SCENARIOS, Script, vectors_of
 from jpo.records import NAMED_PREFERENCES, Candidates, Draws, Identity, Outcome, Preference, Run, RunStatus
 from jpo.simulate import SimulatedRun, draw_jobs, draw_noise, random_candidates
@@ -34,6 +35,8 @@ FEW_PARTICLES = 64
 """The same for earlier jobs, of which only means count."""
 CONFIGURATIONS = 9
 """Most configurations that an earlier job ran."""
+CONFIDENT = 0.7
+"""`min_confidence` of the command line, under which half of the jobs are run; the library's is 0."""
 PARTICLES = 256
 """Simulated jobs in a practice belief; banks of 250 to 30,000 were measured to be equal within 3%."""
 TODAYS_UTILISATION = 0.3
@@ -54,6 +57,7 @@ class Job:
         against_keeping: the same in multiples of what today's configuration would have cost then.
         watched: whether the agent is shown when each candidate last ran and how the forecasts were met.
         chart: of the forecast errors.
+        min_confidence: least chance of its claim with which anything is tried under "safe".
         installation: what its earlier jobs say of the candidates; None where it had none.
     """
 
@@ -75,6 +79,7 @@ class Job:
     chart: Chart = field(default_factory=Chart)
     last_miss: float | None = None
     installation: ResidualForecast | None = None
+    min_confidence: float = 0.0
 
     @cached_property
     def draws_here(self) -> Draws:
@@ -124,9 +129,7 @@ def new_job(
         residuals: of the jobs that ran there before.
         like_residuals: the job differs from what the simulator thinks as those did.
     """
-    candidates = random_candidates(rng)
-    earlier = None if residuals is None else residual_forecast(residuals, candidates)
-    truth = _true_job(candidates, installation, rng, earlier if like_residuals else None)
+    candidates, truth = _true_job(installation, rng, residuals if like_residuals else None)
     named = ("time", "cost", "balanced")
     drawn = (
         NAMED_PREFERENCES[named[rng.integers(3)]] if rng.random() < 0.7 else Preference(*map(float, rng.dirichlet(np.ones(3))))
@@ -140,7 +143,8 @@ def new_job(
     measures_loss, watched = map(bool, rng.random(2) < 0.8)
     luck = np.random.default_rng(int(rng.integers(2**63)))  # not spawned: how often is no part of a generator's saved state
     job = Job(candidates, draws, truth, draw_noise(rng), script, explore, measures_loss, watched, luck)
-    job.installation = earlier
+    job.min_confidence = CONFIDENT if rng.random() < 0.5 else 0.0
+    job.installation = None if residuals is None else residual_forecast(residuals, candidates)
     return job
 
 
@@ -156,8 +160,8 @@ def earlier_jobs(installation: Installation, jobs: int, rng: np.random.Generator
     """
     parts = []
     for number in range(jobs):
-        candidates = random_candidates(rng)
-        truth, draws = _true_job(candidates, installation, rng), draw_jobs(candidates, FEW_PARTICLES, rng)
+        candidates, truth = _true_job(installation, rng)
+        draws = draw_jobs(candidates, FEW_PARTICLES, rng)
         prior = posterior(draws, candidates, ())
         liked = np.log(0.5 + rng.random(len(candidates.values))) - prior.weights @ np.minimum(prior.log_cost, 1.0)
         rows = np.argsort(-liked)[: int(rng.integers(2, CONFIGURATIONS + 1))]
@@ -168,18 +172,21 @@ def earlier_jobs(installation: Installation, jobs: int, rng: np.random.Generator
     return joined(known) if known else None
 
 
-def _true_job(
-    candidates: Candidates, installation: Installation, rng: np.random.Generator, earlier: ResidualForecast | None = None
-) -> Draws:
-    """A job, shape (1, K), which today's configuration can do."""
+def _true_job(installation: Installation, rng: np.random.Generator, like: Residuals | None = None) -> tuple[Candidates, Draws]:
+    """A job, shape (1, K), which today's configuration can do, and its candidates.
+
+    Args:
+        like: residuals as which it differs from what the simulator thinks; None: as the installation says.
+    """
     while True:
+        candidates = random_candidates(rng)
         truth = outside(installation, candidates, draw_jobs(candidates, 1, rng), rng)
-        if earlier is not None:
+        if like is not None:
+            earlier = residual_forecast(like, candidates)
             several = bent(draw_jobs(candidates, FEW_PARTICLES, rng), earlier, int(rng.integers(2**31)))
-            one = int(rng.integers(FEW_PARTICLES))
-            truth = Draws(**{f.name: getattr(several, f.name)[[one]] for f in fields(Draws)})
+            truth = of_jobs(several, rng.integers(FEW_PARTICLES, size=1))
         if not (truth.fails[0, candidates.current] or _hopeless(candidates, truth)):
-            return truth
+            return candidates, truth
 
 
 def _hopeless(candidates: Candidates, truth: Draws) -> bool:

@@ -104,6 +104,7 @@ def decision_point(job: Job) -> DecisionPoint:
         reference=job.candidates.current,  # config.ini moves along, its reference does not
         explore=job.explore,
         budget_left=budget_left(job.against_keeping),
+        min_confidence=job.min_confidence,
     )
     return DecisionPoint(problem.under(context=_context(job, problem)), job)
 

@@ -7,7 +7,7 @@ advice, in every process.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
 from jpo.agent.rows import rows_of
+from jpo.agent.safety import recovery
 from jpo.cost import usd_per_hour
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
@@ -26,7 +27,7 @@ from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import target_forecasts, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Undo
+from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,9 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     """
     chosen = request.chosen
     asked = [with_followers(request, chosen)] if chosen else []
-    surrogate = surrogate_of(request, known.runs, seed=seed, others=known.others, asked=asked, interval_factor=interval_factor)
+    surrogate = surrogate_of(
+        request, known.runs, seed=seed, others=known.others, siblings=known.siblings, asked=asked, interval_factor=interval_factor
+    )
     warned, warnings = of_watch(surrogate.interval_factor)
     undone, problem = None, None
     if chosen:
@@ -78,7 +81,7 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
         elif known.last and (back := set_back(surrogate, problem, request, known.last)):
             decision, undone = back, known.last
         else:
-            decision = choose(problem, request, policy, len(known.runs))
+            decision = choose(problem, request, policy, known.runs)
     lost, codes = of_loss_watch(surrogate.loss_interval_factor)
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
@@ -91,7 +94,7 @@ def advise_among(
 ) -> Advice:
     """Advice where candidates, belief and the calibration watch's factor are given."""
     problem = problem_of(candidates, belief, request, known, interval_factor=interval_factor)
-    decision = choose(problem, request, policy, len(known.runs))
+    decision = choose(problem, request, policy, known.runs)
     now, then = (_forecast(problem, row, request) for row in (candidates.current, decision.choice))
     today, suggested = candidates.parameters(candidates.current), candidates.parameters(decision.choice)
     return Advice(decision, today, suggested, now, then, problem=problem)
@@ -104,7 +107,12 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
         NothingAdmissible: JPO-E402, nothing is left.
     """
     candidates = within_sla(surrogate, request)
-    return problem_of(candidates, surrogate.belief, request, known, interval_factor=surrogate.interval_factor)
+    return _problem_among(candidates, surrogate, request, known)
+
+
+def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
+    factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
+    return problem_of(candidates, surrogate.belief, request, known, **factors)
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
@@ -112,21 +120,32 @@ def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) ->
     try:
         return problem_within_sla(surrogate, request, known)
     except NothingAdmissible:
-        return problem_of(surrogate.candidates, surrogate.belief, request, known, interval_factor=surrogate.interval_factor)
+        return _problem_among(surrogate.candidates, surrogate, request, known)
 
 
-def choose(problem: Problem, request: Request, policy: Policy | None, runs_finished: int) -> Decision:
+def choose(problem: Problem, request: Request, policy: Policy | None, runs: Sequence[Run]) -> Decision:
     """Decision of the agent among the admissible candidates; a row that is not admissible only while nothing is known.
 
     Raises:
         NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
     """
-    decision = decide(problem, policy, runs_finished)
+    if runs and problem.explore != "off" and not any(run.ended_well for run in runs):
+        return out_of_failure(problem, runs)
+    decision = decide(problem, policy, len(runs))
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
         finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
         remedy = "relax a target, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")
         raise NothingAdmissible(f"[sla] {', '.join(request.targets)}", finding, remedy, code="JPO-E402")
     return decision
+
+
+def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
+    """Decision where no run ended well; of how well it does nothing is known."""
+    row = recovery.step_out(problem.candidates, problem.belief, runs)
+    sentence, code = recovery.told(problem.candidates, runs, row)
+    if row is None:
+        return Decision(problem.candidates.current, None, "no evidence", (sentence,), (code,))
+    return Decision(row, None, "recovery", (sentence,), (code,), "try")
 
 
 def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Undo) -> Decision | None:
@@ -150,7 +169,7 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     why, code = harm
     warned, warnings = of_watch(surrogate.interval_factor)
     reasons = (f"suggestion {last.suggestion_id} is undone: {why}", *warned)
-    return Decision(row, 1 - float(problem.acquisition.p_worse_today[row]), "rollback", reasons, (code, *warnings), "known")
+    return Decision(row, float(problem.p_claim[row]), "rollback", reasons, (code, *warnings), "known")
 
 
 def _forecast(problem: Problem, row: int, request: Request) -> Forecast:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from heapq import nsmallest
+from itertools import islice
 
 import numpy as np
 
@@ -11,17 +13,36 @@ from jpo.agent.action import CandidateRules, followed, propose_candidates
 from jpo.agent.rows import rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
-from jpo.records import Candidates, Parameters, Run
+from jpo.records import Candidates, Parameters, Run, same
+
+MOST_RUNS = 300
+"""Newest runs that are weighed: what was measured before them counts less than a thousandth (forecast/measurements.py)."""
+BEST_BEFORE, BEFORE = 20, 2000
+"""Runs of the last ones before them that stay known as tried, of least duration, cost and loss each."""
 
 
-def collect(request: Request, runs: Sequence[Run]) -> Candidates:
-    """Candidate set of a workload with these finished runs, oldest first."""
+def weighed_runs(runs: Sequence[Run], today: Parameters) -> Sequence[Run]:
+    """Runs that are weighed, oldest first: all; of more than MOST_RUNS the newest, the best before them, and today's last."""
+    if len(runs) <= MOST_RUNS:
+        return runs
+    before = runs[-MOST_RUNS - BEFORE : -MOST_RUNS]
+    well = [run for run in before if run.ended_well]
+    kept = {run.run_id for run in islice((run for run in reversed(before) if same(run.parameters, today)), 1)}
+    for quantity in ("duration_seconds", "cost_usd", "val_loss"):
+        measured = [run for run in well if getattr(run.outcome, quantity) is not None]
+        kept |= {run.run_id for run in nsmallest(BEST_BEFORE, measured, key=lambda run: getattr(run.outcome, quantity))}
+    return [*(run for run in before if run.run_id in kept), *runs[-MOST_RUNS:]]
+
+
+def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ()) -> Candidates:
+    """Candidate set of a workload with these finished runs, oldest first, and those of the same job on other hardware."""
     candidates = propose_candidates(
         request.current,
         runs,
         CandidateRules(request.free, request.choices, request.scales, request.follow),
         admissible=lambda proposed: request.admissible(request.current, proposed),
         log_rate=lambda values: log_rate(values, request.prices),
+        siblings=siblings,
     )
     return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
 

@@ -56,7 +56,9 @@ def choices_of(
     try:
         advice = advise(request, known, policy, seed=seed)
     except NothingAdmissible as error:
-        return AgentChoices(surrogate_of(request, known.runs, seed=seed, others=known.others), None, str(error), {})
+        return AgentChoices(
+            surrogate_of(request, known.runs, seed=seed, others=known.others, siblings=known.siblings), None, str(error), {}
+        )
     surrogate, decision = advice.surrogate, advice.decision
     assert surrogate is not None
     rows = {name: _preferred(surrogate, known, replace(request, preference=p), policy) for name, p in preferences.items()}
@@ -71,6 +73,6 @@ def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Pol
     if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
-        return choose(problem_within_sla(surrogate, request, known), request, policy, len(known.runs)).choice
+        return choose(problem_within_sla(surrogate, request, known), request, policy, known.runs).choice
     except NothingAdmissible:
         return None

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from jpo.optimizer.surrogate import FailureChance
 from jpo.records import USD, Currency, Identity, Interval
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
@@ -25,7 +26,7 @@ class Point:
         on_front: it is measured, and no measured point is as good in everything and better in something.
         on_expected_front: no point is, predicted ones included.
         marks: "today", "suggested", "prefer cost" ...
-        p_fail: probability that a run fails; None for a measured one.
+        failure: chance that a run fails, and where that comes from; None: unknown.
         breaks: targets of [sla] which it breaks, or is expected to.
     """
 
@@ -36,7 +37,7 @@ class Point:
     on_front: bool = False
     on_expected_front: bool = False
     marks: tuple[str, ...] = ()
-    p_fail: float | None = None
+    failure: FailureChance | None = None
     breaks: tuple[str, ...] = ()
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from jpo.agent.problem import Problem
 from jpo.agent.residuals import bent, joined, residual_forecast, residuals_of_job
 from jpo.agent.rows import rows_of_run
 from jpo.forecast import posterior
@@ -54,3 +56,11 @@ def belief_here(candidates: Candidates, runs: Sequence[Run], residuals: Residual
     as_then = Candidates(candidates.names, candidates.values, reference, candidates.admissible, candidates.log_rate)
     draws = bent(jobs_of(as_then, Latents(PARTICLES, SEED)), residual_forecast(residuals, as_then), SEED)
     return posterior(draws, candidates, runs)
+
+
+def with_earlier_jobs(problem: Problem, runs: Sequence[Run], residuals: Residuals) -> Problem:
+    """The problem with what earlier jobs of the installation say of its candidates."""
+    belief = belief_here(problem.candidates, runs, residuals)
+    here = replace(problem, belief=belief).weighed.within(problem.context.horizon)
+    jobs = len(set(residuals.job.tolist()))
+    return problem.under(context=replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=jobs))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from jpo.optimizer.surrogate import FailureChance
 from jpo.records import USD, Currency, Forecast, Identity, SlaCheck
 from jpo.wording import numbers
 from jpo.wording.names import SHORT
@@ -38,6 +39,7 @@ class Row:
         runs: how many finished runs with exactly these values ended well.
         why_not: what the limits say against it; empty: it is admissible.
         sla: targets held against the forecast.
+        failure: chance that a run of it fails; None before the first run.
     """
 
     parameters: Mapping[str, float]
@@ -48,6 +50,7 @@ class Row:
     runs: int = 0
     why_not: tuple[str, ...] = ()
     sla: tuple[SlaCheck, ...] = ()
+    failure: FailureChance | None = None
 
     @property
     def allowed(self) -> bool:

@@ -13,7 +13,7 @@ from jpo.optimizer.expectations import Basis, cost, disagree, expectations
 from jpo.optimizer.prediction import Expected, Row
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
-from jpo.optimizer.surrogate import Surrogate
+from jpo.optimizer.surrogate import FailureChance, Surrogate
 from jpo.records import Parameters, Run, same
 
 DISAGREE = "history and trials disagree; what is narrower for today's values counts, or for a job with a target the history"
@@ -92,7 +92,12 @@ def _row(values: Parameters, expected: Sequence[Expected], basis: RowBasis, spot
         runs=sum(run.ended_well and same(run.parameters, values) for run in basis.runs if run.parameters),
         why_not=tuple(violation.message for violation in constraints.check(today, values, basis.limits, facts).violations),
         sla=check_sla(request.targets, expected[0].forecast),
+        failure=_failure(values, basis.evidence.surrogate_of(values)),
     )
+
+
+def _failure(values: Parameters, surrogate: Surrogate) -> FailureChance | None:
+    return surrogate.failure_chance(surrogate.row(values)) if surrogate.runs else None
 
 
 def _priced(expected: Expected, values: Parameters, surrogate: Surrogate, prices: Prices) -> Expected:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jpo.agent.safety.memory import with_enough_memory
 from jpo.forecast import posterior
+from jpo.forecast.belief import kind_of, of_jobs
 from jpo.forecast.empirical_bayes import Evidence, reweighted
+from jpo.forecast.evidence.work import work_of
+from jpo.forecast.siblings.conditioning import conditioned_draws, log_likelihood_of, log_mean_exp
+from jpo.forecast.siblings.evidence import SiblingEvidence, evidence_of
 from jpo.forecast.transfer import (
     TransferredSurfaces,
     fit_surfaces,
@@ -28,6 +33,9 @@ MOST_NUMBERS = 400_000
 
 MOST_OTHERS = 20
 """Other workloads that have a say in which jobs are simulated: 10 ms each, once."""
+
+DOUBT = 0.05
+"""What siblings alone leave of either kind of draws: their surfaces are not this hardware's."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -57,6 +65,27 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
     return Prior(draws, transfer_surfaces(surfaces, candidates, seed))
 
 
+def with_siblings(prior: Prior, candidates: Candidates, siblings: Sequence[Run], seed: int) -> Prior:
+    """The prior after the runs of the same job on other hardware: they count as if measured here, up to a misfit of their own."""
+    evidence = evidence_of(candidates, siblings)
+    if evidence is None:
+        return prior
+    rng = np.random.default_rng((seed, 4))
+    draws = conditioned_draws(prior.draws, candidates, evidence, rng)
+    return Prior(draws, prior.recalled and _recalled(prior, candidates, evidence, rng))
+
+
+def _recalled(prior: Prior, candidates: Candidates, evidence: SiblingEvidence, rng: np.random.Generator) -> TransferredSurfaces:
+    """Surfaces of other workloads after the siblings, trusted as far as they explain them better than simulated jobs do."""
+    assert prior.recalled
+    recalled = prior.recalled
+    like, unlike = (log_mean_exp(log_likelihood_of(draws, evidence)) for draws in (recalled.draws, prior.draws))
+    trust = float(np.clip(recalled.trust, 1e-6, 1 - 1e-6))
+    odds = np.log(trust / (1 - trust)) + like - unlike
+    trust = float(np.clip(1 / (1 + np.exp(-np.clip(odds, -30, 30))), min(trust, DOUBT), max(trust, 1 - DOUBT)))
+    return replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
+
+
 def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:
     """Which simulated jobs explain a finished workload's runs, on the configurations it ran."""
     names = candidates.names
@@ -66,15 +95,16 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
     now = int(np.flatnonzero((values == values_of(first, names)).all(axis=1))[0])
     ran = Candidates(names, values, now, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
     latents = Latents(PARTICLES, seed)
-    return latents.drawn, posterior(jobs_of(ran, latents), ran, job).weights
+    draws = jobs_of(ran, latents)
+    kept = kind_of(draws, work_of(job))
+    return {name: place[kept] for name, place in latents.drawn.items()}, posterior(draws, ran, job).weights
 
 
 def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
     """Belief about the candidates after the runs."""
-    return posterior(prior.draws, candidates, runs, prior.recalled)
+    return with_enough_memory(lambda some: posterior(prior.draws, candidates, some, prior.recalled), candidates, runs)
 
 
 def thinned(prior: Prior, particles: int) -> Prior:
     """The same prior with fewer simulated jobs, where many beliefs are formed in one answer."""
-    few = {f.name: getattr(prior.draws, f.name)[:particles] for f in fields(Draws)}
-    return Prior(Draws(**few), prior.recalled)
+    return Prior(of_jobs(prior.draws, np.arange(min(particles, len(prior.draws.fails)))), prior.recalled)

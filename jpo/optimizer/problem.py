@@ -7,75 +7,124 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
-from jpo.agent.budget import budget_left, reference_values, relative_costs
-from jpo.agent.context import NOT_MEASURED, UNKNOWN, Context, Usage, log_ratio, watched
+import numpy as np
+
+from jpo.agent.acquisition import WORSE
+from jpo.agent.budget import compared_costs, reference_values, replenished_budget
+from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
-from jpo.cost.sla import slack
-from jpo.optimizer.installation import belief_here
+from jpo.agent.safety.claim import p_loss_below
+from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
+from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.cost.sla import SLA_TARGETS
+from jpo.optimizer.candidates import weighed_runs
+from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Known, Outcome, Parameters, Residuals, Run
+from jpo.optimizer.sla import LOSS_TARGET
+from jpo.optimizer.usage import usage_of
+from jpo.records import Belief, Candidates, Known, Parameters, Run, same
+
+if TYPE_CHECKING:
+    from jpo.records import Bools
+
+NEARLY_EQUAL = 0.15
+"""Rungs of the rate are a quarter of a decade apart: .56 counts as half."""
+MAYBE_LOWER = 1 / 3
+"""Chance of a lower loss from which a candidate may be tried for it: a promise is broken every night until one is found."""
+NEARLY_BEST = 0.5
+"""Share of the best chance to keep a promised loss with which a candidate still counts as one that may."""
 
 WATCHED = 100
 """Last runs that a policy is shown, each candidate's age and how it moved."""
 
 
 def problem_of(
-    candidates: Candidates, belief: Belief, request: Request, known: Known, *, interval_factor: float = 1.0
+    candidates: Candidates,
+    belief: Belief,
+    request: Request,
+    known: Known,
+    *,
+    interval_factor: float = 1.0,
+    loss_interval_factor: float = 1.0,
 ) -> Problem:
-    """Decision problem after these runs."""
+    """Decision problem after these runs; what is held for good is not admissible in it."""
     rates = candidates.log_rate
-    costs = relative_costs(
-        known.followed_up, known.runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)])
+    runs = weighed_runs(known.runs, request.current)
+    followed_up = [pair for pair in known.followed_up if pair[0] in runs]
+    costs = compared_costs(followed_up, runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)]))
+    reference = reference_row(candidates, known.followed_up)
+    limit = request.targets.get(LOSS_TARGET)
+    broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
+    # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
+    floor = None if broken or any(run.outcome.converged for run in runs) else request.quality_floor
+    holds = (
+        *holds_of(candidates, runs, request.named),
+        *of_loss(candidates, belief, reference, floor, loss_interval_factor, trial_risk=request.quality_risk),
     )
+    usable = without(candidates, holds)
+    left = replenished_budget(costs, request.budget)
+    if broken and limit is not None and left >= 0 and request.explore != "off":
+        usable = loss_first(usable, belief, limit, loss_interval_factor)
     problem = Problem(
-        candidates,
+        usable,
         belief,
         request.preference,
-        reference=reference_row(candidates, known.followed_up),
+        reference=reference,
         interval_factor=interval_factor,
         explore=request.explore,
         confidence=request.confidence,
         budget=request.budget,
-        budget_left=budget_left(costs, request.budget),
-        exploration_runs_left=max(0, request.exploration_runs - tries(known.runs, request.free)),
+        budget_left=left,
+        exploration_runs_left=exploration_runs_left(request, known.runs),
         context=replace(context_of(candidates, belief, known.runs, request.horizon_runs), usage=usage_of(known.runs, request)),
+        holds=holds,
+        quality_floor=floor,
+        min_confidence=request.min_confidence,
+        loss_interval_factor=loss_interval_factor,
+        repeated=repeated(request.current, known.runs),
     )
-    return problem if known.residuals is None else with_earlier_jobs(problem, known.runs, known.residuals)
+    return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
 
-def with_earlier_jobs(problem: Problem, runs: Sequence[Run], residuals: Residuals) -> Problem:
-    """The problem with what earlier jobs of the installation say of its candidates."""
-    belief = belief_here(problem.candidates, runs, residuals)
-    here = replace(problem, belief=belief).weighed.within(problem.context.horizon)
-    jobs = len(set(residuals.job.tolist()))
-    return problem.under(context=replace(problem.context, here=here, p_fails_here=belief.p_fail, jobs_here=jobs))
+def without(candidates: Candidates, holds: Sequence[Hold]) -> Candidates:
+    """The candidates without those that are held for good; all of them where none would be left."""
+    admissible = candidates.admissible & ~held(holds, lasting=True)
+    unchanged = (admissible == candidates.admissible).all() or not admissible.any()
+    return candidates if unchanged else replace(candidates, admissible=admissible)
 
 
-def usage_of(runs: Sequence[Run], request: Request) -> Usage:
-    """Usage of the last run that ended well, against the first."""
-    ended = [run for run in runs if run.ended_well]
-    if not ended:
-        return NOT_MEASURED
-    first, last = ended[0].outcome, ended[-1].outcome
-    asked = ended[-1].completed(request.current).parameters.get("memory_gib")
-    return Usage(
-        last.gpu_utilisation,
-        last.cpu_utilisation,
-        last.memory_gib / asked if last.memory_gib is not None and asked else None,
-        log_ratio(last.throughput_samples_per_second, first.throughput_samples_per_second),
-        log_ratio(last.val_loss, first.val_loss),
-        log_ratio(_samples(last), _samples(first)),
-        slack(request.targets, ended[-1], request.prices),
-    )
+def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interval_factor: float) -> Candidates:
+    """The candidates that are likeliest to keep a promised loss which today's values break, for no more money an hour.
+
+    All of them where none is expected to lower it.
+    """
+    lower = belief.weights @ (belief.log_loss < 0) >= MAYBE_LOWER
+    rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL)
+    for gentle in (_calmer(candidates) | (belief.runs > 0), belief.weights @ belief.log_time < WORSE):
+        rows = rows & gentle if (rows & gentle).any() else rows
+    if not rows.any() or belief.val_loss is None:
+        return candidates
+    kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
+    return replace(candidates, admissible=rows & (kept >= NEARLY_BEST * kept.max(where=rows, initial=0.0)))
 
 
-def _samples(outcome: Outcome) -> float | None:
-    """Samples of a run, counted or from its speed."""
-    if outcome.samples is not None or outcome.duration_seconds is None or outcome.throughput_samples_per_second is None:
-        return outcome.samples
-    return outcome.duration_seconds * outcome.throughput_samples_per_second
+def _calmer(candidates: Candidates) -> Bools:
+    """Rows without a larger learning rate, also for the same batch: the rate of a large batch may diverge with a smaller one."""
+    ratio = {
+        name: candidates.values[:, at] / candidates.values[candidates.current, at]
+        for at, name in enumerate(candidates.names)
+        if name in ("batch_size", "learning_rate")
+    }
+    rate, batch = (ratio.get(name, np.ones(len(candidates.values))) for name in ("learning_rate", "batch_size"))
+    return np.asarray(rate <= np.minimum(batch, 1.0) * (1 + NEARLY_EQUAL))
+
+
+def repeated(current: Parameters, runs: Sequence[Run]) -> int:
+    """How many of the newest runs had today's values, until one had others."""
+    return sum(1 for _ in takewhile(lambda run: same(run.parameters, current), reversed(runs)))
 
 
 def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Parameters]]) -> int | None:
@@ -85,9 +134,16 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
     return int(rows[0]) if rows.size else None
 
 
+def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
+    """How many configurations are still to be tried, by the user's word."""
+    asked = int(request.asks_for_trials and request.explore == "on")
+    return max(asked, request.exploration_runs - tries(runs, request.free)) if request.exploration_runs else asked
+
+
 def tries(runs: Sequence[Run], free: Collection[str]) -> int:
     """How many configurations were tried besides the first, whoever chose them and however it ended."""
-    return max(0, len({tuple(run.parameters.get(name) for name in sorted(free)) for run in runs}) - 1)
+    names = sorted(free)
+    return max(0, len({tuple(run.parameters.get(name) for name in names) for run in runs}) - 1)
 
 
 def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], horizon_runs: int | None = None) -> Context:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
-from jpo.records import USD, Currency, Parameters, PolicyName, Preference
+from jpo.records import PARAMETERS, USD, Currency, Parameters, PolicyName, Preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,16 @@ class Request:
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.
+        named: parameters whose largest value the user has named; of the others no more is asked for under "safe" than ever was.
+        quality_floor, min_confidence: see `Problem`.
+        quality_risk: chance to fall below the floor from which a trial is not written.
+        asks_for_trials: whether `explore` "on" asks for something untried, as on the command line.
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
         policy: who decides.
         resets: when the agent begins anew: on "evidence" that the world has changed, on a "broken-sla", or every so many seconds.
+        usd_per_saved_hour: what an hour less is worth to the user; None = not said.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
 
@@ -46,9 +51,15 @@ class Request:
     currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: float = 0.9
+    named: Collection[str] = PARAMETERS
+    quality_floor: float | None = None
+    quality_risk: float = 0.2
+    min_confidence: float = 0.0
+    asks_for_trials: bool = False
     horizon_runs: int | None = None
     exploration_runs: int = 0
     budget: float = BUDGET
     policy: PolicyName = "sac"
     resets: Literal["evidence", "broken-sla"] | float = "evidence"
+    usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)

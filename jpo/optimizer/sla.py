@@ -22,6 +22,8 @@ from jpo.wording import numbers
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
 
+LOSS_TARGET = "val_loss_max"
+
 AT_BEST = {
     "time_max": "takes at least",
     "cost_max": "costs at least",
@@ -66,14 +68,14 @@ def target_forecasts(surrogate: Surrogate, request: Request) -> Iterator[TargetF
 
 
 def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
-    """Candidates without those that are expected to break the SLA.
+    """Candidates without those that are expected to break the SLA; a loss that today's values break too excludes none.
 
     Raises:
         NothingAdmissible: JPO-E402, nothing is left; names the target and what comes nearest, or the targets that exclude each
             other.
     """
     allowed = surrogate.candidates.admissible
-    targets = tuple(target_forecasts(surrogate, request))
+    targets = tuple(target for target in target_forecasts(surrogate, request) if not to_be_lowered(surrogate, target))
     for target in targets:
         if not (allowed & target.kept).any():
             remedy = "relax it, or widen the limits in [parameters]"
@@ -83,6 +85,11 @@ def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
         remedy = "relax one of them, or widen the limits in [parameters]"
         raise NothingAdmissible("[sla]", _contradiction(targets, allowed), remedy, code="JPO-E402")
     return replace(surrogate.candidates, admissible=keeps)
+
+
+def to_be_lowered(surrogate: Surrogate, target: TargetForecast) -> bool:
+    """Whether it is a validation loss that today's values break: then whatever lowers it is welcome, see `loss_first`."""
+    return target.name == LOSS_TARGET and not target.kept[surrogate.candidates.current]
 
 
 def _out_of_reach(target: TargetForecast, allowed: Bools) -> str:

@@ -20,22 +20,32 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
 from jpo.forecast.calibration import interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand
+from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.power import power_watts
-from jpo.optimizer.candidates import collect, with_row
-from jpo.optimizer.prior import Prior, believe, prior_of, thinned
+from jpo.optimizer.candidates import collect, weighed_runs, with_row
+from jpo.optimizer.prior import Prior, believe, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run
+from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus
+from jpo.wording import numbers
 
 if TYPE_CHECKING:
     from jpo.records import Floats
 
 
 THROUGHPUT = "throughput_samples_per_second"
-ALIKE = 1.1
-"""Runs are of the same length if their samples differ by no more than this factor: start-up and rounding."""
-
 FEW = 250
 """Simulated jobs in the beliefs of the calibration watch: 250 and more were measured to be equal within 3%."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureChance:
+    """Chance that a run fails, 0..1, and what it comes from."""
+
+    probability: float
+    basis: str
+
+    def __str__(self) -> str:
+        return f"{numbers.percent_in_words(self.probability)} ({self.basis})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +53,7 @@ class Surrogate:
     """Surrogate: what is known and believed of a workload's candidates.
 
     Attributes:
-        runs: the workload's finished runs, oldest first.
+        runs: the workload's finished runs that are weighed, oldest first.
         prior: what was believed before them.
         interval_factor: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
         prices: what resources cost.
@@ -70,9 +80,21 @@ class Surrogate:
             loss_interval_factor=self.loss_interval_factor,
         )
         time = forecast.duration_seconds
-        if self.samples and time:  # one forecast of speed, not two that contradict each other
-            demands[THROUGHPUT] = Interval(self.samples / time.mean, self.samples / time.high, self.samples / time.low)
+        if self.samples is not None and time:  # one forecast of speed, not two that contradict each other
+            samples = float(self.samples[row])
+            demands[THROUGHPUT] = Interval(samples / time.mean, samples / time.high, samples / time.low)
         return replace(forecast, **demands)
+
+    def failure_chance(self, row: int) -> FailureChance:
+        """Chance that a run of a candidate fails. Where it never ran, simulated jobs that fit how runs ended say so."""
+        belief = self.belief
+        failed, there = int(belief.failures[row]), int(belief.failures[row] + belief.runs[row])
+        if there:
+            basis = f"{failed or 'none'} of {numbers.counted(there, 'run')} of it failed"
+        else:
+            ended = [run.ended_well for run in self.runs if run.status is not RunStatus.STOPPED]
+            basis = f"from simulated jobs; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed"
+        return FailureChance(float(belief.p_fail[row]), basis)
 
     def expected(self, quantity: str) -> Floats | None:
         """Mean of a quantity of Forecast at every candidate, (K,); None where no run supports a number.
@@ -87,21 +109,21 @@ class Surrogate:
             return seconds if quantity == "duration_seconds" else self._cost(seconds)
         if quantity == "val_loss":
             return None if belief.val_loss is None else belief.val_loss * np.exp(belief.weights @ belief.log_loss)
-        if quantity == THROUGHPUT and self.samples and (times := self.expected("duration_seconds")) is not None:
+        if quantity == THROUGHPUT and self.samples is not None and (times := self.expected("duration_seconds")) is not None:
             return np.asarray(self.samples / times)
         return self.demands[quantity].mean if quantity in self.demands else None
 
     @cached_property
-    def samples(self) -> float | None:
-        """Samples of a run (time multiplied by throughput), where all runs have the same: only time then says how fast it is."""
-        done = [
-            run.outcome.duration_seconds * run.outcome.throughput_samples_per_second
-            for run in self.runs
-            if run.ended_well and run.outcome.duration_seconds and run.outcome.throughput_samples_per_second
-        ]
+    def samples(self) -> Floats | None:
+        """Samples of a run of each candidate, (K,), where all runs do the same work: only time then says how fast it is."""
+        rows = len(self.candidates.values)
+        if work_of(self.runs) is Work.FIXED and (usual := usual_samples_per_epoch(self.runs)):
+            names = self.candidates.names
+            return usual * (self.candidates.values[:, names.index("epochs")] if "epochs" in names else np.ones(rows))
+        done = [samples for run in self.runs if run.ended_well and (samples := samples_of(run)) and run.outcome.duration_seconds]
         pairs = zip(self.candidates.names, self.candidates.values.T, strict=True)
         varied = any(name == "epochs" and np.ptp(column) > 0 for name, column in pairs)
-        return median(done) if done and not varied and max(done) <= ALIKE * min(done) else None
+        return np.full(rows, median(done)) if done and not varied and max(done) <= ALIKE * min(done) else None
 
     def _cost(self, seconds: Floats) -> Floats | None:
         rows = range(len(self.candidates.values))
@@ -140,6 +162,7 @@ def surrogate_of(
     *,
     seed: int,
     others: Sequence[Run] = (),
+    siblings: Sequence[Run] = (),
     asked: Sequence[Parameters] = (),
     interval_factor: float | None = None,
 ) -> Surrogate:
@@ -148,19 +171,23 @@ def surrogate_of(
     Args:
         runs: finished runs of this workload, oldest first.
         others: runs of other workloads, which have a say in what is believed before the first run.
+        siblings: runs of the same job on other hardware, which have a larger one.
         asked: configurations to look at whether or not they are admissible; each names all parameters of `request.current`.
         interval_factor: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of
             the last runs say, of each of them.
     """
-    candidates = collect(request, runs)
+    runs = weighed_runs(runs, request.current)
+    candidates = collect(request, runs, siblings)
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
-    prior = prior_of(candidates, seed, others)
+    prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
     time, loss = calibration(prior, candidates, runs) if interval_factor is None else (interval_factor, interval_factor)
     return Surrogate(candidates, believe(prior, candidates, runs), runs, prior, time, request.prices, loss)
 
 
-def with_configuration(surrogate: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = ()) -> Surrogate:
+def with_configuration(
+    surrogate: Surrogate, values: Parameters, *, seed: int, others: Sequence[Run] = (), siblings: Sequence[Run] = ()
+) -> Surrogate:
     """The surrogate with one more configuration; the same one where it is a candidate.
 
     Simulated jobs depend on the candidates, so each is added by itself: what is said of it does not hang on what else is asked.
@@ -168,7 +195,7 @@ def with_configuration(surrogate: Surrogate, values: Parameters, *, seed: int, o
     candidates = with_row(surrogate.candidates, values, surrogate.prices)
     if candidates is surrogate.candidates:
         return surrogate
-    prior = prior_of(candidates, seed, others)
+    prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
     return replace(surrogate, candidates=candidates, belief=believe(prior, candidates, surrogate.runs), prior=prior)
 
 

@@ -153,7 +153,13 @@ def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, le
     for row, runs in values_by_row.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
         certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
-        points[row] = Point(surrogate.candidates.parameters(row), len(runs), medians, breaks=broken(certain, targets))
+        points[row] = Point(
+            surrogate.candidates.parameters(row),
+            len(runs),
+            medians,
+            failure=surrogate.failure_chance(row),
+            breaks=broken(certain, targets),
+        )
     return points
 
 
@@ -180,8 +186,8 @@ def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: T
     expected = surrogate.forecast(row)
     bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
     means = {quantity: interval.mean for quantity, interval in bounds.items()}
-    p_fail = float(surrogate.belief.p_fail[row])
-    return Point(surrogate.candidates.parameters(row), 0, means, bounds, p_fail=p_fail, breaks=broken(expected, targets))
+    failure, breaks = surrogate.failure_chance(row), broken(expected, targets)
+    return Point(surrogate.candidates.parameters(row), 0, means, bounds, failure=failure, breaks=breaks)
 
 
 def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:

@@ -5,11 +5,14 @@ The sources themselves are in sources.py. A source that cannot be read is no err
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError
+from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
+from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.followed import followed_up
@@ -19,6 +22,7 @@ from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
 from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.telemetry import PrometheusSource
+from jpo.wording import numbers
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -26,6 +30,9 @@ LEDGER_RUNS = 1000
 """Newest runs of a workload in which `jpo history` and `jpo explain` look for what its last forecasts came to."""
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
+
+MOST_DOUBTED = 3
+"""Runs with implausible values that a note names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +68,16 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     store, identity = job.store, job.workload.identity
     server = None if offline else prometheus_of(job.settings)
     asked = ask(server, job, strict=strict)
-    recorded = store.recorded_runs(identity)
+    recorded, doubted = believed(store.recorded_runs(identity))
     runs = tuple(entry.run for entry in recorded)
-    others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
-    notes = dict(asked.notes)
+    siblings = siblings_of(store, identity, runs)
+    newest = [
+        entry
+        for entry in store.recorded_runs(limit=OTHER_RUNS)
+        if entry.run.identity != identity and not entry.run.identity.is_sibling_of(identity)
+    ]
+    others = tuple(entry.run for entry in believed(newest)[0])
+    notes = dict(asked.notes) | on_other_hardware(siblings)
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
@@ -78,9 +91,52 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
         untried=untried(store, identity, runs, now=job.now),
         last=on_probation(store, job.workload, runs),
         track=past_forecasts(store, recorded, job.prices),
-        evidence=Evidence(len(runs), asked.skipped, asked.requests, asked.seconds, tuple(notes)),
-        codes=tuple(dict.fromkeys(notes.values())),
+        evidence=Evidence(len(runs), (*asked.skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
+        codes=tuple(dict.fromkeys((*notes.values(), *([IMPLAUSIBLE] if doubted else [])))),
+        siblings=siblings,
     )
+
+
+def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:
+    """Runs on record as evidence: without values that cannot be, or that the other runs of their workload contradict; and what
+    that was. It stays on record."""
+    by_workload: dict[Identity, list[Run]] = {}
+    for entry in recorded:
+        by_workload.setdefault(entry.run.identity, []).append(entry.run)
+    checked = {identity: plausible(runs) for identity, runs in by_workload.items()}
+    doubted = tuple(skipped for _, some in checked.values() for skipped in some)
+    if not doubted:
+        return tuple(recorded), ()
+    kept = {(run.identity, run.run_id): run for runs, _ in checked.values() for run in runs}
+    entries = ((entry, kept.get((entry.run.identity, entry.run.run_id))) for entry in recorded)
+    return tuple(replace(entry, run=run) for entry, run in entries if run), doubted
+
+
+def siblings_of(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The newest runs of the same job on other hardware, those that can be believed; one that is on record as this workload's,
+    too, is no sibling's."""
+    own = {run.run_id for run in runs}
+    believable, _ = plausible([run for run in store.siblings_of(identity, limit=OTHER_RUNS) if run.run_id not in own])
+    return tuple(believable)
+
+
+def on_other_hardware(siblings: Sequence[Run]) -> dict[str, str]:
+    """How many runs of the same job on which hardware count as well: sentence -> reason code."""
+    if not siblings:
+        return {}
+    counted = Counter(run.identity.hardware or "hardware that is not named" for run in siblings)
+    where = " and ".join(f"{numbers.counted(number, 'run')} on {hardware}" for hardware, number in counted.most_common())
+    return {f"The same job on other hardware counts, too: {where}": "JPO-I119"}
+
+
+def with_doubts_noted(known: Known) -> Known:
+    """What is known, with a note for the runs of which something was left out: for reports that do not list skipped runs."""
+    doubted = [run for run in known.evidence.runs_skipped if IMPLAUSIBLE in run.reason]
+    if not doubted:
+        return known
+    more = f"; and {len(doubted) - MOST_DOUBTED} more runs" if len(doubted) > MOST_DOUBTED else ""
+    note = "; ".join(f"run {run.run_id}: {run.reason}" for run in doubted[:MOST_DOUBTED]) + more
+    return replace(known, evidence=replace(known.evidence, notes=(*known.evidence.notes, note)))
 
 
 def with_pins_noted(known: Known, job: Project) -> Known:
@@ -119,7 +175,8 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked
                 raise
             notes[f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]"] = "JPO-W113"
             continue
-        fresh += store.record(finished, now=now, identity=identity, source=source)
+        recorded = store.record(finished, now=now, identity=identity, source=source)
+        fresh += [run for run in recorded if run.identity == identity]
         skipped += finished.skipped
         if finished.unread:
             notes |= cut_short(source, finished.unread, strict=strict)

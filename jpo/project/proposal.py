@@ -81,7 +81,13 @@ def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     """What the guard cannot read in two files: the forecast, and the GPU memory that today's values need."""
     expected = {f"{f.name}_next": interval.mean for f in fields(Forecast) if (interval := getattr(advice.next, f.name))}
     rate = usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None
-    return Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, runs), usd_per_hour_next=rate, **expected)
+    loss = advice.now.val_loss
+    return Facts(
+        gpu_memory_gib_now=gpu_memory_gib_now(workload.current, runs),
+        usd_per_hour_next=rate,
+        val_loss_now=loss.mean if loss else None,
+        **expected,
+    )
 
 
 def team_objection(job: Project, content: bytes) -> str | None:

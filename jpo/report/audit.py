@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from jpo.wording.printable import printable
 
 Data = Mapping[str, Any]
 """What a record says; history/events.py writes it."""
-COLUMNS = ("number", "time", "at", "kind", "dataset", "model", "framework", "what", "by", "data", "previous", "hash")
+COLUMNS = ("number", "time", "at", "kind", "dataset", "model", "framework", "what", "by", "data", "previous", "hash", "hardware")
 """Of the exported CSV."""
 COLOURS = {
     "suggested": "bold",
@@ -84,7 +84,7 @@ def clock(at: float) -> str:
 
 def json_line(record: AuditRecord) -> str:
     """A record of `jpo audit show -o json`."""
-    identity = asdict(record.identity) if record.identity else None
+    identity = record.identity.labels if record.identity else None
     names = {"number": record.number, "at": record.at, "kind": record.kind, "workload": identity, "hash": record.hash}
     return json.line({**names, "previous": record.previous, "data": dict(record.data)})
 
@@ -104,8 +104,9 @@ def csv_lines(records: Iterable[AuditRecord]) -> Iterator[str]:
 def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
     """A record as a CloudEvent 1.0; everything that its hash covers is in it, unrounded.
 
-    Extension attributes are texts: `at` (unix seconds as they were hashed), `dataset`, `model`, `framework`, `previous` and
-    `hash`. `time` is absent outside the years 1 to 9999, `subject` where no workload in particular is concerned.
+    Extension attributes are texts: `at` (unix seconds as they were hashed), `dataset`, `model`, `framework`, `hardware` where it
+    is said, `previous` and `hash`. `time` is absent outside the years 1 to 9999, `subject` where no workload in particular is
+    concerned.
 
     `source` is the URI of the store.
     """
@@ -115,7 +116,7 @@ def cloud_event(record: AuditRecord, source: str) -> dict[str, Any]:
         "id": str(record.number),
         "source": source,
         "type": f"io.jpo.{record.kind.replace(' ', '-')}",
-        **({"subject": str(identity), **asdict(identity)} if identity else {}),
+        **({"subject": str(identity), **identity.labels} if identity else {}),
         **({"time": rfc3339(at)} if at else {}),
         "at": repr(record.at),
         "datacontenttype": "application/json",
@@ -129,9 +130,10 @@ def cells(record: AuditRecord, what: str, by: str) -> tuple[str | float, ...]:
     """A record in the order of COLUMNS, with what happened and who did it in words; empty where nothing is known."""
     at, identity = moment(record.at), record.identity
     names = (identity.dataset, identity.model, identity.framework) if identity else ("", "", "")
+    hardware = (identity.hardware or "") if identity else ""
     when = rfc3339(at) if at else ""
     data = json.line(dict(record.data)).rstrip("\n")
-    return (record.number, when, record.at, record.kind, *names, what, by, data, record.previous, record.hash)
+    return (record.number, when, record.at, record.kind, *names, what, by, data, record.previous, record.hash, hardware)
 
 
 def moment(at: float) -> datetime | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EMPHASIS: dict[str, Emphasis] = {"better": "good", "worse": "bad", "no clear change": "dim", "too few": "dim"}
 HEAD = (
     *("dataset", "model", "framework", "since", "quantity", "before", "after", "runs_before", "runs_after"),
-    *("change", "low", "high", "kind", "word"),
+    *("change", "low", "high", "kind", "word", "hardware"),
 )
 
 
@@ -110,7 +110,7 @@ def as_json(result: WorkloadChanges) -> dict[str, object]:
     """`{"schema_version", "workloads": [{..., "since_first_change": [...], "since_last_change": [...]}]}`; amounts in USD."""
     workloads = [
         {
-            "workload": asdict(change.identity),
+            "workload": change.identity.labels,
             **{name: getattr(change, name) for name in ("first_change", "last_change", "before", "after", "left_out")},
             "since_first_change": [_document(line) for line in change.lines],
             "since_last_change": [_document(line) for line in change.since_last],
@@ -132,7 +132,7 @@ def as_csv(result: WorkloadChanges) -> str:
             *(change.identity.dataset, change.identity.model, change.identity.framework, since),
             *(line.quantity, line.before, line.after, line.runs_before, line.runs_after),
             *((line.change.mean, line.change.low, line.change.high) if line.change else (None, None, None)),
-            *(line.kind, line.word),
+            *(line.kind, line.word, change.identity.hardware),
         )
         for change in result.workloads
         for since, lines in (("first change", change.lines), ("last change", change.since_last))

@@ -52,7 +52,7 @@ def as_json(checked: CheckedConfig) -> dict[str, object]:
     return {
         "schema_version": 1,
         "config": str(checked.path),
-        "workload": asdict(checked.identity),
+        "workload": checked.identity.labels,
         "parameters": [
             {"parameter": p.name, "key": p.key, "line": p.line, "text": p.text, "value": p.value, "held": p.held}
             for p in checked.parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
@@ -80,7 +80,7 @@ def as_json(checkup: Checkup) -> dict[str, object]:
     return {
         "schema_version": 1,
         "jpo": checkup.version,
-        "workload": asdict(checkup.identity) if checkup.identity else None,
+        "workload": checkup.identity.labels if checkup.identity else None,
         "exit_code": checkup.exit_code,
         "checks": [{name: getattr(line, name) or None for name in names} for line in checkup.lines],
     }

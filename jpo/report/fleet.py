@@ -12,10 +12,16 @@ from jpo.wording import names, numbers
 
 def document(fleet: Fleet) -> Document:
     """The tables and what must be known to read them."""
+    return Document(headline(fleet), (per_workload(fleet), over_all(fleet), totals(fleet), Items(notes(fleet))))
+
+
+def headline(fleet: Fleet) -> str:
+    """What was simulated."""
     weights = ", ".join(f"{name} {weight:g}" for name, weight in fleet.preference.items() if weight)
     drift = ", with drift" if fleet.drift else ""
-    title = f"{len(fleet.lanes)} simulated workloads × {fleet.runs} runs; preference {weights}; explore {fleet.explore}{drift}"
-    return Document(title, (per_workload(fleet), over_all(fleet), totals(fleet), Items(notes(fleet))))
+    where = f"; installation {fleet.installation}, one after the other" if fleet.installation else ""
+    plan = f"{len(fleet.lanes)} simulated workloads × {fleet.runs} runs"
+    return f"{plan}; preference {weights}; explore {fleet.explore}{drift}{where}"
 
 
 def per_workload(fleet: Fleet) -> Table:
@@ -70,14 +76,16 @@ def totals(fleet: Fleet) -> Table:
 
 def notes(fleet: Fleet) -> tuple[str, ...]:
     """What the tables do not show: losers, and how far this can be trusted."""
+    strange = " but for the installation" if fleet.installation not in (None, "none") else ""
     losers = f"{worse(fleet)} of {len(fleet.lanes)} workloads, by more than 5%: {worse(fleet, than=CLEARLY)}"
     return (
         f"Medians of each workload's last {'run' if fleet.last == 1 else f'{fleet.last} runs'} that ended well.",
         "unchanged: its first configuration, with the same luck.",
         "goal: change of the preferred objective, failed runs paid for.",
         "best: what the best configuration would reach.",
+        f"Decided by: {', '.join(f'{name} {count}' for name, count in fleet.decided_by.items())}.",
         f"Worse than unchanged in the end: {losers}.",
-        "The jobs come from the simulator on which JPO's belief rests: expect less from real ones.",
+        f"The jobs come from the simulator on which JPO's belief rests{strange}: expect less from real ones.",
     )
 
 
@@ -91,6 +99,7 @@ def as_json(fleet: Fleet) -> dict[str, object]:
             "compared_last_runs": fleet.last,
             "seed": fleet.seed,
             "drift": fleet.drift,
+            "installation": fleet.installation,
             "explore": fleet.explore,
             "preference": dict(fleet.preference),
         },
@@ -100,6 +109,7 @@ def as_json(fleet: Fleet) -> dict[str, object]:
                 name: {**asdict(total), "usd_per_model": total.usd_per_model}
                 for name, total in zip(("unchanged", "with_jpo"), all_runs(fleet), strict=True)
             },
+            "decided_by": dict(fleet.decided_by),
             "workloads_worse": worse(fleet),
             "workloads_worse_by_5_percent": worse(fleet, than=CLEARLY),
         },

@@ -90,8 +90,8 @@ def whole(point: Point, front: Front) -> bool:
 def remarks(point: Point) -> Inline:
     """Marks, and what speaks against it."""
     against = [f"breaks {', '.join(point.breaks)}"] if point.breaks else []
-    if point.p_fail is not None and point.p_fail >= RISKY:
-        against.append(f"fails with {numbers.percent(point.p_fail)}")
+    if point.failure and point.failure.probability >= RISKY:
+        against.append(f"fails with {point.failure}")
     plain = [mark for mark in point.marks if not mark.startswith("prefer ")]
     wanted = [mark.removeprefix("prefer ") for mark in point.marks if mark.startswith("prefer ")]
     marks = "; ".join(filter(None, (", ".join(plain), f"prefer {', '.join(wanted)}" if wanted else "")))
@@ -139,7 +139,7 @@ def as_json(front: Front) -> dict[str, object]:
     """The published document, see docs/guide.md; amounts in USD, None is what is not known."""
     return {
         "schema_version": 1,
-        "workload": asdict(front.workload),
+        "workload": front.workload.labels,
         "objectives": [
             {"name": name, "quantity": quantity, "better": "higher" if maximised(quantity) else "lower"}
             for name, quantity in front.objectives.items()
@@ -165,7 +165,8 @@ def _point(point: Point, front: Front) -> dict[str, object]:
         "intervals": {quantity: asdict(interval) for quantity, interval in point.bounds.items()} or None,
         "on_front": point.on_front,
         "on_expected_front": point.on_expected_front,
-        "p_fail": point.p_fail,
+        "p_fail": point.failure.probability if point.failure else None,
+        "p_fail_basis": point.failure.basis if point.failure else None,
         "breaks_sla": list(point.breaks),
         "marks": list(point.marks),
     }

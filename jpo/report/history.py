@@ -21,6 +21,7 @@ HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
     *PARAMETERS,
     *(f"used_{name}" if name in PARAMETERS else name for name in MEASURES),
+    "hardware",
 )
 """The columns of a run as CSV."""
 
@@ -192,7 +193,7 @@ def as_json(history: History) -> dict[str, object]:
     return {
         "schema_version": 1,
         "runs": [
-            {**run_document(recorded.run), "workload": asdict(recorded.run.identity), "suggestion_id": recorded.suggestion_id}
+            {**run_document(recorded.run), "workload": recorded.run.identity.labels, "suggestion_id": recorded.suggestion_id}
             for recorded in (past.recorded for past in history.runs)
         ],
         "suggestions": [
@@ -201,7 +202,7 @@ def as_json(history: History) -> dict[str, object]:
         ],
         "workloads": [
             {
-                "workload": asdict(identity),
+                "workload": identity.labels,
                 "track_record": [{**asdict(past), "coverage": asdict(ledger.coverage[past.quantity])} for past in ledger.track],
                 **{name: getattr(ledger, name) for name in ("followed", "failed", "widened")},
             }
@@ -225,7 +226,7 @@ def run_document(run: Run) -> dict[str, object]:
 def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) -> dict[str, object]:
     return {
         "suggestion_id": suggestion.suggestion_id,
-        "workload": asdict(suggestion.identity),
+        "workload": suggestion.identity.labels,
         "created_at": suggestion.created_at,
         "status": suggestion.status,
         "current": dict(suggestion.current),
@@ -250,4 +251,4 @@ def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
     identity = (run.identity.dataset, run.identity.model, run.identity.framework)
     head: list[Raw] = [run.run_id, *identity, run.status.value, run.started_at, run.ended_at, suggestion_id]
     parameters = [run.parameters.get(name) for name in PARAMETERS]
-    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES)]
+    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES), run.identity.hardware]

@@ -141,7 +141,7 @@ def as_json(result: LogFigures) -> dict[str, object]:
 def _workload(figures: Figures) -> dict[str, object]:
     """One workload, always with the same names."""
     return {
-        **asdict(figures.identity),
+        **figures.identity.labels,
         "runs": figures.runs,
         "by_status": {status.replace(" ", "_"): figures.by_status.get(status, 0) for status in STATUSES},
         **{name: asdict(figures.spreads[name]) for name in QUANTITIES},

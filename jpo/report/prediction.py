@@ -15,6 +15,9 @@ USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_ut
 VERDICTS: Mapping[str, Emphasis] = {"broken": "bad", "at risk": "warning", "unknown": "", "ok": "good"}
 """Of SLA targets, the worst first."""
 
+MOST_NAMED = 4
+"""Configurations whose chance of failing is written out."""
+
 
 def document(prediction: Prediction) -> Document:
     """The tables, what must be known to read them, and the answer."""
@@ -32,13 +35,20 @@ def outcomes(rows: Sequence[Row]) -> Table:
         Column("what if", "prose"),
         *map(_figure, OUTCOMES),
         Column("runs", "figure"),
+        Column("fails", "figure"),
         Column("rests on"),
         Column("verdict"),
     )
     values: list[DocumentRow] = [
-        (label(row), *_estimates(row, OUTCOMES), row.runs, row.expected.kind if several else "", verdict(row)) for row in rows
+        (label(row), *_estimates(row, OUTCOMES), row.runs, fails(row), row.expected.kind if several else "", verdict(row))
+        for row in rows
     ]
     return Table(columns, tuple(values), "outcomes")
+
+
+def fails(row: Row) -> str:
+    """The chance that a run of it fails."""
+    return numbers.percent_in_words(row.failure.probability) if row.failure else ""
 
 
 def _figure(quantity: str) -> Column:
@@ -68,12 +78,25 @@ def verdict(row: Row) -> Cell:
 def remarks(rows: Sequence[Row]) -> list[str]:
     """What the figures rest on, what else there is, and what speaks against a row."""
     sentences = [f"Rests on {row.expected.words}." for row in rows]
+    sentences += risks(rows)
     for row in rows:
         sentences += [f"For {configuration(row)}, {also(expected)}." for expected in row.further]
         sentences += [f"{configuration(row)} is not admissible: {'; '.join(row.why_not)}"] if row.why_not else []
         broken = [check.name for check in row.sla if check.verdict == "broken"]
         sentences += [f"{label(row)} is expected to break {', '.join(broken)}."] if broken else []
     return list(dict.fromkeys(sentences))
+
+
+def risks(rows: Sequence[Row]) -> list[str]:
+    """The chances of failing, those of one origin together; the table has them all."""
+    by_basis: dict[str, list[str]] = {}
+    for row in rows:
+        if row.failure:
+            by_basis.setdefault(row.failure.basis, []).append(f"{configuration(row)} {fails(row)}")
+    return [
+        f"Fails: {'; '.join(list(dict.fromkeys(some))[:MOST_NAMED])}{'; ...' if len(some) > MOST_NAMED else ''} ({basis})."
+        for basis, some in by_basis.items()
+    ]
 
 
 def also(expected: Expected) -> str:
@@ -101,7 +124,7 @@ def as_json(prediction: Prediction) -> dict[str, object]:
     return {
         "schema_version": 1,
         "config": str(prediction.path),
-        "workload": asdict(prediction.identity),
+        "workload": prediction.identity.labels,
         "finished_runs": prediction.runs,
         "rows": [_row(row) for row in prediction.rows],
         "answer": asdict(prediction.answer) if prediction.answer else None,
@@ -118,6 +141,8 @@ def _row(row: Row) -> dict[str, object]:
         **_expected(row.expected),
         "beside": [_expected(expected) for expected in row.further],
         "measured_runs": row.runs,
+        "p_fail": row.failure.probability if row.failure else None,
+        "p_fail_basis": row.failure.basis if row.failure else None,
         "admissible": not row.why_not,
         "why_not": list(row.why_not),
         "sla": [asdict(check) for check in row.sla],

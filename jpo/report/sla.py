@@ -170,7 +170,7 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
     if isinstance(result, SlaProposal):
         return {
             "schema_version": 1,
-            "workload": asdict(result.identity),
+            "workload": result.identity.labels,
             "share": result.share,
             "runs": result.runs,
             "basis": result.basis,
@@ -179,7 +179,7 @@ def as_json(result: SlaReport | SlaProposal) -> dict[str, object]:
         }
     return {
         "schema_version": 1,
-        "workload": asdict(result.identity),
+        "workload": result.identity.labels,
         "promises": dict(result.targets),
         "runs": [
             {

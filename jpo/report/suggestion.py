@@ -97,15 +97,13 @@ def why_unchanged(name: str, suggestion: Suggestion) -> str:
 
 
 def in_short(suggestion: Suggestion) -> Iterator[Inline]:
-    """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept.
-
-    The confidence is the probability that the change is not worse than today by more than a tenth: of today it says nothing.
-    """
+    """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept."""
     if suggestion.status == "kept":
         return
     ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
     expected = "  ".join(f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None)
-    sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}"
+    claim = " that it is safe to try" if "JPO-I604" in suggestion.codes else ""
+    sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{claim}"
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)
 
@@ -119,8 +117,9 @@ def why(suggestion: Suggestion) -> Iterator[Inline]:
 
 
 def first_reasons(suggestion: Suggestion) -> tuple[str, ...]:
-    """The reason that counts most; all of a rollback's, which say what is undone."""
-    return suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
+    """The reason that counts most, and whether a trade-off is acceptable; all of a rollback's, which say what is undone."""
+    worth = tuple(reason for reason in suggestion.reasons[1:] if "an hour is worth" in reason)
+    return suggestion.reasons if suggestion.decided_by == "rollback" else (*suggestion.reasons[:1], *worth)
 
 
 def forecasts(suggestion: Suggestion) -> Table:
@@ -198,6 +197,7 @@ class WorkloadDocument(Published):
     dataset: str
     model: str
     framework: str
+    hardware: str | None = None  # left out where nobody says
 
 
 class ChangeDocument(Published):
@@ -290,7 +290,8 @@ class TrackDocument(Published):
 class SuggestionDocument(Published):
     """One answer of `jpo suggest -o json`. Times are unix seconds.
 
-    `confidence` is the probability that what is suggested is not worse than today's values by more than a tenth; null = unknown.
+    `confidence` is the chance of the claim, see `records.Decision`: of a trial (JPO-I604) that it is safe, of another change that
+    it is better than today with the validation loss kept, of keeping that nothing that may be tried is better; null = unknown.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     """
@@ -328,20 +329,18 @@ class SuggestionDocument(Published):
 def as_json(report: Report) -> dict[str, object]:
     """The published document, validated."""
     made = asdict(report.suggestion)
-    evidence = made["evidence"]
-    evidence["prometheus"] = {name: evidence.pop(name) for name in ("requests", "seconds")}
-    published = {
-        **made,
+    made["evidence"]["prometheus"] = {name: made["evidence"].pop(name) for name in ("requests", "seconds")}
+    made |= {
         "schema_version": SCHEMA_VERSION,
         "config": str(report.path),
-        "workload": made["identity"],
+        "workload": report.suggestion.identity.labels,
         "written": report.written,
         "forecast": {name: {"now": today, "next": made["next"][name]} for name, today in made["now"].items()},
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,
     }
-    return SuggestionDocument.model_validate({name: published[name] for name in SuggestionDocument.model_fields}).model_dump()
+    return SuggestionDocument.model_validate({n: made[n] for n in SuggestionDocument.model_fields}).model_dump(exclude_unset=True)
 
 
 def schema() -> dict[str, Any]:

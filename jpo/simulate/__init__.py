@@ -8,7 +8,7 @@ grids.py           random candidate sets
 drift.py           growing data and changing hardware; demand.py: CPU and memory over the time of a run
 workloads.py       simulated Kubernetes workloads, for `jpo simulate`; fleet.py: their results in numbers
 installations.py   clusters whose jobs differ from the simulator's, job after job
-environment.py     the same jobs as a Gymnasium environment (extra `simulate`)
+environment.py     the same jobs as a Gymnasium environment (extra `simulate`); episode.py: the job of one episode
 """
 
 from jpo.simulate.grids import random_candidates

@@ -6,7 +6,7 @@ Medians are over the last runs of a workload that ended well; intervals are over
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,10 @@ METRICS = ("gpu_utilisation", "cpu_utilisation", "duration_seconds", "cost_usd",
 CLEARLY = 1.05
 """Worse by more than a twentieth is worse beyond noise."""
 _RESAMPLES = 2000
+MOST = 4.0
+"""Where fleets are compared, a run or goal counts at most four times the unchanged one; so does a goal of failed runs alone."""
+LEARNT_FROM = 20
+"""Workloads that run one after the other are compared apart from so many on: what was learnt from these shows there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,11 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A fleet of workloads and the plan of their runs; the `last` runs of each are compared."""
+    """A fleet of workloads and the plan of their runs; the `last` runs of each are compared.
+
+    `installation`: kind of the one in which they ran one after the other; None: they ran at the same time, as simulated.
+    `decided_by`: how many suggestions each decided, see records.Decision.
+    """
 
     lanes: tuple[Lane, ...]
     runs: int
@@ -58,6 +66,8 @@ class Fleet:
     drift: bool
     explore: str
     preference: Mapping[str, float]
+    installation: str | None = None
+    decided_by: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,48 @@ def overall(fleet: Fleet, name: str) -> Interval | None:
     drawn = np.random.default_rng(0).choice(np.array(ratios), (_RESAMPLES, len(ratios)))
     low, high = np.quantile(np.median(drawn, axis=1), (0.05, 0.95))
     return Interval(median(ratios), float(low), float(high))
+
+
+def paid(fleet: Fleet) -> Floats:
+    """What the runs of each workload took in the mean, in multiples of the unchanged configuration, failed ones as in `ratios`;
+    time and money weighed as the user prefers. Shape (workloads,)."""
+    weights = np.array([fleet.preference[name] for name in ("time", "cost")])
+    time, cost = weights / weights.sum() if weights.any() else (0.5, 0.5)
+    multiples = ratios(fleet, "duration_seconds") ** time * ratios(fleet, "cost_usd") ** cost
+    return np.asarray(np.nanmean(np.minimum(multiples, MOST), axis=1))
+
+
+def typical_paid(fleet: Fleet) -> float:
+    """Geometric mean of what was paid over the workloads, in multiples of the unchanged configuration."""
+    return float(np.exp(np.mean(np.log(paid(fleet)))))
+
+
+def against(fleet: Fleet, other: Fleet) -> Interval:
+    """Ratio of what the same workloads paid under two policies: geometric mean with a 90% bootstrap interval."""
+    logs = np.log(paid(fleet) / paid(other))
+    means = np.random.default_rng(0).choice(logs, (_RESAMPLES, len(logs))).mean(axis=1)
+    return Interval(*(float(np.exp(log)) for log in (logs.mean(), *np.quantile(means, (0.05, 0.95)))))
+
+
+def later(fleet: Fleet) -> Fleet | None:
+    """The workloads of a fleet in turn that had LEARNT_FROM before them; None if there are none. Who decided is left out."""
+    lanes = fleet.lanes[LEARNT_FROM:]
+    return replace(fleet, lanes=lanes, decided_by={}) if fleet.installation and lanes else None
+
+
+def typical_goal(fleet: Fleet) -> float:
+    """Geometric mean of the goals, in multiples of the unchanged configuration."""
+    return float(np.exp(np.mean(np.log([_bounded(lane) for lane in fleet.lanes]))))
+
+
+def _bounded(lane: Lane) -> float:
+    return MOST if lane.goal is None else min(lane.goal, MOST)
+
+
+def share_decided_by(fleet: Fleet, decider: str) -> float | None:
+    """Share of the suggestions that somebody or something decided; None if that is not known."""
+    total = sum(fleet.decided_by.values())
+    return fleet.decided_by.get(decider, 0) / total if total else None
 
 
 def typical(fleet: Fleet, name: str) -> tuple[float | None, float | None]:

@@ -62,6 +62,9 @@ class Installation:
     seed: int = 0
 
 
+AS_SIMULATED = Installation("none")
+
+
 def draw_installation(rng: np.random.Generator, kind: Kind | None = None) -> Installation:
     """A random installation; None: any kind but `none`."""
     kind = KINDS[1 + int(rng.integers(len(KINDS) - 1))] if kind is None else kind
@@ -99,12 +102,19 @@ def outside(installation: Installation, candidates: Candidates, truth: Draws, rn
             beyond = _beyond(installation, knobs, jobs, rng)
             slope = installation.slope + _JOB_SLOPE * rng.standard_normal((jobs, 1))
             waits = _LN2 * slope * (beyond - beyond[:, [knobs.current]])  # (J, K)
-            slower = np.clip(truth.log_time + waits, -_WIDEST, _WIDEST)
-            return replace(truth, log_time=slower, log_utilisation=np.clip(truth.log_utilisation - waits, -_WIDEST, _WIDEST))
+            idle = np.clip(truth.log_utilisation - waits, -_WIDEST, _WIDEST)
+            return _lasting(replace(truth, log_utilisation=idle), truth.log_time + waits)
         case "warped":
             shared = _bend(knobs, 1, np.random.default_rng(installation.seed))
             bends = installation.bend * (shared + _JOB_BEND * _bend(knobs, jobs, rng))
-            return replace(truth, log_time=np.clip(installation.stretch * truth.log_time + bends, -_WIDEST, _WIDEST))
+            return _lasting(truth, installation.stretch * truth.log_time + bends)
+
+
+def _lasting(truth: Draws, log_time: Floats) -> Draws:
+    """The same jobs with other durations, (J, K), for the same work."""
+    slower = np.clip(log_time, -_WIDEST, _WIDEST) - truth.log_time
+    speed = None if truth.log_throughput is None else truth.log_throughput - slower
+    return replace(truth, log_time=truth.log_time + slower, log_throughput=speed)
 
 
 def _in_flight(installation: Installation, knobs: Knobs) -> Floats:

@@ -51,12 +51,15 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
     slowed, drawn = under_limit(knobs, latents)
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
+    luck = _local_noise(latents, "luck of time", 0.15, log_time.shape)
     return Draws(
-        log_time=_relative(log_time + _local_noise(latents, "luck of time", 0.15, log_time.shape), knobs.current),
+        log_time=_relative(log_time + luck, knobs.current),
         log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, log_loss.shape), knobs.current),
         log_utilisation=_relative(speed.log_busy, knobs.current),
         log_power=_relative(log_power(speed.log_busy, latents) + drawn, knobs.current),
         fails=speed.out_of_memory | diverges | (to_target & too_late),
+        log_throughput=_relative(log_epochs - log_time - np.where(to_target, 0.0, luck), knobs.current),
+        to_target=to_target[:, 0],
     )
 
 
@@ -97,9 +100,12 @@ def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
 
 
 def _local_noise(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
-    """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`."""
+    """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`.
+
+    Drawn by candidate, so that one more candidate changes nothing at the others.
+    """
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
-    noise = latents.rng(f"{name} there").standard_normal(shape)
+    noise = latents.rng(f"{name} there").standard_normal(shape[::-1]).T
     noise *= deviation
     return noise
 

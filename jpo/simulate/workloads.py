@@ -16,6 +16,7 @@ import numpy as np
 from jpo.records import SAME, Candidates, Draws, Outcome, Parameters, RunStatus
 from jpo.simulate.demand import Demand, draw_demand, peak_gib, trace, usage
 from jpo.simulate.drift import Drift, batch_effect, draw_drift
+from jpo.simulate.installations import AS_SIMULATED, Installation, outside
 from jpo.simulate.jobs import draw_jobs
 from jpo.simulate.runs import SimulatedRun, draw_noise, observe
 
@@ -70,11 +71,14 @@ class SimulatedWorkload:
         return "gpus" if "gpus" in self.first else "cpus"
 
 
-def draw_workload(number: int, runs: int, rng: np.random.Generator, *, drift: bool = False) -> SimulatedWorkload:
+def draw_workload(
+    number: int, runs: int, rng: np.random.Generator, *, drift: bool = False, installation: Installation = AS_SIMULATED
+) -> SimulatedWorkload:
     """A random workload whose first configuration works.
 
     Args:
         runs: number of runs, for the drift.
+        installation: where it runs; the same generator draws the same workload for each.
     """
     while True:
         choices = _choices(rng)
@@ -84,6 +88,7 @@ def draw_workload(number: int, runs: int, rng: np.random.Generator, *, drift: bo
         demand = draw_demand(np.array([first["cpus"]]), np.array([first["memory_gib"]]), rng)
         if not draws.fails[0, grid.current] and peak_gib(demand, 0, np.zeros(1))[0] <= first["memory_gib"]:
             break
+    draws = outside(installation, grid, draws, rng.spawn(1)[0])
     return SimulatedWorkload(
         number=number,
         first=first,

@@ -1,9 +1,10 @@
 """Contract with training jobs: names, labels and units of the metrics and log lines that they report.
 
-Each metric carries the labels run_id, dataset, model and framework. Only RUN_INFO carries the configuration, as labels named
-like records.PARAMETERS with numbers in canonical form (`repr`: 0.001, not 1e-3). Where RUN_INFO also carries namespace,
-pod and container, as every scraped pod's series do, the cluster's metrics of that pod are the run's (prometheus/cluster.py). A
-site may use other names (prometheus/names.py). A job that cannot be scraped writes a CSV log with the same names (csv/log.py).
+Each metric carries the labels run_id, dataset, model and framework, and hardware where config.ini names it. Only RUN_INFO carries
+the configuration, as labels named like records.PARAMETERS with numbers in canonical form (`repr`: 0.001, not 1e-3). Where it also
+carries namespace, pod and container, as every scraped pod's series do, the cluster's metrics of that pod are the run's
+(prometheus/cluster.py). A site may use other names (prometheus/names.py). A job that cannot be scraped writes a CSV log with the
+same names (csv/log.py).
 
 | metric                      | type    | value                                                                                |
 |-----------------------------|---------|--------------------------------------------------------------------------------------|

@@ -121,6 +121,7 @@ DECIDERS: Mapping[str, str] = {
     **{name: f"the policy {name}" for name in TRAINED if name != "sac"},
     "user": "you",
     "rollback": "a rollback",
+    "recovery": "the way out of failure",
     "waiting": "the last suggestion, which is untried",
     "no evidence": "the lack of evidence",
 }

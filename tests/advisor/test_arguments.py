@@ -52,3 +52,13 @@ def test_a_budget_is_a_number_of_runs() -> None:
 )
 def test_an_outcome_says_how_the_run_ended(outcome: Outcome, status: RunStatus) -> None:
     assert status_of(outcome) is status
+
+
+def test_a_mapping_names_the_parts_and_the_hardware_where_it_is_known() -> None:
+    job = {"dataset": "d", "model": "m", "framework": "f"}
+    assert identity_of(job) == identity_of({**job, "hardware": None}) == Identity("d", "m", "f")
+    assert identity_of({**job, "hardware": "a100"}) == Identity("d", "m", "f", "a100")
+    for wrong in ({"dataset": "d"}, {**job, "gpu": "a100"}, {**job, "hardware": " "}, {**job, "model": 3}):
+        with pytest.raises(UsageError) as caught:
+            identity_of(wrong)
+        assert caught.value.code == "JPO-E720"

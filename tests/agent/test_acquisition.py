@@ -26,7 +26,7 @@ def test_weighs_cost_now_against_gain_later(grid, belief):
 
 def test_another_horizon_weighs_the_gain_of_what_is_untried(grid, belief):
     promise = acquisition_values(belief([[0, -1, 0], [0, 1, 0]]), grid(), TIME)
-    gain = np.maximum(promise.improvement, promise.knowledge)
+    gain = promise.improvement
     assert gain[1] > 0
     assert promise.horizon == UNTOLD
     assert promise.within(2).score == pytest.approx(promise.score + (UNTOLD - 2) * gain)
@@ -76,19 +76,6 @@ def test_a_lucky_run_at_todays_values_does_not_dethrone_what_ran_more_often(grid
 def test_clearly_better_means_by_more_than_the_noise_of_the_means(belief):
     believed, mean = belief([[0, 0, 0]], runs=(4, 1, 4), noise=0.1), np.array([0.0, -0.1, -0.08])
     assert [clearly_better(believed, mean, row, 0) for row in range(3)] == [False, False, True]  # 0.112, 0.071
-
-
-def test_knowing_about_others_is_worth_a_trial_that_itself_loses(grid, belief):
-    found = acquisition_values(belief([[0, 0.1, HALF], [0, 1, DOUBLE]]), grid(), TIME)
-    assert found.improvement[1] == 0
-    assert found.knowledge[1] == pytest.approx(0.25, abs=0.01)
-    assert found.score[1] == pytest.approx(found.expected[1] - UNTOLD * found.knowledge[1] + WORTH)
-    assert acquisition_values(belief([[0, 0.1, HALF], [0, 1, DOUBLE]], runs=(1, 1, 0)), grid(), TIME).knowledge[1] == 0
-
-
-def test_what_failed_whenever_it_was_tried_teaches_nothing_to_choose(grid, belief):
-    hoped = belief([[0, 0.1, HALF], [0, 1, DOUBLE]], failures=(0, 0, 1))
-    assert acquisition_values(hoped, grid(), TIME).knowledge == pytest.approx([0.0, 0.0, 0.0])
 
 
 def test_a_run_beyond_the_allowance_is_judged_under_the_widened_belief(grid, belief):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from jpo.__main__ import run
+from jpo.cli.simulate import INSTALLATIONS
+from jpo.simulate.installations import KINDS
 
 SMALL = ("simulate", "--workloads", "2", "--runs", "3")
 
@@ -99,6 +101,41 @@ def test_the_same_seed_gives_the_same_fleet_and_another_seed_another(jpo: Callab
     assert json.loads(first)["workloads"] != json.loads(other)["workloads"]
 
 
+def test_in_an_installation_workloads_run_one_after_the_other_and_fail_where_they_did_not(
+    jpo: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    arguments = ("simulate", "--workloads", "4", "--runs", "5", "--explore", "on", "--keep")
+    as_simulated, strange = (
+        json.loads(jpo(*arguments, kind, "--installation", kind, "-o", "json")[1]) for kind in ("none", "host-memory")
+    )
+    assert strange["plan"]["installation"] == "host-memory"
+    assert [w["first"] for w in strange["workloads"]] == [w["first"] for w in as_simulated["workloads"]]
+    failed = [fleet["overall"]["all_runs"]["with_jpo"]["failed"] for fleet in (as_simulated, strange)]
+    assert failed[1] > failed[0]
+    toml = str(tmp_path / "host-memory" / "workload-03" / "jpo.toml")
+    runs = json.loads(jpo("history", "--format", "json", "--config", toml)[1])["runs"]
+    in_time = sorted(runs, key=lambda one: one["ended_at"])
+    assert [one["run_id"] for one in in_time] == [f"w0{workload}-r0{number}" for workload in range(4) for number in range(5)]
+
+
+def test_policies_play_the_same_fleet_with_stores_of_their_own(jpo: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, out, _ = jpo(*SMALL, "--policies", "sac,belief", "--keep", "both", "-o", "json")
+    document = json.loads(out)
+    assert (code, document["reference"]) == (0, "sac")
+    sac, belief = (document["policies"][name]["fleet"] for name in ("sac", "belief"))
+    alone = json.loads(jpo(*SMALL, "-o", "json")[1])
+    assert sac == alone, "a policy in a comparison is the policy alone"
+    assert "sac" not in belief["overall"]["decided_by"]
+    unchanged = [[[pair["unchanged"] for pair in one["runs"]] for one in fleet["workloads"]] for fleet in (sac, belief)]
+    assert unchanged[0] == unchanged[1]
+    assert sorted(path.name for path in (tmp_path / "both").iterdir()) == ["belief", "sac"]
+    assert sum(belief["overall"]["decided_by"].values()) == 6
+
+
+def test_the_command_line_knows_all_kinds_of_installations() -> None:
+    assert INSTALLATIONS == KINDS
+
+
 def test_nothing_is_left_behind_and_the_environment_does_not_count(
     jpo: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +154,9 @@ def test_nothing_is_left_behind_and_the_environment_does_not_count(
         (("--keep", "full"), "JPO-E711"),
         (("--keep", "full/file"), "JPO-E711"),
         (("--prefer", "speed"), "JPO-E302"),
+        (("--policies", "belief,random"), "JPO-E714"),
+        (("--policies", "sac,sac"), "JPO-E714"),
+        (("--policies", "belief,sac", "--plot", "fleet.svg"), "JPO-E714"),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_runs(

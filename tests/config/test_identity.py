@@ -34,3 +34,12 @@ def test_the_most_usual_name_of_an_identity_wins(read: Read) -> None:
 @pytest.mark.parametrize("label", [b"\x1b[31mred", b"a\n  b", b"%(base)s", b"${t:x}", b"x" * 201], ids=repr)
 def test_an_identity_that_is_no_plain_name_is_refused(read: Read, label: bytes) -> None:
     assert "'workload.dataset' = " in message(read, CONFIG.replace(b"cifar10", label))
+
+
+def test_hardware_is_named_in_the_section_workload_or_by_jpo_toml(read: Read) -> None:
+    assert read(CONFIG).identity.hardware is None
+    assert read(CONFIG + b"[cluster]\nhardware = a100\n").identity.hardware is None, "it may be anything there"
+    assert read(CONFIG + b"[cluster]\ngpu = a100\n", identity={"hardware": "cluster.gpu"}).identity.hardware == "a100"
+    said = CONFIG.replace(b"[workload]\n", b"[workload]\nhardware = 'a100'\n")
+    assert read(said).identity.hardware == "a100"
+    assert read(said.replace(b"'a100'", b"")).identity.hardware is None

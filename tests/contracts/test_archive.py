@@ -264,3 +264,17 @@ def test_the_same_columns_stand_in_both_schemas_and_in_the_archive(url_of: Calla
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             migrate(connection, "memory")
             assert {row[1] for row in connection.execute(f"PRAGMA table_info({name})")} == set(table.columns)
+
+
+def test_an_export_from_before_hardware_is_read(lines: list[bytes]) -> None:
+    def older(line: bytes) -> bytes:
+        document = json.loads(line)
+        if "schema" in document:
+            document["schema"] = 2
+        elif document.get("table") in ("suggestions", "runs", "watermarks", "audit"):
+            del document["row"]["hardware"]
+        return json.dumps(document).encode() + b"\n"
+
+    with open_store("sqlite://") as store:
+        store.import_lines(map(older, lines), "backup")
+        assert exported(store)[1:] == lines[1:]

@@ -8,13 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, open_store, verify
-from jpo.records import Identity
+from jpo.history.postgres import database
+from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 
@@ -232,3 +234,23 @@ def test_psycopg_is_imported_for_such_a_url_alone() -> None:
         "import sys; from jpo.history import open_store; open_store('sqlite://').close(); sys.exit('psycopg' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_store_from_before_hardware_keeps_its_runs_and_tells_hardware_apart(
+    postgres: Any, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run("r", DIGITS, {}, RunStatus.SUCCEEDED, None, 9.0, Outcome(), "csv")
+    with monkeypatch.context() as before:
+        before.setattr(database, "MIGRATIONS", database.MIGRATIONS[:2])
+        open_store(url).close()
+        postgres.sql(
+            """INSERT INTO jpo.runs
+               (number, dataset, model, framework, run_id, status, source, ended_at, recorded_at, parameters)
+               VALUES (1, 'digits', 'cnn', 'pytorch', 'r', 'succeeded', 'csv', 9, 10, '{}')""",
+            database_of(url),
+        )
+    with open_store(url) as store:
+        assert store.runs_of(DIGITS) == (run,)
+        elsewhere = replace(run, identity=replace(DIGITS, hardware="a100"))
+        assert store.record(Finished((run, elsewhere)), now=11.0) == (elsewhere,)
+        assert verify(store).ok

@@ -375,3 +375,27 @@ def test_the_newest_change_is_found_behind_any_number_of_kept_answers(store: Sto
     assert store.newest_change(DIGITS).suggestion_id == "s1"
     store.withdraw("s1", AuditEvent("conflict", 200.0, DIGITS))
     assert store.newest_change(DIGITS) is None
+
+
+# --- hardware
+
+
+def test_the_same_run_id_on_other_hardware_is_another_run_and_a_siblings(store: Store) -> None:
+    elsewhere, other = replace(DIGITS, hardware="a100"), replace(CIFAR, hardware="a100")
+    runs = [a_run(identity=DIGITS), a_run(identity=elsewhere), a_run("r2", 300.0, identity=elsewhere), a_run(identity=other)]
+    store.record(Finished(tuple(runs), watermark=7.0), now=900.0, identity=elsewhere, source="csv")
+    assert store.runs_of(DIGITS) == (runs[0],)
+    assert store.runs_of(elsewhere) == store.siblings_of(DIGITS, limit=9) == tuple(runs[1:3])
+    assert store.siblings_of(elsewhere, limit=9) == (runs[0],)
+    assert store.siblings_of(DIGITS, limit=1) == (runs[2],), "the newest"
+    assert (store.watermark(elsewhere, "csv"), store.watermark(DIGITS, "csv")) == (7.0, None)
+    assert [record.identity for record in store.audit_records()] == [run.identity for run in runs]
+    assert verify(store).ok
+
+
+def test_suggestions_of_other_hardware_are_others(store: Store) -> None:
+    elsewhere = a_suggestion("s2", identity=replace(DIGITS, hardware="a100"))
+    append(store, a_suggestion())
+    append(store, elsewhere)
+    assert store.suggestion("s2") == elsewhere
+    assert [made.suggestion_id for made in store.suggestions_of(DIGITS)] == ["s1"]

@@ -6,6 +6,7 @@ import sqlite3
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,7 @@ def test_an_anchor_stays_good_while_the_log_grows(database: Path) -> None:
         "UPDATE audit SET kind = 'x'",
         "DELETE FROM audit",
         "INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE number = 2",
-        "INSERT INTO audit SELECT 12, at, kind, dataset, model, framework, data, previous, hash FROM audit WHERE number = 8",
+        "INSERT INTO audit SELECT 12, at, kind, dataset, model, framework, data, previous, hash, '' FROM audit WHERE number = 8",
     ],
 )
 def test_the_database_itself_refuses_to_alter_the_log(database: Path, statement: str) -> None:
@@ -237,7 +238,7 @@ def test_an_appended_row_with_a_right_hash_comes_after_the_anchor(database: Path
     forged = chain(last, 99.0, "written", DIGITS, "{}")
     connection = sqlite3.connect(database)
     with connection:
-        connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", forged)
+        connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", forged)
     connection.close()
     with open_store(f"sqlite:///{database}") as store:
         verification = verify(store, expected_head=anchor)
@@ -291,3 +292,11 @@ def test_a_row_with_impossible_columns_is_damaged(change: dict[str, object]) -> 
 def test_the_anchor_of_an_empty_log_is_always_there(database: Path) -> None:
     with open_store(f"sqlite:///{database}") as store:
         assert verify(store, expected_head=GENESIS).anchored == 0
+
+
+def test_hardware_is_hashed_where_it_is_said_and_old_records_keep_their_hashes() -> None:
+    old = chain(None, 1.0, "observed", DIGITS, "{}")
+    assert old.hash == hash_of(old._replace(hardware=""))
+    said = chain(None, 1.0, "observed", replace(DIGITS, hardware="a100"), "{}")
+    assert said.hash != old.hash != hash_of(old._replace(hardware="a100"))
+    assert said.hash == hash_of(said)

@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import StoreError
-from jpo.history import open_store
+from jpo.history import open_store, verify
+from jpo.history.audit import chain
 from jpo.history.migrations import APPLICATION_ID, MIGRATIONS, migrate
-from jpo.records import MEASURED
+from jpo.records import MEASURED, Identity
 
 
 def a_database(path: Path, *statements: str) -> str:
@@ -80,3 +81,32 @@ def test_a_store_of_the_first_version_gets_the_new_columns_and_keeps_its_rows(tm
 
 
 DOCUMENTS = ('{"status":"changed"}', '{"status":"kept"}', "damaged")
+
+
+def test_a_store_from_before_hardware_keeps_its_runs_series_and_audit_log(tmp_path: Path) -> None:
+    path = tmp_path / "jpo.db"
+    first = chain(None, 5.0, "observed", Identity("a", "b", "c"), "{}")
+    statements = (*MIGRATIONS[0], *MIGRATIONS[1], f"PRAGMA application_id = {APPLICATION_ID}", "PRAGMA user_version = 2")
+    rows = (
+        """INSERT INTO suggestions (suggestion_id, dataset, model, framework, created_at, document)
+           VALUES ('s', 'a', 'b', 'c', 1, '{}')""",
+        """INSERT INTO runs (number, dataset, model, framework, run_id, status, source, ended_at, recorded_at, suggestion_id,
+           parameters, val_loss) VALUES (7, 'a', 'b', 'c', 'r', 'succeeded', 'csv', 9, 10, 's', '{"gpus":2.0}', 0.5)""",
+        "INSERT INTO series VALUES (7, 'cpu_cores', x'00')",
+        "INSERT INTO watermarks VALUES ('a', 'b', 'c', 'csv', 11)",
+        "INSERT INTO audit VALUES (1, 5.0, 'observed', 'a', 'b', 'c', '{}', 'PREVIOUS', 'HASH')".replace(
+            "PREVIOUS", first.previous
+        ).replace("HASH", first.hash),
+    )
+    with open_store(a_database(path, *statements, *rows)) as store:
+        identity = Identity("a", "b", "c")
+        (recorded,) = store.recorded_runs(identity)
+        assert (recorded.run.identity, recorded.run.outcome.val_loss, recorded.suggestion_id) == (identity, 0.5, "s")
+        assert (store.watermark(identity, "csv"), verify(store).records) == (11.0, 1)
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert connection.execute("SELECT run FROM series").fetchall() == [(7,)]
+    assert {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL")} == {
+        *("runs_by_end", "runs_by_suggestion", "runs_by_id", "suggestions_by_workload")
+    }
+    connection.close()

@@ -33,7 +33,7 @@ def test_a_run_comes_back_as_it_was(converged: bool | None) -> None:
 
 def test_a_suggestion_comes_back_as_it_was() -> None:
     row = suggestion_columns(a_suggestion())
-    assert tuple(row) == ("dataset", "model", "framework", "suggestion_id", "created_at", "status", "document")
+    assert tuple(row) == ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
     assert set(row) == set(SUGGESTION_COLUMNS)
     assert read_suggestion(row) == a_suggestion()
 

@@ -102,10 +102,10 @@ def test_only_what_keeps_the_sla_is_restored() -> None:
 
 def test_when_no_measured_values_keep_the_sla_the_remedy_is_one_that_is_left() -> None:
     """Since exploring has spent its budget, "use explore = safe" would change nothing."""
-    dear = a_run(5, 400.0, cpus=4.0)
+    dear = [a_run(at, 400.0, cpus=4.0) for at in (5, 6, 7)]
     asked = request(targets={"time_max": 30.0})
     with pytest.raises(NothingAdmissible, match=r"^\[sla\] time_max: no .* relax a target, or try other values by --set"):
-        advised(asked, [*FASTER, dear], followed_up=((dear, NOW),))
+        advised(asked, [*FASTER, *dear], followed_up=tuple((run, NOW) for run in dear))
 
 
 def test_an_untried_suggestion_comes_first_unless_the_user_decides() -> None:
@@ -120,10 +120,11 @@ def test_a_run_that_missed_its_target_is_no_reference_and_not_the_best() -> None
 
 
 def test_what_exploring_has_cost_is_counted_against_the_budget() -> None:
-    dear = a_run(5, 400.0, cpus=4.0)
-    followed_up = ((dear, NOW),)
-    free, spent = (advised(request(), [*FASTER, dear], followed_up=pairs) for pairs in ((), followed_up))
-    assert "JPO-W606" not in free.decision.codes
+    """One trial uses up half of it at most, however bad it was."""
+    dear = [a_run(at, 400.0, cpus=4.0) for at in (5, 6, 7)]
+    followed_up = tuple((run, NOW) for run in dear)
+    free, once, spent = (advised(request(), [*FASTER, *dear], followed_up=followed_up[:n]) for n in (0, 1, 3))
+    assert "JPO-W606" not in (*free.decision.codes, *once.decision.codes)
     assert "JPO-W606" in spent.decision.codes
 
 
@@ -166,3 +167,11 @@ def test_forecasts_are_as_wide_as_the_watch_says() -> None:
 def test_configurations_are_the_same_if_they_agree_in_what_both_name() -> None:
     assert same({"cpus": 2.0}, {"cpus": 2.0 + 1e-9, "gpus": 1.0})
     assert not same({"cpus": 2.0}, {"cpus": 3.0})
+
+
+def test_a_job_that_has_only_failed_is_helped_unless_exploring_is_off() -> None:
+    failed = [a_run(0, 3.0, converged=False)]
+    helped, kept = (advised(request(explore=explore), failed) for explore in ("safe", "off"))
+    assert (helped.decision.decided_by, helped.decision.confidence, helped.decision.codes) == ("recovery", None, ("JPO-W618",))
+    assert helped.suggested["batch_size"] == NOW["batch_size"] / 2
+    assert (kept.decision.decided_by, kept.suggested) == ("no evidence", NOW)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from jpo.optimizer import prior
-from jpo.optimizer.prior import FEWEST_PARTICLES, PARTICLES, believe, prior_of
+from jpo.optimizer.prior import FEWEST_PARTICLES, PARTICLES, believe, prior_of, with_siblings
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 from jpo.simulate import draw_jobs
 
@@ -110,3 +111,25 @@ def _odds_of_recalled(found: prior.Prior, seed: int) -> list[float]:
     runs = [a_run(i, 100 * float(np.exp(truth.log_time[0, row])), **TABULAR.parameters(int(row))) for i, row in enumerate(rows)]
     beliefs = [believe(found, TABULAR, runs[:known]) for known in (1, 6)]
     return [float(belief.weights[len(found.draws.fails) :].sum()) for belief in beliefs]
+
+
+def test_siblings_are_believed_up_to_a_misfit_and_recalled_surfaces_too() -> None:
+    there = [replace(run, identity=replace(run.identity, hardware="a100")) for run in job("this", -0.5)]
+    begun = prior_of(BATCHES, 0)
+    taught = with_siblings(begun, BATCHES, there, 0)
+    measured = 5 * -0.5 * np.log(2)
+    near = [(abs(one.draws.log_time[:, -1] - measured) < 0.3).mean() for one in (begun, taught)]
+    assert near[1] > near[0] + 0.2
+    assert near[1] < 0.8, "what they leave open"
+    assert with_siblings(begun, BATCHES, [], 0) is begun
+    again = with_siblings(begun, BATCHES, there, 0)
+    assert (again.draws.log_time == taught.draws.log_time).all()
+
+
+def test_surfaces_of_other_workloads_are_trusted_as_they_explain_siblings_but_never_wholly() -> None:
+    begun = prior_of(TABULAR, 0)
+    there = [a_run(n, 100 * 3.0**n, batch_size=16.0 * 2**n, learning_rate=0.001, num_layers=1, epochs=10) for n in range(4)]
+    taught = with_siblings(begun, TABULAR, there, 0)
+    assert begun.recalled is not None
+    assert taught.recalled is not None
+    assert 0.05 <= taught.recalled.trust < begun.recalled.trust

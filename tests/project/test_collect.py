@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made import DIGITS, a_run, a_suggestion
 
 from jpo.cost import Prices
 from jpo.errors import TelemetryError
 from jpo.history import open_store
-from jpo.project.collect import collect, cut_short, untried, without_energy
+from jpo.project.collect import collect, cut_short, on_other_hardware, siblings_of, untried, without_energy
 from jpo.project.project import open_project
+from jpo.records import Finished
 
 NOW = 1_700_000_000.0
 
@@ -46,3 +49,14 @@ def test_costs_without_energy_are_noted_where_a_kwh_has_a_price() -> None:
     priced = Prices(usd_per_kwh=0.3)
     assert without_energy([a_run()], Prices()) == {}
     assert list(without_energy([a_run()], priced).values()) == ["JPO-W802"]
+
+
+def test_the_same_job_on_other_hardware_is_known_and_counted_apart() -> None:
+    here, there = replace(DIGITS, hardware="t4"), replace(DIGITS, hardware="a100")
+    runs = (a_run("r1", identity=here), a_run("r2", identity=there), a_run("r3", identity=there), a_run("r1"))
+    with open_store("sqlite://") as store:
+        store.record(Finished(runs), now=900.0)
+        siblings = siblings_of(store, here, runs[:1])
+    assert siblings == runs[1:3], "r1 is this workload's own"
+    assert on_other_hardware(siblings) == {"The same job on other hardware counts, too: 2 runs on a100": "JPO-I119"}
+    assert on_other_hardware([]) == {}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jpo.agent.budget import BUDGET
 from jpo.errors import UsageError
 from jpo.project.load import load
 
@@ -47,7 +48,7 @@ def test_the_runs_to_come_are_a_number_or_auto(tmp_path: Path) -> None:
     agent = loaded(tmp_path, "[agent]\nhorizon_runs = 30\nexploration_runs = 2\nbudget = 1.5\n").values.agent
     assert (agent.horizon_runs, agent.exploration_runs, agent.budget) == (30, 2, 1.5)
     assert loaded(tmp_path, environ={"JPO_AGENT__HORIZON_RUNS": "40"}).values.agent.horizon_runs == 40
-    assert loaded(tmp_path).values.agent.horizon_runs == "auto"
+    assert (loaded(tmp_path).values.agent.horizon_runs, loaded(tmp_path).values.agent.budget) == ("auto", BUDGET)
     for wrong in ("0", "-1", "2.5", "true", '"none"'):
         assert "is neither auto nor a whole number of at least 1" in refused(tmp_path, f"[agent]\nhorizon_runs = {wrong}\n")
 

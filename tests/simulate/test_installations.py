@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,6 +86,14 @@ def test_a_stretch_makes_every_difference_larger() -> None:
     assert there.log_time == pytest.approx(np.clip(1.5 * truth.log_time, -6, 6))
 
 
+@pytest.mark.parametrize("kind", ["slow-loaders", "slow-links", "warped"])
+def test_the_work_of_a_run_stays_the_same(kind: Kind) -> None:
+    truth = replace(flat(BATCHES), log_throughput=np.zeros((1, len(BATCHES.values))))
+    there = outside(Installation(kind, bend=0.3), BATCHES, truth, luck())
+    assert np.ptp(there.log_time) > 0
+    assert there.log_throughput == pytest.approx(-there.log_time)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_whatever_is_drawn_today_stays_the_reference_and_works(kind: Kind) -> None:
     rng = np.random.default_rng(11)
@@ -93,8 +101,7 @@ def test_whatever_is_drawn_today_stays_the_reference_and_works(kind: Kind) -> No
         grid = random_candidates(rng)
         truth = draw_jobs(grid, 5, rng)
         there = outside(draw_installation(rng, kind), grid, truth, rng)
-        for name in (field.name for field in fields(Draws)):
-            values = getattr(there, name)
+        for values in (there.log_time, there.log_loss, there.log_utilisation, there.log_power, there.fails):
             assert values.shape == truth.log_time.shape
             assert np.isfinite(values).all()
         assert (there.log_time[:, grid.current] == 0).all()

@@ -60,7 +60,12 @@ def test_a_batch_of_one_is_the_single_run(candidate: int) -> None:
 
 
 def test_a_batch_takes_each_run_from_its_own_job_and_candidate() -> None:
-    stacked = Draws(*(np.vstack([getattr(DRAWS, name), getattr(DRAWS, name)[:, ::-1]]) for name in DRAWS.__slots__))
+    stacked = Draws(
+        *(
+            np.vstack([getattr(DRAWS, name), getattr(DRAWS, name)[:, ::-1]])
+            for name in ("log_time", "log_loss", "log_utilisation", "log_power", "fails")
+        )
+    )
     runs = observe_batch(stacked, np.array([0, 1, 1]), np.array([1, 1, 0]), np.random.default_rng(0), noise=np.zeros(3))
     assert runs.log_time == pytest.approx([-1.0, -1.0, math.log(2)])
     assert runs.failed.tolist() == [False, False, True]

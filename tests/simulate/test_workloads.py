@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jpo.records import RunStatus
+from jpo.simulate.installations import Installation
 from jpo.simulate.workloads import SimulatedWorkload, draw_workload, execute, row_of, truth
 
 
@@ -77,6 +78,17 @@ def test_drift_makes_later_runs_longer_where_the_data_grow() -> None:
     assert after.samples is not None
     assert np.log(after.duration_seconds / before.duration_seconds) == pytest.approx(job.drift.log_time[0, 29])
     assert np.log(after.samples / before.samples) == pytest.approx(job.drift.log_data[0, 29])
+
+
+def test_an_installation_changes_the_truth_and_nothing_else() -> None:
+    usual, there = (
+        draw_workload(0, 30, np.random.default_rng(4), installation=Installation(kind, room=0.5))
+        for kind in ("none", "batch-limit")
+    )
+    assert (there.first, there.choices, there.levels, there.noise) == (usual.first, usual.choices, usual.levels, usual.noise)
+    assert there.draws.fails.sum() > usual.draws.fails.sum()
+    largest = {**there.first, "gpus": 1.0, "batch_size": max(there.choices["batch_size"])}
+    assert execute(there, largest, 0, luck())[0] is RunStatus.OOM_KILLED
 
 
 def test_throughput_and_energy_agree_with_duration() -> None:

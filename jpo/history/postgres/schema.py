@@ -133,4 +133,24 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         FOR EACH ROW EXECUTE FUNCTION audit_grows_at_its_end()
         """,
     ),
+    (
+        *(
+            f"ALTER TABLE {table} ADD COLUMN hardware TEXT COLLATE \"C\" NOT NULL DEFAULT ''"
+            for table in ("suggestions", "runs", "watermarks", "audit")
+        ),
+        "DROP INDEX runs_are_recorded_once",
+        """
+        CREATE UNIQUE INDEX runs_are_recorded_once ON runs (
+            hashtextextended(dataset, 0), hashtextextended(model, 0), hashtextextended(framework, 0),
+            hashtextextended(hardware, 0), hashtextextended(run_id, 0)
+        )
+        """,
+        "DROP INDEX watermarks_stand_once",
+        """
+        CREATE UNIQUE INDEX watermarks_stand_once ON watermarks (
+            hashtextextended(dataset, 0), hashtextextended(model, 0), hashtextextended(framework, 0),
+            hashtextextended(hardware, 0), hashtextextended(source, 0)
+        )
+        """,
+    ),
 )

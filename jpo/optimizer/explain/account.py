@@ -72,7 +72,6 @@ def seen(scene: DecisionScene) -> dict[str, float]:
         "chance of better than the best known": acquisition.p_better[row],
         "chance of being the best of all": acquisition.p_optimum[row],
         "expected improvement of one run": acquisition.improvement[row],
-        "expected gain of knowledge": acquisition.knowledge[row],
         "score of the belief rule": acquisition.score[row],
         "runs there that ended well": belief.runs[row],
         "runs there that failed": belief.failures[row],

@@ -12,7 +12,7 @@ import numpy as np
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.advise import choose, set_back
 from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
-from jpo.optimizer.problem import problem_of
+from jpo.optimizer.problem import exploration_runs_left, problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
 from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief
@@ -106,13 +106,15 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
     try:
         candidates = within_sla(surrogate, request)
         if request.preference == scene.request.preference:
-            problem = scene.problem.under(explore=request.explore)
+            left = exploration_runs_left(request, known.runs)
+            problem = scene.problem.under(explore=request.explore, exploration_runs_left=left)
         else:
             likely = without_the_unlikely(scene.belief)
-            problem = problem_of(candidates, likely, request, known, interval_factor=surrogate.interval_factor)
+            factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
+            problem = problem_of(candidates, likely, request, known, **factors)
         if known.last and not scene.advice.undo and (undone := set_back(surrogate, problem, request, known.last)):
             return undone.choice
-        return choose(problem, request, scene.policy, len(known.runs)).choice
+        return choose(problem, request, scene.policy, known.runs).choice
     except NothingAdmissible:
         return None
 

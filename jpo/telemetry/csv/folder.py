@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.errors import TelemetryError
@@ -32,7 +32,7 @@ class UnusableLog:
 
 
 def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Finished:
-    """The finished runs of one workload among many logs, oldest first.
+    """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
     Args:
         patterns: see `log_files`.
@@ -54,24 +54,28 @@ def read_each(
     """The finished runs in these files, oldest first, each once, and the files that cannot be used.
 
     Args:
-        identity: pass over the logs of other workloads; None: take all.
+        identity: pass over the logs of other workloads; None: take all. Runs on any hardware are its own where it names none;
+            else the same job on other hardware is taken too, and what cannot be read of it is passed over.
     """
     by_run: dict[tuple[str, Identity], LoggedRun] = {}
     unusable: list[UnusableLog] = []
     for path in paths:
         name = path.name
+        ours = True
         try:
             log = parsed(path)
             name = log.run_id
-            if identity is not None and log.identity != identity:
+            whose = identity if identity and identity.includes(log.identity) else log.identity
+            ours = identity is None or whose == identity
+            if identity and not (ours or whose.is_sibling_of(identity)):
                 continue
-            twin = by_run.get((name, log.identity))
-            if twin:
+            if twin := by_run.get((name, whose)):
                 unusable.append(UnusableLog(path, name, f"{path}: an earlier log, {twin.path}, has the same run_id", "JPO-W130"))
             else:
-                by_run[name, log.identity] = LoggedRun(path, run_of(log, now=now))
+                by_run[name, whose] = LoggedRun(path, replace(run_of(log, now=now), identity=whose))
         except TelemetryError as error:
-            unusable.append(UnusableLog(path, name, str(error), error.code))
+            if ours:
+                unusable.append(UnusableLog(path, name, str(error), error.code))
     return tuple(sorted(by_run.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
 
 

@@ -110,7 +110,8 @@ class Log:
     @property
     def identity(self) -> Identity:
         """The workload; TelemetryError JPO-E110 if the log does not name it."""
-        return Identity(self._required("dataset"), self._required("model"), self._required("framework"))
+        job = (self._required("dataset"), self._required("model"), self._required("framework"))
+        return Identity(*job, self.head.get("hardware") or None)
 
     def number(self, key: str) -> float | None:
         """The number of a `# key=` line; None when it is absent or empty."""

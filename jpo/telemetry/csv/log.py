@@ -6,6 +6,7 @@ A log is one run. Its lines, in the order in which a training script writes them
     # dataset=digits
     # model=cnn
     # framework=pytorch
+    # hardware=a100                 only where runs on different hardware are told apart
     # batch_size=64                 each parameter of records.PARAMETERS that is known; further keys are allowed
     # data_fraction=0.1             only of a trial on a part of the data, which is no run: see `jpo predict --trials`
     # start=1795255200.0

@@ -17,8 +17,6 @@ from jpo.telemetry.prometheus.queries import quoted
 if TYPE_CHECKING:
     from jpo.telemetry.prometheus.client import Client
 
-IDENTITY = ("dataset", "model", "framework")
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -54,13 +52,13 @@ class Inquiry:
 
     def reported(self, *labels: str) -> str:
         """The selector of run reports with the workload's own values of these labels."""
-        matchers = (f"{self.names.label(label)}={quoted(getattr(self.identity, label))}" for label in labels)
+        matchers = (f"{self.names.label(label)}={quoted(str(getattr(self.identity, label)))}" for label in labels)
         return f"{self.run_info}{{{','.join(matchers)}}}"
 
     @property
     def of_workload(self) -> str:
         """The selector of the workload's run reports; of all runs where the workload is not known."""
-        return self.reported(*(IDENTITY if self.identity else ()))
+        return self.reported(*(self.identity.labels if self.identity else ()))
 
     @property
     def run_info(self) -> str:

@@ -16,7 +16,7 @@ from jpo.errors import TelemetryError
 from jpo.records import Identity
 from jpo.telemetry import contract
 from jpo.telemetry.diagnosis.coverage import OF_PODS, joinable, measured, pod_state, rules
-from jpo.telemetry.diagnosis.inquiry import IDENTITY, Finding, Inquiry, Probe
+from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry, Probe
 from jpo.telemetry.diagnosis.similar_names import nearest, shown, span
 from jpo.telemetry.prometheus.answers import quote
 from jpo.telemetry.prometheus.names import Names
@@ -89,10 +89,10 @@ def workload(inquiry: Inquiry) -> Finding:
         runs = f"{count} run{'' if count == 1 else 's'}"
         return Finding("ok", f"{runs} of {shown(str(inquiry.identity))} in the last {inquiry.days}")
     matching: list[str] = []
-    for label in IDENTITY:
+    for label, value in inquiry.identity.labels.items():
         reported = inquiry.values(label, inquiry.reported(*matching))
-        if getattr(inquiry.identity, label) not in reported:
-            return mismatch(matching, label, getattr(inquiry.identity, label), reported)
+        if value not in reported:
+            return mismatch(matching, label, value, reported)
         matching.append(label)
     return Finding("warning", f"its series have no label {inquiry.names.label('run_id')}", "give each run an id", "JPO-W142")
 

@@ -45,7 +45,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "recorded_cpu_cores": ("jpo:cpu_cores:rate2m",),
 }
 LABELS: Mapping[str, tuple[str, ...]] = {
-    **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "status", *PARAMETERS)},
+    **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "hardware", "status", *PARAMETERS)},
     # Scraped without honor_labels, an exporter's labels of the workload move to exported_*, and pod is the exporter's own.
     "namespace": ("namespace", "exported_namespace"),
     "pod": ("pod", "exported_pod"),

@@ -59,16 +59,15 @@ def selector(
     loose: bool = False,
     longest: int = LONGEST_PATTERN,
 ) -> str:
-    """`{dataset="..",model="..",framework=".."}`, and the runs where they are few enough to name.
+    """`{dataset="..",model="..",framework=".."}`, the hardware if it is said, and the runs where they are few enough to name.
 
     Args:
         loose: series that lack a label of the identity are chosen too; Pushgateway's own metrics have only those of its groups.
         longest: characters of run ids; if there are more, none is named.
     """
-    wanted = {"dataset": identity.dataset, "model": identity.model, "framework": identity.framework}
     matchers = [
         f"{names.label(role)}=~{quoted(re.escape(value) + '|')}" if loose else f"{names.label(role)}={quoted(value)}"
-        for role, value in wanted.items()
+        for role, value in identity.labels.items()
     ]
     if run_ids and (pattern := one_of(run_ids, longest)) is not None:
         matchers.append(f"{names.label('run_id')}=~{pattern}")

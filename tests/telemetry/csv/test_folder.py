@@ -100,3 +100,20 @@ def test_what_no_file_can_be_called_is_a_log_that_cannot_be_read(name: str) -> N
 
 def test_a_folder_without_logs_is_empty_and_no_error(tmp_path: Path) -> None:
     assert list(log_files([tmp_path])) == []
+
+
+def test_logs_of_the_same_job_on_other_hardware_are_taken_for_what_they_are(write, tmp_path):
+    on_a100 = LOG.replace("# start", "# hardware=a100\n# start")
+    write(on_a100, "a.csv")
+    write(on_a100.replace("a100", "t4"), "b.csv")
+    write(on_a100.replace("a100", "h100").partition("# end")[0], "running.csv")
+    here = Identity("digits", "cnn", "pytorch", "t4")
+    found = read_logs([tmp_path], here)
+    assert [run.identity.hardware for run in found.runs] == ["a100", "t4"]
+    assert found.skipped == (), "what others leave behind is theirs"
+
+
+def test_where_no_hardware_is_named_runs_on_any_are_the_workloads_own(write, tmp_path):
+    write(LOG.replace("# start", "# hardware=a100\n# start"), "a.csv")
+    write(LOG.replace("-0007", "-0008").replace("# start", "# hardware=t4\n# start"), "b.csv")
+    assert [run.identity for run in read_logs([tmp_path], DIGITS).runs] == [DIGITS, DIGITS]

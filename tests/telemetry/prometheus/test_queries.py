@@ -68,3 +68,8 @@ def cluster_roles():
     yield from queries.QUANTITIES.values()
     yield from ((role, how) for role, _, how in cluster.OF_CONTAINERS.values())
     yield from ((role, how) for roles, _, _, how, _ in cluster.OF_GPUS.values() for role in roles)
+
+
+def test_hardware_is_asked_for_only_where_it_is_said():
+    assert "hardware" not in queries.selector(DIGITS)
+    assert queries.selector(Identity("d", "m", "f", "a100")) == '{dataset="d",model="m",framework="f",hardware="a100"}'

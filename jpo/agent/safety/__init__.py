@@ -1,0 +1,8 @@
+"""Safety of a decision: what is not written although the belief likes it, and the way out of failure.
+
+    holds.py      what holds candidates back now: failures, memory, resources that nobody named, validation loss, confidence
+    claim.py      the chance of what a suggestion claims: better than today, with the validation loss kept
+    recovery.py   which step to take while no run has ended well
+
+All of it says which rows may be run, never which of them is liked: belief rule and policy choose among the same.
+"""

@@ -1,0 +1,112 @@
+"""Claim of a suggestion, and its chance, which is the confidence that is shown.
+
+known    it ends well, is better than today under the preference, and keeps the validation loss
+trial    it is safe to try: it ends well, costs no more than a tenth more than today, and keeps the validation loss
+keep     nothing that may be tried is better by more than the noise of a run
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.agent.acquisition import CLIP, INFLATION, WORSE, log_objective
+
+if TYPE_CHECKING:
+    from jpo.records import Belief, Bools, Candidates, Floats, Preference
+
+HARDWARE = frozenset({"gpus", "cpus", "memory_gib"})
+"""What changes how fast a model is trained, and not the model."""
+MOST = 0.99
+"""No belief of a thousand simulated jobs carries more."""
+
+
+def widened(logs: Floats, weights: Floats, factor: float) -> Floats:
+    """Logs (J, K) as far from their mean as the belief was too sure of itself."""
+    mean = weights @ logs
+    return np.asarray(mean + INFLATION * factor * (logs - mean))
+
+
+def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Floats:
+    """Log loss against the reference row, (J, K); rows that differ in hardware alone train the same model.
+
+    Of these the reference speaks for the others, else the one with the most measured losses.
+    """
+    at = [i for i, name in enumerate(candidates.names) if name not in HARDWARE]
+    _, which = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    measured = 1.0 + (belief.runs if belief.loss_runs is None else belief.loss_runs)
+    measured[reference] = np.inf
+    order = np.argsort(measured, kind="stable")  # the last one of a group speaks
+    speaker = np.zeros(which.max() + 1, dtype=np.int64)
+    speaker[which[order]] = order
+    return belief.log_loss[:, speaker[which]] - belief.log_loss[:, [reference]]
+
+
+def p_loss_worse(
+    belief: Belief, candidates: Candidates, reference: int, tolerance: float, loss_interval_factor: float = 1.0
+) -> Floats:
+    """Chance that a run's validation loss is worse than the reference row's by more than the tolerance, shape (K,), there 0.
+
+    Args:
+        tolerance: a ratio, 0.02 = 2%.
+
+    Returns:
+        0 where no validation loss was ever measured: nothing is known of it then.
+    """
+    if belief.val_loss is None:
+        return np.zeros(len(belief.p_fail))
+    against = widened(log_loss_of(belief, candidates, reference), belief.weights, loss_interval_factor)
+    return np.asarray(belief.weights @ (against > math.log1p(tolerance) + 1e-12))
+
+
+def p_loss_below(belief: Belief, candidates: Candidates, ratio: float, loss_interval_factor: float = 1.0) -> Floats:
+    """Chance that a run's validation loss is at most `ratio` times today's, shape (K,)."""
+    against = widened(log_loss_of(belief, candidates, candidates.current), belief.weights, loss_interval_factor)
+    return np.asarray(belief.weights @ (against <= math.log(max(ratio, 1e-9)) + 1e-12))
+
+
+def p_claim(
+    belief: Belief,
+    candidates: Candidates,
+    preference: Preference,
+    *,
+    reference: int,
+    interval_factor: float = 1.0,
+    loss_interval_factor: float = 1.0,
+    tolerance: float | None = None,
+) -> Floats:
+    """Chance that a run ends well, keeps the validation loss of the reference, and is better than today's, shape (K,).
+
+    Of a trial, a row that was never run, nobody claims that it is better: it is safe to try, no more than WORSE than today.
+
+    Args:
+        tolerance: of the loss, as a ratio; None: the loss has no say beyond the preference.
+    """
+    today = _against_today(belief, candidates, preference, reference)
+    limit = np.where(belief.tried, 0.0, WORSE)
+    good = widened(today, belief.weights, interval_factor) < limit
+    if belief.failures[candidates.current] and not belief.runs[candidates.current]:
+        good[:] = True  # today's values only ever failed: what ends well is better
+    if tolerance is not None and belief.val_loss is not None:
+        loss = log_loss_of(belief, candidates, reference)
+        good &= widened(loss, belief.weights, loss_interval_factor) <= math.log1p(tolerance) + 1e-12
+    return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)
+
+
+def p_nothing_better(
+    belief: Belief, candidates: Candidates, preference: Preference, rows: Bools, *, reference: int, interval_factor: float = 1.0
+) -> float:
+    """Chance that none of these rows is better than today's by more than the noise of a run."""
+    if not rows.any():
+        return MOST
+    today = widened(_against_today(belief, candidates, preference, reference), belief.weights, interval_factor)[:, rows]
+    better = (today < -belief.noise) & ~belief.fails[:, rows]
+    return min(float(belief.weights @ ~better.any(axis=1)), MOST)
+
+
+def _against_today(belief: Belief, candidates: Candidates, preference: Preference, reference: int) -> Floats:
+    objective = log_objective(belief, preference, reference)
+    return np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)

@@ -1,0 +1,141 @@
+"""Recovery of a job whose runs fail: what to change while none has ended well, and what no run need try again.
+
+Why a run failed is read from what is on record of it; where that does not say, batch size and learning rate take turns. Each step
+is taken from today's values, so they add up: half at first, a quarter from the second failure on. What is left for later is the
+way up again, which the ordinary decision finds, without what is ruled out here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from jpo.agent.rows import rows_of_run
+from jpo.records import Run, RunStatus
+from jpo.wording import numbers
+
+if TYPE_CHECKING:
+    from jpo.records import Belief, Bools, Candidates, Floats
+
+    Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "unknown"]
+
+FULL = 0.9
+"""A run that was killed for memory and used this share of what it asked for on the host has run out of that, else of a GPU's."""
+FIRST_STEP, NEXT_STEPS = 2.0, 4.0
+"""Factors of the first step and of those after it: from far outside, halving alone would fail for many nights."""
+LIKELY_TO_FAIL = 0.3
+KNOBS: dict[Cause, tuple[str, ...]] = {
+    "GPU memory": ("batch_size",),
+    "host memory": ("memory_gib", "batch_size"),
+    "memory": ("batch_size", "memory_gib"),
+    "divergence": ("learning_rate",),
+    "unknown": ("batch_size", "learning_rate"),
+}
+"""What helps against a cause, the likeliest first. Host memory goes up, everything else down."""
+TAKING_TURNS: tuple[Cause, ...] = ("memory", "unknown")
+SENTENCES: dict[Cause, str] = {
+    "GPU memory": "the last run ran out of GPU memory",
+    "host memory": "the last run ran out of host memory",
+    "memory": "the last run ran out of memory (of the GPU or of the host: not measured)",
+    "divergence": "the last run diverged",
+    "time": "the last run was stopped before it was done",
+    "unknown": "why the last run did not end well is not recorded",
+}
+
+
+def cause_of(run: Run) -> Cause:
+    """Why a run did not end well, as far as its record says."""
+    if run.status is RunStatus.OOM_KILLED:
+        asked, used = run.parameters.get("memory_gib"), run.outcome.memory_gib
+        if run.parameters.get("gpus") == 0:
+            return "host memory"
+        return "memory" if not asked or used is None else "host memory" if used >= FULL * asked else "GPU memory"
+    causes: dict[RunStatus, Cause] = {RunStatus.DIVERGED: "divergence", RunStatus.STOPPED: "time"}
+    return causes.get(run.status, "unknown")
+
+
+def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int | None:
+    """Row to run next after these, oldest first, of which none ended well; None: nothing that may change would help.
+
+    Never what failed, nor what is certain to fail for the same cause; epochs and layers stay, they are what is wanted.
+    """
+    cause, failures = cause_of(runs[-1]), len(runs)
+    logs = np.log(np.maximum(candidates.values, 1e-9))
+    logs = logs - logs[candidates.current]
+    open_rows = candidates.admissible & ~ruled_out(candidates, runs) & ~belief.tried & _same_work(candidates, logs)
+    if cause == "time":
+        faster: Floats = belief.weights @ belief.log_time  # (K,)
+        rows = open_rows & (faster < 0) & (belief.p_fail < LIKELY_TO_FAIL)
+        cheap = rows & (candidates.log_rate <= 0)  # for the same money an hour, as far as that goes
+        rows = cheap if cheap.any() else rows
+        return int(np.argmin(np.where(rows, faster, np.inf))) if rows.any() else None
+    knobs = [name for name in KNOBS[cause] if name in candidates.names]
+    if cause in TAKING_TURNS and failures % 2 == 0:
+        knobs.reverse()
+    for name in knobs:
+        at = candidates.names.index(name)
+        wanted = math.log(FIRST_STEP if failures == 1 else NEXT_STEPS) * (1 if name == "memory_gib" else -1)
+        rows = open_rows & (np.sign(logs[:, at]) == np.sign(wanted))
+        others = np.abs(np.delete(logs, at, axis=1)).sum(axis=1)  # first what changes nothing else but what follows it
+        if rows.any():
+            return int(
+                np.lexsort((np.abs(logs[:, at] - wanted), others.round(9) > _following(candidates, rows, others), ~rows))[0]
+            )
+    return None
+
+
+def _same_work(candidates: Candidates, logs: Floats) -> Bools:
+    work = [at for at, name in enumerate(candidates.names) if name in ("epochs", "num_layers")]
+    return np.asarray((logs[:, work] == 0).all(axis=1))
+
+
+def _following(candidates: Candidates, rows: Bools, others: Floats) -> float:
+    """The least change of other parameters among these rows: 0, unless one follows."""
+    return float(others[rows].min().round(9))
+
+
+def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
+    """Rows that ask no less than what ran out of memory or diverged, shape (K,), until a run that does so ends well.
+
+    GPU memory: the batch on each GPU, and layers; host memory: memory asked for, batch size and GPUs; divergence: a learning rate
+    no smaller at a batch no larger. Of a failure without a known cause: that configuration alone.
+    """
+    values = {name: candidates.values[:, at] for at, name in enumerate(candidates.names)}
+    zero: Floats = np.zeros(len(candidates.values))
+    none: Bools = zero > 0
+    if not values:
+        return none
+    per_gpu = values.get("batch_size", zero) / np.maximum(values.get("gpus", zero + 1.0), 1.0)
+    demands: dict[Cause, list[Floats]] = {
+        "GPU memory": [per_gpu, values.get("num_layers", zero)],
+        "host memory": [
+            values[name] * sign for name, sign in (("memory_gib", -1), ("batch_size", 1), ("gpus", 1)) if name in values
+        ],
+        "divergence": [values[name] * sign for name, sign in (("learning_rate", 1), ("batch_size", -1)) if name in values],
+    }
+    demands["memory"] = [*demands["GPU memory"], *(-values[name] for name in ("memory_gib",) if name in values)]
+    placed = [(int(rows[0]), run) for run in runs if (rows := rows_of_run(candidates, run)).size]
+    well = none.copy()
+    well[[row for row, run in placed if run.ended_well]] = True
+    out = none.copy()
+    for row, cause in {(row, cause_of(run)) for row, run in placed if not run.ended_well and run.status is not RunStatus.STOPPED}:
+        alike = demands.get(cause, [])
+        no_less = np.logical_and.reduce([demand >= demand[row] for demand in alike]) if alike else np.arange(len(none)) == row
+        if not (well & no_less).any():
+            out |= no_less
+    return out
+
+
+def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> tuple[str, str]:
+    """Sentence and reason code of a step out of failure."""
+    finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause_of(runs[-1])]}"
+    if row is None:
+        return f"{finding}; nothing that may be changed is expected to help", "JPO-I610"
+    now, there = candidates.parameters(candidates.current), candidates.parameters(row)
+    steps = (
+        f"{name} {numbers.plain(now[name])} -> {numbers.plain(value)}" for name, value in there.items() if value != now[name]
+    )
+    return f"{finding}: {', '.join(steps)}", "JPO-W618"

@@ -1,0 +1,239 @@
+"""Duration at every candidate, from durations, and where samples were counted from speed and work told apart.
+
+duration = work x seconds per sample. A measured throughput says how fast a configuration is even if its run failed or was
+stopped, and how many samples a run needed says how well it learns, whatever hardware it had. A job of fixed work takes equally
+long with any learning rate: such candidates are one group here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted, explained
+from jpo.forecast.ensemble import conditioned
+from jpo.forecast.evidence.work import Work, samples_of, usual_samples_per_epoch
+from jpo.forecast.measurements import (
+    NO_MEASUREMENTS,
+    CandidateRun,
+    End,
+    Measurements,
+    lower_bounds_of,
+    measurements_of,
+    within_reach,
+)
+from jpo.records import Candidates, Draws
+
+if TYPE_CHECKING:
+    from jpo.records import Floats, Ints
+
+_NOISE, _NOISE_RUNS = 0.06, 4.0
+"""Prior sd of ln duration between equal runs, and how many degrees of freedom it counts."""
+_LEAST_SHARE = 0.2
+"""Share of the usual work from which on a run that did not end well says how fast it was: before, it was busy with starting."""
+_STATISTICAL = "learning_rate"
+"""The parameter that changes what is learnt, and no step's time."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Groups:
+    """Groups of candidates that take equally long.
+
+    Attributes:
+        first: shape (G,), one candidate of each; today's stands for its own.
+        of: shape (K,), the group of each candidate.
+        candidates: of shape (G, P).
+    """
+
+    first: Ints
+    of: Ints
+    candidates: Candidates
+
+    def runs(self, candidate_runs: Sequence[CandidateRun]) -> list[CandidateRun]:
+        """The runs with the row of their group."""
+        return [replace(run, row=int(self.of[run.row])) for run in candidate_runs]
+
+
+def groups_of(candidates: Candidates, work: Work) -> Groups | None:
+    """Groups of candidates that take equally long; None where each may take its own time."""
+    if work is not Work.FIXED or _STATISTICAL not in candidates.names:
+        return None
+    values = candidates.values.copy()
+    column = candidates.names.index(_STATISTICAL)
+    if np.ptp(values[:, column]) == 0:
+        return None
+    values[:, column] = values[candidates.current, column]
+    _, first, of = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    of = of.reshape(-1)
+    first[of[candidates.current]] = candidates.current
+    each = Candidates(
+        candidates.names,
+        values[first],
+        int(of[candidates.current]),
+        candidates.admissible[first],
+        candidates.log_rate[first],
+        candidates.priced,
+    )
+    return Groups(first.astype(np.int64), of.astype(np.int64), each)
+
+
+def noise_of(succeeded: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None], before: float = _NOISE) -> float:
+    """Standard deviation of the ln of a quantity between equal runs, pooled over candidates with a prior; a single odd run counts
+    as in measurements.py."""
+    logs: dict[int, list[float]] = {}
+    for run in succeeded:
+        if number := value(run):
+            logs.setdefault(run.row, []).append(math.log(number))
+    squares = _NOISE_RUNS * before**2 + sum(len(repeats) * float(np.var(within_reach(repeats))) for repeats in logs.values())
+    freedom = _NOISE_RUNS + sum(len(repeats) - 1 for repeats in logs.values())
+    return math.sqrt(squares / freedom)
+
+
+def seconds_of(run: CandidateRun) -> float | None:
+    """Duration of a run."""
+    return run.outcome.duration_seconds
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MeasuredDurations:
+    """What the runs say of the duration of each candidate.
+
+    Attributes:
+        groups: of candidates that take equally long; None: each takes its own time.
+        runs: by their ends, with the rows of the groups.
+        noise: sd of ln duration between equal runs.
+        seconds, bounds: measured ones, and what stopped runs say, at the groups.
+    """
+
+    candidates: Candidates
+    work: Work
+    groups: Groups | None
+    runs: Mapping[End, Sequence[CandidateRun]]
+    noise: float
+    seconds: Measurements
+    bounds: Measurements
+
+    @property
+    def discrepancy(self) -> Discrepancy:
+        return Discrepancy(TIME_TAU, self.noise)
+
+    @property
+    def count(self) -> Ints | None:
+        """How many runs that ended well say how long each candidate takes, (K,); None: those that ran it."""
+        if self.groups is None:
+            return None
+        rows = [run.row for run in self.runs[End.WELL]]
+        return np.bincount(np.array(rows, dtype=np.int64), minlength=len(self.groups.first))[self.groups.of].astype(np.int64)
+
+    def adjusted(self, draws: Draws) -> AdjustedParticles:
+        """Particles of the duration at every candidate, adjusted to the runs."""
+        well, stopped = self.runs[End.WELL], self.runs[End.STOPPED]
+        timed = [run for run in well if seconds_of(run)]
+        counted = draws.log_throughput is not None and timed and all(samples_of(run.run) for run in timed)
+        if counted and (self.work is Work.FIXED or all(samples_of(run.run) for run in stopped)):
+            return self._expanded(_by_speed_and_work(self, draws))
+        among = self.groups.candidates if self.groups else self.candidates
+        return self._expanded(adjusted(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy, among))
+
+    def log_likelihood(self, draws: Draws) -> Floats:
+        """Log-likelihood of the durations alone, (J,), which surfaces without speed can be compared with."""
+        if not self.seconds.rows.size:
+            return np.zeros(len(draws.fails))
+        return explained(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy)[1]
+
+    def conditioned(self, log_time: Floats, rng: np.random.Generator) -> AdjustedParticles:
+        """Transferred surfaces, conditioned on the durations."""
+        current = self.groups.candidates.current if self.groups else self.candidates.current
+        measured = (self.seconds, self.bounds, self.discrepancy)
+        return self._expanded(conditioned(self.grouped(log_time), *measured, current, rng))
+
+    def grouped(self, log: Floats) -> Floats:
+        """The columns of the groups."""
+        return log[:, self.groups.first] if self.groups else log
+
+    def _expanded(self, particles: AdjustedParticles) -> AdjustedParticles:
+        return replace(particles, log=particles.log[:, self.groups.of]) if self.groups else particles
+
+
+def measured_durations(candidates: Candidates, candidate_runs: Sequence[CandidateRun], work: Work) -> MeasuredDurations:
+    """What the runs say of durations."""
+    groups = groups_of(candidates, work)
+    placed = groups.runs(candidate_runs) if groups else candidate_runs
+    runs = {end: [run for run in placed if run.end is end] for end in End}
+    seconds = measurements_of(runs[End.WELL], seconds_of)
+    bounds = lower_bounds_of(runs[End.STOPPED]) if seconds.rows.size else NO_MEASUREMENTS
+    return MeasuredDurations(candidates, work, groups, runs, noise_of(runs[End.WELL], seconds_of), seconds, bounds)
+
+
+def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedParticles:
+    """Particles of the duration at the groups, as the sum of ln work and ln seconds per sample, each adjusted to what says it."""
+    well, stopped = measured.runs[End.WELL], measured.runs[End.STOPPED]
+    candidates = measured.groups.candidates if measured.groups else measured.candidates
+    assert draws.log_throughput is not None
+    fixed = measured.work is Work.FIXED
+    usual = usual_samples_per_epoch(run.run for run in well) or 1.0
+
+    def usual_samples(run: CandidateRun) -> float:
+        return usual * (run.run.parameters.get("epochs") or 1.0)
+
+    def pace(run: CandidateRun) -> float | None:
+        seconds, samples = seconds_of(run), samples_of(run.run)
+        return seconds / samples if seconds and samples else None
+
+    halfway = [
+        replace(run, count=run.count * min(share, 1.0))
+        for run in (*measured.runs[End.FAILED], *stopped)
+        if pace(run) and (share := (samples_of(run.run) or 0.0) / usual_samples(run)) >= _LEAST_SHARE
+    ]
+    tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
+    pace_noise = measured.noise if fixed else noise_of(well, pace, _NOISE / math.sqrt(2))
+    silent = [run for run in stopped if not samples_of(run.run)]  # of fixed work only
+    speed = adjusted(
+        -measured.grouped(draws.log_throughput),
+        measurements_of([*well, *halfway], pace),
+        _shifted(lower_bounds_of(silent), {run.row: -math.log(usual_samples(run)) for run in silent}),
+        Discrepancy(tau, pace_noise),
+        candidates,
+    )
+    if fixed:
+        log_work, samples_today = log_epochs(candidates), usual * _epochs_today(candidates)
+        return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
+    needed = adjusted(
+        measured.grouped(draws.log_time) + measured.grouped(draws.log_throughput),
+        measurements_of(well, lambda run: samples_of(run.run)),
+        _least_samples(stopped),
+        Discrepancy(tau, noise_of(well, lambda run: samples_of(run.run), _NOISE / math.sqrt(2))),
+        candidates,
+    )
+    return AdjustedParticles(speed.log + needed.log, speed.level + needed.level, speed.log_likelihood + needed.log_likelihood)
+
+
+def log_epochs(candidates: Candidates) -> Floats:
+    """ln of the epochs relative to today's, (K,); zeros where they are no parameter."""
+    if "epochs" not in candidates.names:
+        return np.zeros(len(candidates.values))
+    epochs = np.maximum(candidates.values[:, candidates.names.index("epochs")], 1.0)
+    return np.asarray(np.log(epochs / epochs[candidates.current]))
+
+
+def _epochs_today(candidates: Candidates) -> float:
+    return candidates.parameters(candidates.current).get("epochs") or 1.0
+
+
+def _shifted(bounds: Measurements, shift: Mapping[int, float]) -> Measurements:
+    """Bounds of another quantity, by what it differs at each row."""
+    return replace(bounds, mean=bounds.mean + np.array([shift[int(row)] for row in bounds.rows]))
+
+
+def _least_samples(stopped: Sequence[CandidateRun]) -> Measurements:
+    """Lower bounds of ln samples: what a run had processed when it was stopped was not enough."""
+    most: dict[int, float] = {}
+    for run in stopped:
+        if samples := samples_of(run.run):
+            most[run.row] = max(most.get(run.row, -math.inf), math.log(samples))
+    rows = sorted(most)
+    return Measurements(np.array(rows, dtype=np.int64), np.array([most[row] for row in rows]), np.ones(len(rows)))

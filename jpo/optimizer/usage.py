@@ -1,0 +1,35 @@
+"""Usage of a workload's last run: what it left idle, how its speed, loss and data have moved, how near its SLA it came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jpo.agent.context import NOT_MEASURED, Usage, log_ratio
+from jpo.cost.sla import slack
+from jpo.optimizer.request import Request
+from jpo.records import Outcome, Run
+
+
+def usage_of(runs: Sequence[Run], request: Request) -> Usage:
+    """Usage of the last run that ended well, against the first."""
+    ended = [run for run in runs if run.ended_well]
+    if not ended:
+        return NOT_MEASURED
+    first, last = ended[0].outcome, ended[-1].outcome
+    asked = ended[-1].completed(request.current).parameters.get("memory_gib")
+    return Usage(
+        last.gpu_utilisation,
+        last.cpu_utilisation,
+        last.memory_gib / asked if last.memory_gib is not None and asked else None,
+        log_ratio(last.throughput_samples_per_second, first.throughput_samples_per_second),
+        log_ratio(last.val_loss, first.val_loss),
+        log_ratio(_samples(last), _samples(first)),
+        slack(request.targets, ended[-1], request.prices),
+    )
+
+
+def _samples(outcome: Outcome) -> float | None:
+    """Samples of a run, counted or from its speed."""
+    if outcome.samples is not None or outcome.duration_seconds is None or outcome.throughput_samples_per_second is None:
+        return outcome.samples
+    return outcome.duration_seconds * outcome.throughput_samples_per_second

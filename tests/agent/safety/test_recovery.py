@@ -1,0 +1,105 @@
+"""Steps out of failure, by hand."""
+
+import numpy as np
+import pytest
+
+from jpo.agent.safety.recovery import cause_of, ruled_out, step_out, told
+from jpo.records import Belief, Candidates, Identity, Outcome, Run, RunStatus
+
+JOB = Identity("d", "m", "f")
+NAMES = ("batch_size", "learning_rate", "gpus", "memory_gib")
+TODAY = (512.0, 0.1, 1.0, 16.0)
+
+
+def candidates(*rows, current=0, admissible=None):
+    k = len(rows)
+    allowed = np.ones(k, bool) if admissible is None else np.array(admissible)
+    return Candidates(NAMES, np.array(rows, float), current, allowed, np.zeros(k))
+
+
+def nothing_known(k, log_time=None):
+    """The prior: nothing was measured."""
+    time = np.zeros((1, k)) if log_time is None else np.array([log_time], float)
+    flat, none = np.zeros((1, k)), np.zeros(k, int)
+    return Belief(np.ones(1), time, flat, flat, flat, flat > 0, np.zeros(k), none, none, none, 0.05, None, None, 0.5, False)
+
+
+def a_run(values=TODAY, status=RunStatus.FAILED, at=0, **outcome):
+    parameters = dict(zip(NAMES, values, strict=True))
+    return Run(str(at), JOB, parameters, status, None, float(at), Outcome(**outcome), "observe")
+
+
+OOM, DIVERGED, STOPPED, WELL = RunStatus.OOM_KILLED, RunStatus.DIVERGED, RunStatus.STOPPED, RunStatus.SUCCEEDED
+LADDER = candidates(
+    TODAY, *((batch, *TODAY[1:]) for batch in (256.0, 128.0, 64.0)), (512.0, 0.05, 1.0, 16.0), (512.0, 0.1, 1.0, 32.0)
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "cause"), [(15.9, "host memory"), (6.0, "GPU memory"), (None, "memory")], ids=["full", "empty", "not measured"]
+)
+def test_which_memory_ran_out_is_read_from_what_the_host_used(used, cause):
+    assert cause_of(a_run(status=OOM, memory_gib=used)) == cause
+
+
+def test_without_gpus_it_is_the_hosts_memory():
+    assert cause_of(a_run((512.0, 0.1, 0.0, 16.0), OOM)) == "host memory"
+
+
+def test_the_batch_is_halved_at_first_and_then_quartered():
+    run = a_run(status=OOM, memory_gib=6.0)
+    assert LADDER.values[step_out(LADDER, nothing_known(6), [run]), 0] == 256
+    assert LADDER.values[step_out(LADDER, nothing_known(6), [run, run]), 0] == 128
+
+
+def test_host_memory_is_doubled():
+    assert step_out(LADDER, nothing_known(6), [a_run(status=OOM, memory_gib=16.0)]) == 5
+
+
+def test_the_rate_is_halved_where_it_diverged():
+    assert step_out(LADDER, nothing_known(6), [a_run(status=DIVERGED)]) == 4
+
+
+def test_without_a_known_cause_batch_and_rate_take_turns():
+    run = a_run()
+    assert [step_out(LADDER, nothing_known(6), [run] * n) for n in (1, 2)] == [1, 4]
+
+
+def test_a_run_that_was_stopped_is_made_faster_for_the_same_money():
+    times = [0.0, -0.2, -0.4, 0.1, -0.1, -0.9]
+    dear = Candidates(NAMES, LADDER.values, 0, LADDER.admissible, np.array([0, 0, 0, 0, 0, 0.7]))
+    assert step_out(dear, nothing_known(6, times), [a_run(status=STOPPED)]) == 2
+
+
+def test_what_failed_is_not_asked_again_and_nothing_is_left_in_the_end():
+    held = candidates(TODAY, (512.0, 0.2, 1.0, 16.0))
+    run = a_run(status=DIVERGED)
+    assert step_out(held, nothing_known(2), [run]) is None
+    sentence, code = told(held, [run], None)
+    assert sentence.endswith("the last run diverged; nothing that may be changed is expected to help")
+    assert code == "JPO-I610"
+
+
+def test_the_step_is_told_with_its_reason():
+    sentence, code = told(LADDER, [a_run(status=OOM, memory_gib=6.0)], 1)
+    assert sentence == "no run has ended well yet (1 did not), and the last run ran out of GPU memory: batch_size 512 -> 256"
+    assert code == "JPO-W618"
+
+
+def test_no_less_than_what_failed_is_ruled_out_until_it_ends_well():
+    rows = candidates(
+        (64.0, *TODAY[1:]), (256.0, *TODAY[1:]), (512.0, *TODAY[1:]), (512.0, 0.1, 4.0, 16.0), (256.0, 0.01, 1.0, 64.0)
+    )
+    failed = a_run((256.0, *TODAY[1:]), OOM, memory_gib=6.0)
+    assert ruled_out(rows, [failed]).tolist() == [False, True, True, False, True]
+    assert not ruled_out(rows, [failed, a_run((512.0, *TODAY[1:]), WELL, 1)]).any()
+
+
+def test_a_rate_that_diverged_rules_out_larger_ones_for_smaller_batches():
+    rows = candidates(TODAY, (256.0, 0.1, 1.0, 16.0), (1024.0, 0.1, 1.0, 16.0), (512.0, 0.2, 1.0, 16.0), (512.0, 0.05, 1.0, 16.0))
+    assert ruled_out(rows, [a_run(status=DIVERGED)]).tolist() == [True, True, False, True, False]
+
+
+def test_a_failure_without_a_cause_rules_out_itself_and_a_stop_nothing():
+    assert ruled_out(LADDER, [a_run()]).tolist() == [True, False, False, False, False, False]
+    assert not ruled_out(LADDER, [a_run(status=STOPPED)]).any()

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jpo.forecast import posterior, predict
+from jpo.forecast.evidence.duration import groups_of, log_epochs, measured_durations
+from jpo.forecast.evidence.work import Work
+from jpo.forecast.measurements import runs_at_candidates
+from jpo.records import Belief, Candidates, Draws, Identity, Outcome, Run, RunStatus
+from jpo.simulate import draw_jobs
+
+NAMES = ("batch_size", "learning_rate", "epochs")
+GRID = np.array([[b, rate, e] for b in (32.0, 64.0, 128.0) for rate in (0.003, 0.01, 0.03) for e in (10.0, 20.0)])
+CANDIDATES = Candidates(NAMES, GRID, 7, np.ones(18, dtype=np.bool_), np.zeros(18))
+DATA = 1000.0
+
+
+def run(at: int, row: int, seconds: float, status: RunStatus = RunStatus.SUCCEEDED, **known: float) -> Run:
+    outcome = Outcome(duration_seconds=seconds, **known)
+    return Run(str(at), Identity("d", "m", "f"), CANDIDATES.parameters(row), status, None, float(at), outcome, "csv")
+
+
+def fixed(at: int, row: int, pace: float = 0.1, val_loss: float = 0.5) -> Run:
+    samples = DATA * CANDIDATES.values[row, 2]
+    return run(at, row, pace * samples, samples=samples, val_loss=val_loss)
+
+
+def draws(seed: int = 0) -> Draws:
+    return draw_jobs(CANDIDATES, 500, np.random.default_rng(seed))
+
+
+def seconds(belief: Belief, row: int) -> float:
+    interval = predict(belief, row, usd_per_hour=None).duration_seconds
+    assert interval
+    return interval.mean
+
+
+def test_groups_differ_in_more_than_the_rate_and_today_stands_for_its_own() -> None:
+    groups = groups_of(CANDIDATES, Work.FIXED)
+    assert groups
+    assert len(groups.first) == 6
+    assert groups.first[groups.of[CANDIDATES.current]] == CANDIDATES.current
+    assert [GRID[groups.first[groups.of[row]], 0] for row in range(18)] == list(GRID[:, 0])
+    assert groups_of(CANDIDATES, Work.UNKNOWN) is None
+
+
+def test_epochs_are_relative_to_todays() -> None:
+    assert sorted(set(np.exp(log_epochs(CANDIDATES)).round(9))) == [0.5, 1.0]
+    assert not log_epochs(Candidates(("cpus",), np.ones((2, 1)), 0, np.ones(2, dtype=np.bool_), np.zeros(2))).any()
+
+
+def test_the_rate_moves_the_loss_and_never_the_duration_of_a_job_of_fixed_epochs() -> None:
+    runs = [fixed(0, 7, 0.10, 0.5), fixed(1, 7, 0.11, 0.5), fixed(2, 9, 0.12, 0.4), fixed(3, 13, 0.08, 0.6)]
+    belief = posterior(draws(), CANDIDATES, runs)
+    for same in ((6, 8, 10), (7, 9, 11), (0, 2, 4)):
+        assert len({round(seconds(belief, row), 6) for row in same}) == 1
+        assert len({float(belief.weights @ belief.log_loss[:, row]) for row in same}) == 3
+    assert belief.time_runs is not None
+    assert list(belief.time_runs[[7, 9, 11, 13]]) == [3, 3, 3, 1]
+
+
+def test_the_epochs_of_such_a_job_do() -> None:
+    runs = [fixed(at, row) for at, row in enumerate((7, 7, 9, 13))]
+    belief = posterior(draws(), CANDIDATES, runs)
+    assert seconds(belief, 6) == pytest.approx(seconds(belief, 7) / 2, rel=0.25)  # starting up takes its share
+
+
+def test_a_run_that_failed_late_says_how_fast_it_was() -> None:
+    runs = [fixed(at, row) for at, row in enumerate((7, 7, 9, 8))]
+    slow = run(9, 13, 3000.0, RunStatus.FAILED, samples=15_000.0)  # twice the pace, after three quarters
+    quick = run(9, 13, 300.0, RunStatus.FAILED, samples=1_500.0)  # after a tenth it was still busy with starting
+    none, late, early = (seconds(posterior(draws(), CANDIDATES, [*runs, *more]), 13) for more in ([], [slow], [quick]))
+    assert late == pytest.approx(4000, rel=0.2)
+    assert none < 0.75 * late
+    assert early == pytest.approx(none, rel=0.1)
+
+
+def test_samples_tell_speed_from_progress_where_a_target_ends_the_run() -> None:
+    """Twice the samples at the same speed: another rate then does not run faster than its samples say."""
+    target = {"converged": True}
+    runs = [run(0, 7, 1000.0, samples=10_000.0, **target), run(1, 9, 2000.0, samples=20_000.0, **target)]
+    candidate_runs = runs_at_candidates(CANDIDATES, runs)
+    measured = measured_durations(CANDIDATES, candidate_runs, Work.TO_TARGET)
+    particles = measured.adjusted(draws())
+    assert np.exp(np.median(particles.log[:, 9])) == pytest.approx(2, rel=0.15)
+    assert np.exp(np.median(particles.level)) == pytest.approx(1000, rel=0.1)
+
+
+def test_untold_samples_leave_the_duration_its_own_evidence() -> None:
+    runs = [run(0, 7, 1000.0, samples=10_000.0), run(1, 9, 2000.0)]
+    belief = posterior(draws(), CANDIDATES, runs)
+    assert seconds(belief, 9) == pytest.approx(2000, rel=0.2)
+    assert belief.time_runs is None
+
+
+def test_a_stopped_run_without_samples_is_a_lower_bound_of_fixed_work() -> None:
+    runs = [fixed(at, row) for at, row in enumerate((7, 7, 9))]
+    stopped = run(5, 13, 8000.0, RunStatus.STOPPED)
+    before, after = (seconds(posterior(draws(), CANDIDATES, some), 13) for some in (runs, [*runs, stopped]))
+    assert after > 2 * before
