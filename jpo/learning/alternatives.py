@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from jpo.agent.alternatives.judges import OBJECTIVES
 from jpo.agent.alternatives.named import OF_FILES, as_named
-from jpo.agent.alternatives.steering import ACTIONS, shared, steered_scores
+from jpo.agent.alternatives.steering import ACTIONS, HIDDEN, shared, steered_scores
 from jpo.agent.alternatives.steering import SHAPES as ACTOR
 from jpo.agent.policy import Policy, save_policy
 from jpo.agent.reward import regret_reward
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from jpo.agent.sac.box_replay import BoxReplay
     from jpo.agent.sac.learn import Practice, Step
 
-JOBS = 300
-"""Simulated jobs on which an alternative practises: some two minutes of one core."""
+JOBS: Mapping[PolicyName, int] = {"steering": 900, "reinforce": 900, "per-objective": 420}
+"""Simulated jobs on which an alternative practises: some two minutes of one core each."""
 UPDATES_PER_JOB = 12
 STEERED_UPDATES_PER_RUN = 2
 STEERED_BATCH = 256
@@ -49,7 +49,7 @@ def pretrain(name: PolicyName, *, jobs: int | None = None, seed: int = 0, track:
     import torch  # only when something is learnt
 
     torch.set_num_threads(1)
-    jobs = jobs or JOBS
+    jobs = jobs or JOBS[name]
     card = {"command": f"jpo learn --pretrain {name}.safetensors --policy {name} --jobs {jobs} --seed {seed}"}
     if name == "steering":
         return save_policy(steering(jobs, seed, track), released=(), card=card, shapes=ACTOR)
@@ -97,7 +97,7 @@ def steering(jobs: int, seed: int, track: Track) -> Weights:
     from jpo.agent.sac.box_replay import BoxReplay
     from jpo.agent.sac.candidate_set import GAMMA
 
-    learner = new_box_learner(len(SHARED), ACTIONS, hidden=(32, 32), seed=seed, rate=1e-3, gamma=GAMMA)
+    learner = new_box_learner(len(SHARED), ACTIONS, hidden=HIDDEN, seed=seed, rate=1e-3, gamma=GAMMA)
     replay = BoxReplay(len(SHARED), ACTIONS, CAPACITY, seed)
     for number in track(range(jobs), "practice"):
         runs = _steer(learner, replay, np.random.default_rng((seed, number)))
