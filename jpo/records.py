@@ -373,7 +373,8 @@ class Forecast:
 
 PolicyName = Literal["sac", "belief", "steering", "reinforce", "mc-dropout", "per-objective", "by-sla"]
 """Policies that a user can name; "belief" is the belief rule, which needs no training."""
-TRAINED: tuple[PolicyName, ...] = tuple(name for name in get_args(PolicyName) if name != "belief")
+POLICIES: tuple[PolicyName, ...] = get_args(PolicyName)
+TRAINED: tuple[PolicyName, ...] = tuple(name for name in POLICIES if name != "belief")
 DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from operator import index
-from typing import SupportsFloat, get_args
+from typing import SupportsFloat
 
 from jpo.agent.alternatives.named import as_shipped
 from jpo.agent.policy import Policy
 from jpo.errors import UsageError
-from jpo.records import NAMED_PREFERENCES, Identity, Outcome, PolicyName, Preference, RunStatus
+from jpo.records import NAMED_PREFERENCES, POLICIES, Identity, Outcome, Preference, RunStatus
 
 
 def preference_of(given: object) -> Preference:
@@ -100,10 +100,10 @@ def policy_of(given: object) -> Policy | None:
     """
     if given is None or isinstance(given, Policy):
         return given
-    for name in get_args(PolicyName):
+    for name in POLICIES:
         if given == name or (given == "shipped" and name == "sac"):
             return as_shipped(name)
-    names = ", ".join(get_args(PolicyName))
+    names = ", ".join(POLICIES)
     raise UsageError("policy", f"{given!r:.80} is unknown", f"write {names}, or give a Policy", code="JPO-E720")
 
 

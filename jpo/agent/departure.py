@@ -56,7 +56,7 @@ def of_policy(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> 
         return
     rule = int(np.argmin(np.where(allowed, problem.acquisition.score, np.inf)))
     if policy.name != "sac":
-        yield f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule", "JPO-I634"
+        yield f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule", "JPO-I635"
         return
     if choice == rule:
         yield "SAC: as the rule", "JPO-I630"

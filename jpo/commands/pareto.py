@@ -16,10 +16,10 @@ from jpo.optimizer.choices import choices_of
 from jpo.optimizer.front import Front
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, front_of
 from jpo.project.collect import collect, with_doubts_noted
+from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
-from jpo.project.settings import seconds
 from jpo.records import Currency
 
 

@@ -19,7 +19,8 @@ from jpo.errors import UsageError
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
-from jpo.records import TRAINED, Outcome, PolicyName, Run
+from jpo.records import POLICIES as NAMED
+from jpo.records import Outcome, PolicyName, Run
 from jpo.replay import (
     OBJECTIVES,
     POLICIES,
@@ -69,7 +70,7 @@ def decided_by(name: PolicyName, problem: ReplayProblem) -> Advised:
 ALL_POLICIES: Mapping[str, PolicyFactory] = {
     "jpo": Advised,
     "jpo-bold": partial(Advised, explore="on"),
-    **{name: partial(decided_by, name) for name in ("belief", *TRAINED)},
+    **{name: partial(decided_by, name) for name in NAMED},
     **POLICIES,
 }
 """Every policy that `--policies` can name."""

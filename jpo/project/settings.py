@@ -18,23 +18,13 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationInfo,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
 
+from jpo.project.durations import Duration, ResetRule
 from jpo.project.price_table import PricesTable
 from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
-
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def seconds(text: object) -> float:
-    """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
-    if not match or isinstance(text, bool):
-        raise ValueError(f"{text!r} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
-    return float(match[1]) * SECONDS[match[2] or "s"]
 
 
 def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) -> object:
@@ -56,29 +46,12 @@ def auto_or_number(given: object) -> object:
     return given
 
 
-def reset_rule(given: object) -> object:
-    """evidence, broken-sla, or a duration above 0, in one message for all."""
-    if given in ("evidence", "broken-sla"):
-        return given
-    try:
-        if (every := seconds(given)) > 0:
-            return every
-    except ValueError:
-        pass
-    raise ValueError(f"{given!r} is neither evidence nor broken-sla nor a duration above 0; write e.g. '30d'")
-
-
 def or_a_name(schema: dict[str, Any]) -> None:
     """The published schema of a preference: its table, or the name of one."""
     table = {"$ref": schema.pop("$ref")} if "$ref" in schema else schema.pop("allOf")[0]  # until pydantic 2.8
     schema["anyOf"] = [table, {"type": "string"}]
 
 
-Duration = Annotated[
-    float,
-    BeforeValidator(seconds),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+ *[smhd]?$"}]}),
-]
 Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
@@ -269,11 +242,7 @@ class AgentTable(SettingsTable):
     horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
-    resets: Annotated[
-        Literal["evidence", "broken-sla"] | float,
-        BeforeValidator(reset_rule),
-        WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}),
-    ] = "evidence"
+    resets: ResetRule = "evidence"
 
 
 class CheckTable(SettingsTable):

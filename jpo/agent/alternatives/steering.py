@@ -13,7 +13,7 @@ import numpy as np
 
 from jpo.agent.acquisition import WORTH
 from jpo.agent.policy import rule_choice
-from jpo.agent.state import OWN, SCORED, SHARED
+from jpo.agent.state import OWN, SHARED
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy, Shapes, Weights
@@ -32,7 +32,7 @@ SHAPES: Shapes = {
     for i, (n_in, n_out) in enumerate(pairwise((len(SHARED), *HIDDEN, 2 * ACTIONS)))
     for kind in "wb"
 }
-COST, SCORE, GAIN, TRIED = map(OWN.index, ("log expected cost", "belief rule score", "expected improvement", "tried"))
+COST, GAIN, TRIED = map(OWN.index, ("log expected cost", "expected improvement", "tried"))
 HORIZON = len(OWN) + SHARED.index("horizon")
 
 
@@ -59,9 +59,7 @@ def action(actor: Weights, x: Features) -> Floats:
 def steered_scores(features: Features, steer: Floats) -> Floats:
     """The belief rule's scores with the steered horizon and worth, (K, WIDTH) -> (K,)."""
     own = features.astype(np.float64)
-    horizon = float(np.expm1(4 * own[0, HORIZON]))
-    untried, expected = 1 - own[:, TRIED], np.exp(own[:, COST])
-    score = own[:, SCORE] / min(1.0, SCORED / (1 + horizon))
-    gain = np.maximum(own[:, GAIN] / 4, (expected + WORTH * untried - score) / max(horizon, 1e-9) if horizon else 0.0)
+    horizon, untried = float(np.expm1(4 * own[0, HORIZON])), 1 - own[:, TRIED]
     ahead, worth = FURTHEST**steer * (horizon, WORTH)
-    return np.asarray(expected + worth * untried - np.clip(ahead, min(horizon, LEAST), max(horizon, MOST)) * gain * untried)
+    ahead = min(max(ahead, min(horizon, LEAST)), max(horizon, MOST))
+    return np.asarray(np.exp(own[:, COST]) + worth * untried - ahead * own[:, GAIN] / 4)
