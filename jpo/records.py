@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -371,6 +371,13 @@ class Forecast:
     cpu_utilisation: Interval | None = None
 
 
+PolicyName = Literal["sac", "belief", "steering", "reinforce", "mc-dropout", "per-objective", "by-sla"]
+"""Policies that a user can name; "belief" is the belief rule, which needs no training."""
+POLICIES: tuple[PolicyName, ...] = get_args(PolicyName)
+TRAINED: tuple[PolicyName, ...] = tuple(name for name in POLICIES if name != "belief")
+DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Decision of the agent: one candidate, which may be the configuration of today ("keep").
@@ -380,8 +387,8 @@ class Decision:
         confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to
             be safe: it ends well, costs no more than a tenth more than today, keeps the validation loss. Any other change claims
             to be better than today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
-        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run
-            has ended well), "waiting" (for the last suggestion's outcome) or "no evidence".
+        decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
+            "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
         step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
@@ -390,7 +397,7 @@ class Decision:
 
     choice: int
     confidence: float | None
-    decided_by: Literal["sac", "belief", "user", "rollback", "recovery", "waiting", "no evidence"]
+    decided_by: DecidedBy
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
     step: Literal["keep", "known", "halve", "try"] = "keep"

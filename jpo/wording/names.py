@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from jpo.records import TRAINED
+
 Format = Literal[
     "plain", "duration", "money", "money_per_hour", "gib", "percent", "energy", "change", "points", "difference", "moment"
 ]
@@ -116,6 +118,7 @@ OBJECTIVES: Mapping[str, str] = {"duration_seconds": "time", "cost_usd": "cost",
 DECIDERS: Mapping[str, str] = {
     "sac": "the SAC agent",
     "belief": "the belief rule",
+    **{name: f"the policy {name}" for name in TRAINED if name != "sac"},
     "user": "you",
     "rollback": "a rollback",
     "recovery": "the way out of failure",

@@ -12,6 +12,7 @@ ICRA 2019). When the forecasts show that the world has changed, the agent begins
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ import torch
 from jpo.agent.change_detection import Chart
 from jpo.agent.policy import SCORE_HERE, Policy
 from jpo.agent.sac.candidate_set import Learner, new_learner, update, with_optimiser
-from jpo.agent.sac.fork_replay import Fork, ForkReplay
+from jpo.agent.sac.fork_replay import Fork, ForkBatch, ForkReplay
 from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
 from jpo.agent.state import BOUND
 
@@ -45,6 +46,8 @@ class Practice:
     forks: Sequence[Fork]
 
 
+Step = Callable[[Learner, Batch | None, ForkBatch | None], object]
+"""One gradient step: `candidate_set.update`, or that of an alternative."""
 Practise = Callable[[Policy, np.random.Generator], Practice]
 """Plays one simulated job with this policy, stochastically."""
 
@@ -113,6 +116,7 @@ def learn(
     workload: str = "",
     out_of_time: Callable[[], bool],
     start: Policy | None = None,
+    begin_anew: Iterable[bool] | None = None,
 ) -> int:
     """Take in real runs one after the other, each with a simulated job next to it and UPDATES_PER_RUN updates.
 
@@ -121,16 +125,17 @@ def learn(
         workload: which the runs are of.
         out_of_time: asked before each run; True leaves the rest for the next time.
         start: what the agent begins anew from when the world has changed; None = the belief rule.
+        begin_anew: before which runs it does; None = before those whose forecast errors say that the world has changed.
 
     Returns:
         Number of runs taken in.
     """
     taken = 0
-    for transition in transitions:
+    for transition, reset in zip(transitions, itertools.repeat(None) if begin_anew is None else begin_anew, strict=False):
         if out_of_time():
             break
         if transition is not None:
-            _watch(state, transition, start)
+            _watch(state, transition, start, reset)
             state.real.add([transition], workload)
             take_in(state, practise(policy_of(state), state.rng))
             improve(state, UPDATES_PER_RUN)
@@ -144,11 +149,11 @@ def take_in(state: AgentState, practice: Practice) -> None:
     state.forks.add(practice.forks)
 
 
-def improve(state: AgentState, updates: int) -> None:
+def improve(state: AgentState, updates: int, step: Step = update) -> None:
     """Gradient steps of every member, each on batches of its own."""
     for _ in range(updates):
         for learner in state.learners:
-            update(learner, _mixed(state, BATCH), state.forks.sample(FORKS, state.rng) if state.forks.size else None)
+            step(learner, _mixed(state, BATCH), state.forks.sample(FORKS, state.rng) if state.forks.size else None)
 
 
 def policy_of(state: AgentState) -> Policy:
@@ -159,10 +164,10 @@ def policy_of(state: AgentState) -> Policy:
     return Policy(members, released=(), card={})
 
 
-def _watch(state: AgentState, transition: Transition, start: Policy | None) -> None:
-    """Note the run's forecast error; on the alarm forget the runs of the old world and what was learnt from them."""
+def _watch(state: AgentState, transition: Transition, start: Policy | None, reset: bool | None) -> None:
+    """Note the run's forecast error; on the alarm, or as told, forget the runs of the old world and what was learnt from them."""
     state.chart = state.chart.after(transition.miss)
-    if state.chart.alarm:
+    if state.chart.alarm if reset is None else reset:
         state.resets += 1
         state.chart = Chart()
         state.learners = _begin(state.resets, start, len(state.learners))
