@@ -656,8 +656,8 @@ class Draws:
         log_throughput: samples per second, so that log_time + log_throughput is the work; None: not told apart.
     and of shape (J,):
         to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
-        loss_slope: d ln loss / d ln epochs over the last half of the current candidate's run; NaN: the job ends at a target; None: of
-            no job.
+        loss_slope: d ln loss / d ln epochs over the last half of the current candidate's run, NaN where the job ends at a target;
+            None: not told.
     """
 
     log_time: Floats

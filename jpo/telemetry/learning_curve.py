@@ -1,7 +1,7 @@
 """Slope of a run's learning curve near its end: what some more or fewer epochs would have changed.
 
-A larger batch that needs more epochs for the same progress costs about this slope times ln of the factor: what a forecast makes of
-it is in forecast/evidence/slope.py.
+A larger batch that needs more epochs for the same progress costs about this slope times ln of the factor: what a forecast makes
+of it is in forecast/evidence/slope.py.
 """
 
 from __future__ import annotations
