@@ -93,7 +93,14 @@ class Advised:
     """JPO; with `known_runs`, it gets that many finished runs of each other task before it starts."""
 
     def __init__(
-        self, task: Task, tasks: Sequence[Task], seed: int, *, known_runs: int = 0, explore: Literal["safe", "on"] = "safe"
+        self,
+        task: Task,
+        tasks: Sequence[Task],
+        seed: int,
+        *,
+        known_runs: int = 0,
+        explore: Literal["safe", "on"] = "safe",
+        horizon_runs: int | None = None,
     ) -> None:
         self._configurations = task.configurations
         self._rows = {frozenset(configuration.items()): row for row, configuration in enumerate(task.configurations)}
@@ -102,7 +109,15 @@ class Advised:
         history = [run for other in tasks if other is not task for run in finished_runs(other, known_runs, seed)]
         current = task.configurations[task.default]
         self._advisor = Advisor(
-            space, current, WEIGHTS, workload=task.name, seed=seed, explore=explore, history=history, prior=UNSHIPPED
+            space,
+            current,
+            WEIGHTS,
+            workload=task.name,
+            seed=seed,
+            explore=explore,
+            history=history,
+            horizon_runs=horizon_runs,
+            prior=UNSHIPPED,
         )
 
     def ask(self) -> int:
@@ -127,6 +142,7 @@ def peer(name: str) -> Make:
 
 MAKES: Mapping[str, Make] = {
     "jpo": Advised,
+    "jpo, 30 runs told": lambda task, tasks, seed: Advised(task, tasks, seed, horizon_runs=30),
     "jpo, other tasks known": lambda task, tasks, seed: Advised(task, tasks, seed, known_runs=KNOWN_RUNS),
     "jpo, other tasks known, explore on": lambda task, tasks, seed: Advised(
         task, tasks, seed, known_runs=KNOWN_RUNS, explore="on"

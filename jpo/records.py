@@ -75,6 +75,10 @@ class Identity:
         job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
         return {**job, "hardware": self.hardware} if self.hardware else job
 
+    def includes(self, other: Identity) -> bool:
+        """Whether runs of the other are this one's own: of the same job, on any hardware where this one names none."""
+        return self == other or (self.hardware is None and other.is_sibling_of(self))
+
     def is_sibling_of(self, other: Identity) -> bool:
         """Whether it is the same job on other hardware."""
         return self != other and self == replace(other, hardware=self.hardware)
@@ -188,19 +192,19 @@ class Outcome:
     loss_slope_error: float | None = None
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for name in self.__slots__:
+            value = getattr(self, name)
             if value is None:
                 continue
-            if f.name in ("converged", "stopped"):
-                object.__setattr__(self, f.name, _as_bool(f.name, value))
+            if name in ("converged", "stopped"):
+                object.__setattr__(self, name, _as_bool(name, value))
                 continue
             if not math.isfinite(value):
-                raise ValueError(f"{f.name} = {value} is not a finite number; leave out what was not measured")
-            if value < 0 and f.name not in ("train_loss", "val_loss", "loss_slope"):
-                raise ValueError(f"{f.name} = {value} is negative")
-            if value > 1 and f.name in ("gpu_utilisation", "cpu_utilisation"):
-                raise ValueError(f"{f.name} = {value} is not a ratio in 0..1; 95% is 0.95")
+                raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
+            if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
+                raise ValueError(f"{name} = {value} is negative")
+            if value > 1 and name in ("gpu_utilisation", "cpu_utilisation"):
+                raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
 
 
 def _as_bool(name: str, value: object) -> bool:
@@ -377,8 +381,8 @@ class Decision:
     Attributes:
         choice: row of the candidate set.
         confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to
-            be safe: it ends well, costs no more than a tenth more than today, keeps the validation loss. Another change claims
-            to be better than today, with the loss kept; keeping, that nothing that may be tried is better by more than the noise.
+            be safe: it ends well, costs no more than a tenth more than today, keeps the validation loss. Any other change claims
+            to be better than today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
         decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run
             has ended well), "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.

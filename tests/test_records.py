@@ -87,6 +87,12 @@ def test_siblings_are_the_same_job_on_other_hardware() -> None:
     assert anywhere.is_sibling_of(here)
     assert not here.is_sibling_of(here)
     assert not here.is_sibling_of(Identity("d", "other", "f", "a100"))
+    assert [anywhere.includes(there), here.includes(here), here.includes(there), here.includes(anywhere)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert (str(here), str(anywhere)) == ("d/m/f on t4", "d/m/f")
     assert anywhere.labels == {"dataset": "d", "model": "m", "framework": "f"}
     assert here.labels == {**anywhere.labels, "hardware": "t4"}

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 UNTOLD = 15.0
-"""Runs, where nobody says how many will follow: the best constant in simulation."""
+"""Runs, where nobody says how many will follow: the best constant in simulation; on recorded jobs 6 to 15 are equal within 3%."""
 FIRST, FIRST_RUNS = 10.0, 2
-"""Runs, in the first runs after the reference: what is wrong with the prior shows in any of them."""
-MOST, PER_SQUARE = 60.0, 0.15
-LAST = 6.0
-"""Runs, towards the end."""
+"""Runs, at first: what is wrong with the prior shows in any of them, and the boldest trial need not be the first."""
+MOST = 60.0
 
 
 def horizon(runs_done: int, runs_left: int | None) -> float:
-    """Further runs which a better configuration is taken to serve; more than follow, while a trial says much of others, too.
+    """Further runs which a better configuration is taken to serve: no more than follow.
 
     Args:
-        runs_done: finished runs, at least 1; equal ones at the beginning count as one.
+        runs_done: finished runs; equal ones at the beginning count as one.
         runs_left: runs that follow the next one, at least 0; None = not known.
     """
     if runs_left is None:
-        return UNTOLD
-    runs = runs_done + 1 + runs_left
-    return min(_planned(runs_done, runs), runs_left)
-
-
-def _planned(done: int, runs: int) -> float:
-    most = min(MOST, PER_SQUARE * runs**2)
-    if done <= FIRST_RUNS:
-        return FIRST
-    if done < runs / 2:
-        return most
-    return most / 2 if done < 0.75 * runs else LAST
+        return FIRST if runs_done <= FIRST_RUNS else UNTOLD
+    return min(FIRST if runs_done <= FIRST_RUNS else MOST, runs_left)

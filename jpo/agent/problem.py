@@ -113,6 +113,9 @@ class Problem:
         """Rows with enough confidence to be written under `explore` "safe", shape (K,); today's is not written."""
         if self.min_confidence <= 0:
             return np.ones(len(self.candidates.values), dtype=np.bool_)
+        known_well = self.belief.runs > 0
+        if self.belief.failures[self.candidates.current] and not self.belief.runs[self.candidates.current]:
+            return np.asarray((self.p_claim >= self.min_confidence) | known_well)
         return np.asarray((self.p_claim >= self.min_confidence) | self._is(self.candidates.current))
 
     @property

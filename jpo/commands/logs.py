@@ -9,7 +9,6 @@ import math
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
 from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
@@ -123,7 +122,7 @@ def judged(runs: Sequence[Run], settings: LoadedSettings, prices: Prices) -> Ite
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
     preference, targets = preference_of(settings), targets_of(settings)
     (followed, suggested), usual = suggestions(settings), usual_values(runs)
-    by_workload = sorted(runs, key=lambda run: astuple(run.identity))  # stable: each stays oldest first
+    by_workload = sorted(runs, key=lambda run: (*run.identity.labels.values(),))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
         for run, (rewards, reward) in zip(own, rewards_of(own, preference, prices, targets), strict=True):

@@ -15,7 +15,7 @@ from jpo.learning import continual
 from jpo.optimizer.choices import choices_of
 from jpo.optimizer.front import Front
 from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, front_of
-from jpo.project.collect import collect
+from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
@@ -37,7 +37,7 @@ def pareto(
     """
     names = None if objectives is None else named(objectives)
     with open_project(path, settings, now=now, read_only=True) as job:
-        known = collect(job)
+        known = with_doubts_noted(collect(job))
         request = request_of(job, known.runs)
         policy = continual.policy_for(job.store, request.explore)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)

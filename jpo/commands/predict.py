@@ -6,23 +6,33 @@ budget" come from the rows of --vary, else from all that the limits allow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from jpo.cost import usd_of_text
+from jpo.cost.saved_hour import trade_off
 from jpo.history.undo import pin_notes
 from jpo.optimizer.answer import answer_to
 from jpo.optimizer.expectations import Basis
-from jpo.optimizer.prediction import Answer, Prediction, Row
+from jpo.optimizer.prediction import Answer, Prediction, Row, label
 from jpo.optimizer.prediction_rows import RowBasis, rows_of, warnings
 from jpo.optimizer.question import Question, asked_for, can_be_scaled
+from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import surrogate_of, with_configuration
 from jpo.optimizer.what_if import Bounds
-from jpo.project.collect import collect
+from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import gpu_type_of
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.project.trial_logs import read_trials
+
+
+def verdicts(rows: Sequence[Row], request: Request) -> dict[str, str]:
+    """Whether what rows trade of time and money is acceptable, by what an hour is worth: sentence -> reason code."""
+    today, worth = rows[0].expected.forecast, request.usd_per_saved_hour or 0.0
+    traded = ((row, trade_off(today, row.expected.forecast, request.usd_per_saved_hour)) for row in rows[1:])
+    return {f"{label(row)}: {trade.words(worth, request.currency)}": "JPO-I634" for row, trade in traded if trade}
 
 
 def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: int, now: float) -> Prediction:
@@ -37,7 +47,7 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
         trials = read_trials(question.trials, workload.identity, question.fraction, now=now)
         if trials:
             can_be_scaled(workload)
-        known = collect(job)
+        known = with_doubts_noted(collect(job))
     logs_of_trials = {trial.run_id for trial in trials}  # one may be among the logs of runs
     runs = [run for run in known.runs if run.run_id not in logs_of_trials]
     request = request_of(job, runs)
@@ -54,6 +64,6 @@ def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: i
     answer: Answer | None = None
     if question.deadline_seconds is not None or budget is not None:
         rows, answer = answer_to(question, Bounds(question.deadline_seconds, budget, currency), rows, basis)
-    more = warnings(rows, basis) | dict.fromkeys(pin_notes(workload), "JPO-I846")
+    more = warnings(rows, basis) | verdicts(rows, request) | dict.fromkeys(pin_notes(workload), "JPO-I846")
     notes, codes = (*known.evidence.notes, *more), tuple(dict.fromkeys((*known.codes, *more.values())))
     return Prediction(path, workload.identity, len(runs), rows, notes, codes, answer, currency)

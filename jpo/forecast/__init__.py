@@ -1,10 +1,12 @@
 """Forecasts of a workload: the belief after its runs so far, and what it says about the next one.
 
     belief.py          posterior over simulated jobs, given the runs: seconds, cost and loss at every candidate
+    evidence/          what runs can be believed to say: implausible values, fixed work or a target, speed and work apart
     measurements.py    what the runs measured, per candidate
     weights.py         weights of the simulated jobs; empirical_bayes.py: which of them the prior draws
     discrepancy.py     what no simulated job explains
     transfer.py        response surfaces of other workloads; ensemble.py: how they are conditioned on the runs
+    siblings/          the same job on other hardware: what its runs there say here
     demand.py          throughput, memory and utilisation; power.py: electric power
     predict.py         an interval for one candidate
     track_record.py    errors and coverage of the last forecasts; calibration.py: the interval factor that follows

@@ -61,6 +61,7 @@ class Surfaces:
         low, high: shape (P,), the recorded ranges, in coordinates.
         log_time, log_loss: shape (T, F), coefficients of natural logs, each up to a constant; NaN where never measured.
         trust: prior probability that another workload is like these.
+        weights: shape (T,), in 0..1: what each job's runs say of its surface; None = all of it.
     """
 
     names: tuple[str, ...]
@@ -69,6 +70,12 @@ class Surfaces:
     log_time: Floats
     log_loss: Floats
     trust: float
+    weights: Floats | None = None
+
+    @property
+    def shares(self) -> Floats:
+        """The weights of the jobs, shape (T,)."""
+        return np.ones(len(self.log_time)) if self.weights is None else self.weights
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,19 +94,26 @@ class TransferredSurfaces:
 
 
 def transfer_surfaces(surfaces: Sequence[Surfaces], candidates: Candidates, seed: int) -> TransferredSurfaces | None:
-    """Surfaces drawn for these candidates; None where fewer than two were recorded over the parameters that vary among them."""
+    """Surfaces drawn for these candidates; None where fewer than two were recorded over the parameters that vary among them.
+
+    Of surfaces over several sets of parameters those count that weigh most; of equal ones the first.
+    """
     varying = {name for name, column in zip(candidates.names, candidates.values.T, strict=True) if np.ptp(column) > 0}
     covering = [surface for surface in surfaces if varying <= set(surface.names) and set(surface.names) <= set(candidates.names)]
-    chosen = next((group for group in _by_parameters(covering) if sum(map(_jobs, group)) > 1), None)
-    if chosen is None or not varying:
+    several = [group for group in _by_parameters(covering) if sum(map(_jobs, group)) > 1]
+    if not several or not varying:
         return None
+    chosen = max(several, key=_weight)
     rng = np.random.default_rng((seed, 2))
     points = coordinates(candidates, chosen[0].names)
-    time, loss = (_drawn([getattr(surface, kind) for surface in chosen], points, rng) for kind in ("log_time", "log_loss"))
+    weights = np.concatenate([surface.shares for surface in chosen])
+    recorded = (np.concatenate([getattr(surface, kind) for surface in chosen]) for kind in ("log_time", "log_loss"))
+    time, loss = (_drawn(coefficients, weights, points, rng) for coefficients in recorded)
     time, loss = (np.clip(surface - surface[:, [candidates.current]], -_WIDEST, _WIDEST) for surface in (time, loss))
     nothing = np.zeros_like(time)
     draws = Draws(time, loss, nothing, nothing, np.zeros(time.shape, dtype=np.bool_))
-    return TransferredSurfaces(draws, chosen[0].trust * _inside(points, chosen[0]), seed)
+    trust = sum(surface.trust * float(surface.shares.sum()) for surface in chosen) / _weight(chosen)
+    return TransferredSurfaces(draws, trust * _inside(points, chosen[0]), seed)
 
 
 def _by_parameters(surfaces: Sequence[Surfaces]) -> list[list[Surfaces]]:
@@ -115,15 +129,22 @@ def _jobs(surfaces: Surfaces) -> int:
     return int(np.isfinite(surfaces.log_time).all(axis=1).sum())
 
 
-def _drawn(coefficients: list[Floats], points: Floats, rng: np.random.Generator) -> Floats:
+def _weight(group: Sequence[Surfaces]) -> float:
+    """How many jobs a group of surfaces is worth."""
+    return float(sum(surface.shares[np.isfinite(surface.log_time).all(axis=1)].sum() for surface in group))
+
+
+def _drawn(coefficients: Floats, weights: Floats, points: Floats, rng: np.random.Generator) -> Floats:
     """Normal surfaces with mean and covariance of the recorded coefficients, plus smooth residuals; shape (MEMBERS, K)."""
-    recorded = np.concatenate(coefficients)
-    recorded = recorded[np.isfinite(recorded).all(axis=1)]
+    measured = np.isfinite(coefficients).all(axis=1)
+    recorded, weights = coefficients[measured], weights[measured]
     residual = _RESIDUAL * _smooth(points, rng)
     if len(recorded) < 2:
         return residual
-    mean = recorded.mean(axis=0)
-    share = rng.standard_normal((MEMBERS, len(recorded))) / np.sqrt(len(recorded) - 1)
+    portions = weights / weights.sum()
+    mean = portions @ recorded
+    spread = np.sqrt(portions / (1 - (portions**2).sum()))  # 1 / sqrt(T - 1) where all weigh the same
+    share = rng.standard_normal((MEMBERS, len(recorded))) * spread
     return np.asarray((mean + share @ (recorded - mean)) @ basis(points).T + residual)
 
 
@@ -151,7 +172,7 @@ def fit_surfaces(runs: Sequence[Run], names: Sequence[str]) -> list[Surfaces]:
         return []
     low, high = np.min([surface.low for surface in fitted], axis=0), np.max([surface.high for surface in fitted], axis=0)
     time, loss = (np.concatenate([getattr(surface, kind) for surface in fitted]) for kind in ("log_time", "log_loss"))
-    return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN)]
+    return [Surfaces(tuple(names), low, high, time, loss, TRUST_IN_OWN, np.concatenate([surface.shares for surface in fitted]))]
 
 
 def informative_jobs(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
@@ -169,7 +190,8 @@ def _fit(runs: Sequence[Run], names: tuple[str, ...]) -> Surfaces:
     seconds = np.array([run.outcome.duration_seconds for run in runs], dtype=np.float64)
     losses = np.array([run.outcome.val_loss if (run.outcome.val_loss or 0) > 0 else np.nan for run in runs], dtype=np.float64)
     time, loss = _ridge(features, np.log(seconds)), _ridge(features, np.log(losses))
-    return Surfaces(names, points.min(axis=0), points.max(axis=0), time[None], loss[None], TRUST_IN_OWN)
+    weight = max(len(runs) - features.shape[1], 1) / len(runs)  # the share that the coefficients have not used up
+    return Surfaces(names, points.min(axis=0), points.max(axis=0), time[None], loss[None], TRUST_IN_OWN, np.array([weight]))
 
 
 def values_of(run: Run, names: Sequence[str]) -> tuple[float, ...]:

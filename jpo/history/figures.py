@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 
 from jpo.records import PARAMETERS, Identity, Run
@@ -75,7 +75,10 @@ def figures(runs: Sequence[Run], cost_usd: Measure) -> tuple[Figures, ...]:
     by_identity: dict[Identity, list[Run]] = defaultdict(list)
     for run in runs:
         by_identity[run.identity].append(run)
-    return tuple(of_workload(identity, by_identity[identity], cost_usd) for identity in sorted(by_identity, key=astuple))
+    return tuple(
+        of_workload(identity, by_identity[identity], cost_usd)
+        for identity in sorted(by_identity, key=lambda identity: (*identity.labels.values(),))
+    )
 
 
 def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure) -> Figures:

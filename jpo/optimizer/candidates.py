@@ -17,15 +17,15 @@ from jpo.records import Candidates, Parameters, Run, same
 
 MOST_RUNS = 300
 """Newest runs that are weighed: what was measured before them counts less than a thousandth (forecast/measurements.py)."""
-BEST_BEFORE = 20
-"""Runs before them that stay known as tried, of least duration, cost and loss each."""
+BEST_BEFORE, BEFORE = 20, 2000
+"""Runs of the last ones before them that stay known as tried, of least duration, cost and loss each."""
 
 
 def weighed_runs(runs: Sequence[Run], today: Parameters) -> Sequence[Run]:
     """Runs that are weighed, oldest first: all; of more than MOST_RUNS the newest, the best before them, and today's last."""
     if len(runs) <= MOST_RUNS:
         return runs
-    before = runs[:-MOST_RUNS]
+    before = runs[-MOST_RUNS - BEFORE : -MOST_RUNS]
     well = [run for run in before if run.ended_well]
     kept = {run.run_id for run in islice((run for run in reversed(before) if same(run.parameters, today)), 1)}
     for quantity in ("duration_seconds", "cost_usd", "val_loss"):

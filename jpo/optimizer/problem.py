@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 NEARLY_EQUAL = 0.15
 """Rungs of the rate are a quarter of a decade apart: .56 counts as half."""
-MAYBE_LOWER = 0.4
-"""Chance of a lower loss from which a candidate may be tried for it."""
+MAYBE_LOWER = 1 / 3
+"""Chance of a lower loss from which a candidate may be tried for it: a promise is broken every night until one is found."""
 NEARLY_BEST = 0.5
 """Share of the best chance to keep a promised loss with which a candidate still counts as one that may."""
 
@@ -60,7 +60,10 @@ def problem_of(
     broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
     # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
     floor = None if broken or any(run.outcome.converged for run in runs) else request.quality_floor
-    holds = (*holds_of(candidates, runs, request.named), *of_loss(candidates, belief, reference, floor, loss_interval_factor))
+    holds = (
+        *holds_of(candidates, runs, request.named),
+        *of_loss(candidates, belief, reference, floor, loss_interval_factor, trial_risk=request.quality_risk),
+    )
     usable = without(candidates, holds)
     left = replenished_budget(costs, request.budget)
     if broken and limit is not None and left >= 0 and request.explore != "off":
@@ -99,9 +102,9 @@ def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interv
     All of them where none is expected to lower it.
     """
     lower = belief.weights @ (belief.log_loss < 0) >= MAYBE_LOWER
-    rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL) & _calmer(candidates)
-    as_fast = rows & (belief.weights @ belief.log_time < WORSE)
-    rows = as_fast if as_fast.any() else rows
+    rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL)
+    for gentle in (_calmer(candidates) | (belief.runs > 0), belief.weights @ belief.log_time < WORSE):
+        rows = rows & gentle if (rows & gentle).any() else rows
     if not rows.any() or belief.val_loss is None:
         return candidates
     kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)

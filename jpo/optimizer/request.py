@@ -28,10 +28,12 @@ class Request:
         explore, confidence: see `decide`.
         named: parameters whose largest value the user has named; of the others no more is asked for under "safe" than ever was.
         quality_floor, min_confidence: see `Problem`.
+        quality_risk: chance to fall below the floor from which a trial is not written.
         asks_for_trials: whether `explore` "on" asks for something untried, as on the command line.
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
+        usd_per_saved_hour: what an hour less is worth to the user; None = not said.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
 
@@ -49,9 +51,11 @@ class Request:
     confidence: float = 0.9
     named: Collection[str] = PARAMETERS
     quality_floor: float | None = None
+    quality_risk: float = 0.2
     min_confidence: float = 0.0
     asks_for_trials: bool = False
     horizon_runs: int | None = None
     exploration_runs: int = 0
     budget: float = BUDGET
+    usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)

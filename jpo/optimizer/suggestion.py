@@ -5,6 +5,7 @@ No store, no file, no clock: the proposal has been formatted and checked already
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -12,6 +13,7 @@ from statistics import median
 from constraints import Facts, Limits, names
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla
+from jpo.cost.saved_hour import trade_off
 from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
@@ -62,8 +64,10 @@ def suggestion_of(
     workload, decision, edits = proposal.workload, advice.decision, {edit.key: edit for edit in proposal.edits}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(workload.current, known.runs))
     explanation = account_of(advice, request, known, proposal.limits, facts=facts, policy=policy)
+    trade = trade_off(advice.now, advice.next, request.usd_per_saved_hour)
+    verdict = trade.words(request.usd_per_saved_hour or 0.0, request.currency) if trade else None
     thin = thinned_out(advice.current, proposal.executed, known.runs)
-    changes = (change(p, edits[p.key], advice, known.runs) for p in workload.parameters if p.key in edits)
+    changes = (change(p, edits[p.key], advice, known) for p in workload.parameters if p.key in edits)
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
@@ -78,8 +82,8 @@ def suggestion_of(
         evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
         decided_by=decision.decided_by,
         confidence=decision.confidence,
-        reasons=(*decision.reasons, *([thin] if thin else []), *([risk_of(advice)] if edits and advice.surrogate else [])),
-        codes=(*decision.codes, *(["JPO-I863"] if thin else []), *known.codes),
+        reasons=(*decision.reasons, *filter(None, (verdict, thin)), *([risk_of(advice)] if edits and advice.surrogate else [])),
+        codes=(*decision.codes, *(["JPO-I634"] if verdict else []), *(["JPO-I863"] if thin else []), *known.codes),
         created_at=now,
         preference=request.preference,
         seed=advice.seed,
@@ -126,16 +130,20 @@ def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str,
     return tuple(dict.fromkeys(run.run_id for run in runs if run.run_id in ids))
 
 
-def change(parameter: Parameter, edit: Edit, advice: Advice, runs: Sequence[Run]) -> Change:
+def change(parameter: Parameter, edit: Edit, advice: Advice, known: Known) -> Change:
     """Change of one parameter: a line of the suggestion."""
     name, new = parameter.name, number_in(parameter, edit.new_text)
-    reason = "set by hand" if name in advice.by_hand else why(name, new, advice.current, runs)
+    reason = (
+        "set by hand"
+        if name in advice.by_hand
+        else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
+    )
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
 
 
 def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> str:
     """Reason for one value, from the runs: how many there were, how many did not end well, and what it changes alone."""
-    there = [run for run in runs if name in run.parameters and same({name: run.parameters[name]}, {name: value})]
+    there = runs_at(name, value, runs)
     if not there:
         return f"not run yet at {value:g}"
     failed = sum(not run.ended_well for run in there)
@@ -144,6 +152,21 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
     if alone is None or today is None:
         return reason
     return f"{reason}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
+
+
+def runs_at(name: str, value: float, runs: Sequence[Run]) -> list[Run]:
+    """The runs that had a value."""
+    return [run for run in runs if name in run.parameters and same({name: run.parameters[name]}, {name: value})]
+
+
+def elsewhere(name: str, value: float, current: Parameters, known: Known) -> str:
+    """What the same job did at a value that has not been run here, on the hardware that ran it most often."""
+    here, there = runs_at(name, value, known.runs), runs_at(name, value, known.siblings)
+    if here or not there:
+        return ""
+    ((identity, _),) = Counter(run.identity for run in there).most_common(1)
+    runs = [run for run in known.siblings if run.identity == identity]
+    return f"; on {identity.hardware or 'hardware that is not named'} {why(name, value, current, runs)}"
 
 
 def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:

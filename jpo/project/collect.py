@@ -31,6 +31,9 @@ LEDGER_RUNS = 1000
 OTHER_RUNS = 1000
 """Newest runs on record among which those of other workloads are looked for."""
 
+MOST_DOUBTED = 3
+"""Runs with implausible values that a note names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -124,6 +127,16 @@ def on_other_hardware(siblings: Sequence[Run]) -> dict[str, str]:
     counted = Counter(run.identity.hardware or "hardware that is not named" for run in siblings)
     where = " and ".join(f"{numbers.counted(number, 'run')} on {hardware}" for hardware, number in counted.most_common())
     return {f"The same job on other hardware counts, too: {where}": "JPO-I119"}
+
+
+def with_doubts_noted(known: Known) -> Known:
+    """What is known, with a note for the runs of which something was left out: for reports that do not list skipped runs."""
+    doubted = [run for run in known.evidence.runs_skipped if IMPLAUSIBLE in run.reason]
+    if not doubted:
+        return known
+    more = f"; and {len(doubted) - MOST_DOUBTED} more runs" if len(doubted) > MOST_DOUBTED else ""
+    note = "; ".join(f"run {run.run_id}: {run.reason}" for run in doubted[:MOST_DOUBTED]) + more
+    return replace(known, evidence=replace(known.evidence, notes=(*known.evidence.notes, note)))
 
 
 def with_pins_noted(known: Known, job: Project) -> Known:

@@ -49,11 +49,13 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         confidence=settings.agent.confidence,
         named=[name for name, table in tables.items() if table.max is not None or table.choices],
         quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,
+        quality_risk=settings.agent.quality_risk,
         min_confidence=settings.agent.min_confidence,
         asks_for_trials=True,
         horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
         exploration_runs=settings.agent.exploration_runs,
         budget=settings.agent.budget,
+        usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -134,12 +134,16 @@ class SlaTable(SettingsTable):
 
 
 class PreferenceTable(SettingsTable):
-    """Weights of time, cost, efficiency and validation loss; they sum to 1."""
+    """Weights of time, cost, efficiency and validation loss; they sum to 1.
+
+    `usd_per_saved_hour`: what an hour less is worth; alone, the weights are balanced. It says whether a trade-off is acceptable.
+    """
 
     time: float = 0.0
     cost: float = 0.0
     efficiency: float = 0.0
     loss: float = 0.0
+    usd_per_saved_hour: Limit | None = None
 
     @model_validator(mode="after")
     def valid(self) -> PreferenceTable:
@@ -147,7 +151,8 @@ class PreferenceTable(SettingsTable):
         return self
 
     def record(self) -> Preference:
-        return Preference(self.time, self.cost, self.efficiency, self.loss)
+        only_an_hour = self.usd_per_saved_hour is not None and not self.model_fields_set & {f.name for f in fields(Preference)}
+        return Preference() if only_an_hour else Preference(self.time, self.cost, self.efficiency, self.loss)
 
 
 class AuthTable(SettingsTable):
@@ -234,8 +239,8 @@ class AgentTable(SettingsTable):
     """Boldness of the agent, and the time that it may learn inside `jpo suggest`.
 
     `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
-    "off": as the preference weighs it. `min_confidence`: chance of what a change claims (to be better, or safe to try, with the
-    loss kept) below which nothing is written under `explore` "safe".
+    "off": as the preference weighs it. `quality_risk`: chance of that from which a trial is not written. `min_confidence`: chance
+    of what a change claims (to be better, or safe to try, with the loss kept) below which nothing is written under "safe".
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
     many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
     today's configuration exploring may cost in 20 runs.
@@ -245,6 +250,7 @@ class AgentTable(SettingsTable):
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
+    quality_risk: Annotated[float, Field(gt=0, le=1)] = 0.2
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
     horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0)] = 0

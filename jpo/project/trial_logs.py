@@ -42,7 +42,7 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
 def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -> Trial:
     log = Log(path)
     rows = [row for line in whole_lines(path) if (row := log.take(line))]
-    if log.identity != identity:
+    if not identity.includes(log.identity):
         finding = f"is a trial of {log.identity}, but config.ini describes {identity}"
         raise UsageError(str(path), finding, "name trials of the same workload", code="JPO-E821")
     if any(row.get("time", 0.0) > now + CLOCKS_DIFFER_SECONDS for row in rows):

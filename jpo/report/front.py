@@ -139,7 +139,7 @@ def as_json(front: Front) -> dict[str, object]:
     """The published document, see docs/guide.md; amounts in USD, None is what is not known."""
     return {
         "schema_version": 1,
-        "workload": asdict(front.workload),
+        "workload": front.workload.labels,
         "objectives": [
             {"name": name, "quantity": quantity, "better": "higher" if maximised(quantity) else "lower"}
             for name, quantity in front.objectives.items()

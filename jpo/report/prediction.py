@@ -15,6 +15,9 @@ USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_ut
 VERDICTS: Mapping[str, Emphasis] = {"broken": "bad", "at risk": "warning", "unknown": "", "ok": "good"}
 """Of SLA targets, the worst first."""
 
+MOST_NAMED = 4
+"""Configurations whose chance of failing is written out."""
+
 
 def document(prediction: Prediction) -> Document:
     """The tables, what must be known to read them, and the answer."""
@@ -75,13 +78,25 @@ def verdict(row: Row) -> Cell:
 def remarks(rows: Sequence[Row]) -> list[str]:
     """What the figures rest on, what else there is, and what speaks against a row."""
     sentences = [f"Rests on {row.expected.words}." for row in rows]
-    sentences += [f"Chance that {configuration(row)} fails: {row.failure}." for row in rows if row.failure]
+    sentences += risks(rows)
     for row in rows:
         sentences += [f"For {configuration(row)}, {also(expected)}." for expected in row.further]
         sentences += [f"{configuration(row)} is not admissible: {'; '.join(row.why_not)}"] if row.why_not else []
         broken = [check.name for check in row.sla if check.verdict == "broken"]
         sentences += [f"{label(row)} is expected to break {', '.join(broken)}."] if broken else []
     return list(dict.fromkeys(sentences))
+
+
+def risks(rows: Sequence[Row]) -> list[str]:
+    """The chances of failing, those of one origin together; the table has them all."""
+    by_basis: dict[str, list[str]] = {}
+    for row in rows:
+        if row.failure:
+            by_basis.setdefault(row.failure.basis, []).append(f"{configuration(row)} {fails(row)}")
+    return [
+        f"Fails: {'; '.join(list(dict.fromkeys(some))[:MOST_NAMED])}{'; ...' if len(some) > MOST_NAMED else ''} ({basis})."
+        for basis, some in by_basis.items()
+    ]
 
 
 def also(expected: Expected) -> str:

@@ -20,8 +20,6 @@ from jpo.wording import names, numbers
 SCHEMA_VERSION = 1
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
-TRIAL = "JPO-I604"
-"""Reason code of what was not run yet."""
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
 
 
@@ -99,15 +97,12 @@ def why_unchanged(name: str, suggestion: Suggestion) -> str:
 
 
 def in_short(suggestion: Suggestion) -> Iterator[Inline]:
-    """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept.
-
-    The confidence is the chance of what the change claims: of a trial that it is safe to try, else that it is better than today.
-    """
+    """What a change is expected to do: "time -22%  cost +51%  loss ±0%   confidence high (95%)"; nothing of what is kept."""
     if suggestion.status == "kept":
         return
     ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
     expected = "  ".join(f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None)
-    claim = " that it is safe to try" if TRIAL in suggestion.codes else ""
+    claim = " that it is safe to try" if "JPO-I604" in suggestion.codes else ""
     sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{claim}"
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)
@@ -122,8 +117,9 @@ def why(suggestion: Suggestion) -> Iterator[Inline]:
 
 
 def first_reasons(suggestion: Suggestion) -> tuple[str, ...]:
-    """The reason that counts most; all of a rollback's, which say what is undone."""
-    return suggestion.reasons if suggestion.decided_by == "rollback" else suggestion.reasons[:1]
+    """The reason that counts most, and whether a trade-off is acceptable; all of a rollback's, which say what is undone."""
+    worth = tuple(reason for reason in suggestion.reasons[1:] if "an hour is worth" in reason)
+    return suggestion.reasons if suggestion.decided_by == "rollback" else (*suggestion.reasons[:1], *worth)
 
 
 def forecasts(suggestion: Suggestion) -> Table:
@@ -294,10 +290,8 @@ class TrackDocument(Published):
 class SuggestionDocument(Published):
     """One answer of `jpo suggest -o json`. Times are unix seconds.
 
-    `confidence` is the chance of the claim that is made: of a trial (code JPO-I604) that it ends well, costs no more than a tenth
-    more than today and keeps the validation loss; of another change that it ends well, is better than today's values under the
-    preference and keeps the validation loss; of keeping that nothing that may be tried is better by more than the noise of a run.
-    Null = unknown; never above 0.99.
+    `confidence` is the chance of the claim, see `records.Decision`: of a trial (JPO-I604) that it is safe, of another change that
+    it is better than today with the validation loss kept, of keeping that nothing that may be tried is better; null = unknown.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     """

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jpo.agent.budget import BUDGET, budget_left, reference_values, relative_costs
+from jpo.agent.budget import BUDGET, BUDGET_RUNS, budget_left, reference_values, relative_costs, replenished_budget
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -94,3 +94,10 @@ def test_savings_may_be_spent_and_old_losses_are_forgotten() -> None:
     assert budget_left([2.0], 3) == pytest.approx(2)
     assert budget_left([9.0] + [1.0] * 20) == pytest.approx(BUDGET)
     assert budget_left([9.0] + [1.0] * 19) < 0
+
+
+def test_one_bad_trial_takes_half_of_the_budget_at_most_and_less_with_every_run_since():
+    assert replenished_budget([(9.0, 0)], 2.0) == 1.0
+    assert replenished_budget([(9.0, BUDGET_RUNS // 2)], 2.0) == 1.5
+    assert replenished_budget([(9.0, BUDGET_RUNS)], 2.0) == 2.0
+    assert replenished_budget([(0.5, 0), (9.0, 1)], 2.0) == pytest.approx(2.0 + 0.5 - 0.95)

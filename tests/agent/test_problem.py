@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from jpo.agent.context import Context
-from jpo.agent.problem import Problem, known_best, may_try
+from jpo.agent.problem import PATIENCE, Problem, known_best, may_try
+from jpo.agent.safety.holds import Hold
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)
@@ -48,3 +49,40 @@ def test_a_model_is_worse_against_the_reference(grid, belief):
     believed = replace(belief([[0, 0, 0]], runs=(2, 2, 2), val_loss=0.5), log_loss=losses)
     assert Problem(grid(), believed, TIME, reference=2).acquisition.incumbent == 2
     assert Problem(grid(), believed, TIME).acquisition.incumbent == 0
+
+
+def hold(*rows, lasting=True):
+    return Hold(np.array(rows), "asks for too much", "JPO-I622", lasting)
+
+
+def test_what_is_held_may_not_be_run_and_only_lasting_holds_count_where_anything_may_be_tried(grid, belief):
+    for lasting, bold in ((True, [True, False, True]), (False, [True, True, True])):
+        problem = Problem(grid(), belief([[0, -0.1, -0.1]]), TIME, holds=(hold(False, True, False, lasting=lasting),))
+        assert problem.allowed.tolist() == [True, False, True]
+        assert problem.under(explore="on").allowed.tolist() == bold
+
+
+def test_below_the_least_confidence_nothing_is_written_under_safe(grid, belief):
+    half_sure = [[0, 0.2, -0.2], [0, -0.2, -0.2]]
+    problem = Problem(grid(), belief(half_sure), TIME, confidence=0.5, min_confidence=0.7)
+    assert problem.allowed.tolist() == [True, False, True]
+    assert problem.under(explore="on").allowed.all()
+
+
+def test_a_trial_that_was_asked_for_is_the_most_informative_of_what_is_left(grid, belief):
+    likely_worse = [[0, 0.3, 0.5], [0, -0.1, -1.0], [0, 0.3, 0.5]]
+    problem = Problem(grid(), belief(likely_worse), TIME, exploration_runs_left=1, min_confidence=0.7)
+    assert problem.allowed.tolist() == [False, False, True]
+    failing = Problem(grid(), belief(likely_worse, p_fail=(0, 0, 0.5)), TIME, exploration_runs_left=1)
+    assert failing.next_trial == 1
+    all_tried = Problem(grid(), belief(likely_worse, runs=(1, 1, 1)), TIME, exploration_runs_left=1)
+    assert all_tried.next_trial is None
+    assert all_tried.allowed.any()
+
+
+def test_standing_still_earns_a_trial_while_there_is_a_budget(grid, belief):
+    even = belief([[0, 0.5, 0.5], [0, -0.1, 0.5], [0, -0.1, 0.5], [0, 0.3, 0.5]])
+    still = {"min_confidence": 0.7, "repeated": PATIENCE}
+    assert Problem(grid(), even, TIME, **still).allowed.tolist() == [False, True, False]
+    for changes in ({"repeated": PATIENCE - 1}, {"budget_left": 0.5}, {"explore": "off"}):
+        assert Problem(grid(), even, TIME, **{**still, **changes}).allowed.tolist() == [True, False, False]

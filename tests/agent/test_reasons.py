@@ -1,9 +1,11 @@
 import math
 
+import numpy as np
 import pytest
 
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import measured, of_decision, of_loss_watch, of_watch, out_of_failure, without_evidence
+from jpo.agent.safety.holds import Hold
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)
@@ -27,7 +29,7 @@ def test_a_trial_is_explained_with_what_is_expected_its_risk_and_what_it_may_sav
         "batch_size 64 was not run yet and is expected to take the same time and cost the same;"
         " chance of being more than 10% worse than today: 50%"
     )
-    assert why == "trying it may cost a little now and can save over the next 15 runs"
+    assert why == "trying it may cost a little now and can save over the next 10 runs"
     assert codes == ("JPO-I604", "JPO-I605", "JPO-I615")
     assert "JPO-I605" not in of_decision(problem, 1, 1, "try", by="sac")[1], "the agent weighs by its own critics"
 
@@ -59,3 +61,27 @@ def test_the_watches_speak_only_of_intervals_that_were_widened():
     assert of_watch(1.0) == of_loss_watch(1.0) == ((), ())
     assert (of_watch(1.5)[1], of_loss_watch(2.0)[1]) == (("JPO-W616",), ("JPO-W816",))
     assert "by a factor of 1.5" in of_watch(1.5)[0][0]
+
+
+def test_after_several_equal_answers_the_next_trial_and_its_cost_are_named(grid, belief):
+    believed = belief([[0, 0.2, 0.4], [0, 0.2, -0.3]])
+    problem = problem_of(grid(), believed, repeated=3, min_confidence=0.7)
+    sentences, codes = of_decision(problem, 0, 0, "keep", by="belief")
+    trial = "the most informative next trial is batch_size 128, expected to cost 1.1 runs of today's"
+    assert sentences[0] == f"settled: 1 of 3 tried; {trial}; `jpo suggest --explore on` runs it"
+    assert codes[:2] == ("JPO-I625", "JPO-I602")
+    assert "JPO-I625" not in of_decision(problem_of(grid(), believed, repeated=2), 0, 0, "keep", by="belief")[1]
+
+
+def test_what_holds_the_favourite_back_is_said(grid, belief):
+    believed = belief([[0, -0.2, 0.4], [0, 0.2, 0.4]])
+    why = Hold(np.array([False, True, False]), "asks for more gpus than any run so far", "JPO-I622", lasting=False)
+    for more, code in (({"holds": (why,)}, "JPO-I622"), ({"min_confidence": 0.7}, "JPO-I624")):
+        sentences, codes = of_decision(problem_of(grid(), believed, **more), 0, 1, "keep", by="belief")
+        assert code in codes
+        assert any(sentence.startswith("batch_size 64 looks promising") for sentence in sentences)
+
+
+def test_a_trial_without_any_measured_loss_says_so(grid, belief):
+    problem = problem_of(grid(), belief([[0, HALF, 0]]), quality_floor=0.02)
+    assert "JPO-W628" in of_decision(problem, 1, 1, "try", by="belief")[1]

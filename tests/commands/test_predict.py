@@ -1,11 +1,17 @@
+from __future__ import annotations
+
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jpo.cli.predict import predict as command
 from jpo.errors import JpoError
+
+if TYPE_CHECKING:
+    from conftest import Project
 
 
 @pytest.fixture
@@ -265,3 +271,62 @@ def test_a_budget_shows_what_is_faster_beyond_it_and_the_price_of_a_saved_hour(p
 def test_what_no_run_has_varied_is_called_simulated(project, predict):
     told = [predict(*words, "-o", "json")[1] for words in (("--set", "cpus=4"), ("--vary", "batch_size=16,32"))]
     assert ["JPO-W824" in json.loads(out)["reason_codes"] for out in told] == [True, False]
+
+
+def test_suggest_predict_and_pareto_say_the_same_of_the_same_configuration(project: Project) -> None:
+    """One configuration, three commands, equal numbers: forecasts, and how likely a run fails."""
+    suggestion = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "--no-learn", "-o", "json").out)
+    chosen = {name: value for name, value in suggestion["suggested"].items() if value != suggestion["current"][name]}
+    assert chosen
+    options = [word for name, value in chosen.items() for word in ("--set", f"{name}={value!r}")]
+    row = json.loads(project.jpo("predict", "config.ini", *options, "-o", "json").out)["rows"][-1]
+    front = json.loads(project.jpo("pareto", "config.ini", "-o", "json").out)
+    (point,) = [point for point in front["points"] if point["parameters"] == suggestion["suggested"]]
+    assert row["parameters"] == suggestion["suggested"]
+    for quantity, told in suggestion["forecast"].items():
+        assert row["forecast"][quantity] == told["next"], quantity
+    if point["kind"] == "predicted":
+        assert point["intervals"] == {quantity: row["forecast"][quantity] for quantity in point["intervals"]}
+    assert row["p_fail"] == point["p_fail"] == suggestion["seen"]["chance that it fails"]
+    assert row["p_fail_basis"] == point["p_fail_basis"]
+    assert any(row["p_fail_basis"] in reason for reason in suggestion["reasons"])
+
+
+def test_all_of_pareto_is_what_predict_says(project: Project) -> None:
+    front = json.loads(project.jpo("pareto", "config.ini", "-o", "json").out)
+    for point in front["points"]:
+        options = [word for name, value in point["parameters"].items() for word in ("--set", f"{name}={value!r}")]
+        row = json.loads(project.jpo("predict", "config.ini", *options, "-o", "json").out)["rows"][-1]
+        assert (row["p_fail"], row["p_fail_basis"]) == (point["p_fail"], point["p_fail_basis"])
+        if point["kind"] == "predicted":
+            assert {quantity: row["forecast"][quantity] for quantity in point["intervals"]} == point["intervals"]
+
+
+def test_values_set_by_hand_are_forecast_alike(project: Project) -> None:
+    """A configuration that is no candidate of JPO's own."""
+    options = ("--set", "batch_size=48")
+    told = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "--no-learn", *options, "-o", "json").out)["forecast"]
+    row = json.loads(project.jpo("predict", "config.ini", *options, "-o", "json").out)["rows"][-1]
+    for quantity, forecast in told.items():
+        assert row["forecast"][quantity] == forecast["next"], quantity
+
+
+def test_the_chance_of_a_failure_says_what_it_comes_from(project: Project) -> None:
+    told = " ".join(project.jpo("predict", "config.ini", "--vary", "batch_size=16,128").out.split())
+    assert re.search(r"Fails: today [a-z0-9 ]+% \(none of 3 runs of it failed\)\.", told)
+    assert re.search(r"Fails: batch 128 [a-z0-9 ]+% \(from simulated jobs; none of 7 runs here failed\)\.", told)
+
+
+def test_one_absurd_run_is_named_and_changes_no_figure(project: Project) -> None:
+    question = ("predict", "config.ini", "--vary", "batch_size=32,64", "-o", "json")
+    before = json.loads(project.jpo(*question).out)
+    project.log(9, 16, 100_000)  # milliseconds for seconds
+    after = json.loads(project.jpo(*question).out)
+    for one, two in zip(before["rows"], after["rows"], strict=True):
+        assert two["forecast"]["duration_seconds"]["mean"] == pytest.approx(one["forecast"]["duration_seconds"]["mean"], rel=0.02)
+    assert "JPO-W118" in after["reason_codes"]
+    assert any("run-9: implausible" in note for note in after["notes"])
+    told = project.jpo("suggest", "config.ini", "--dry-run", "--no-learn")
+    assert "1 skipped (implausible: duration 1e+05 is 981 times more than the other runs" in " ".join(told.out.split())
+    project.jpo("observe", "--offline")
+    assert "run-9" in project.jpo("history").out, "it is still on record"

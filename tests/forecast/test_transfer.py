@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_a_new_job_is_expected_to_be_like_those_that_were_learnt() -> None:
     surfaces = fit_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))
     transferred = transfer_surfaces(surfaces, BATCHES, seed=0)
     assert transferred is not None
-    assert transferred.trust == TRUST_IN_OWN
+    assert transferred.trust == pytest.approx(TRUST_IN_OWN)
     assert transferred.draws.log_time.shape == (MEMBERS, len(GRID))
     assert (transferred.draws.log_time[:, 0] == 0).all()
     assert transferred.draws.log_time[:, -1].mean() == pytest.approx(-0.6 * math.log(32), abs=0.25)
@@ -111,6 +112,28 @@ def test_surfaces_over_other_parameters_are_not_recalled() -> None:
     assert transfer_surfaces(surfaces, both, 0) is None
     assert transfer_surfaces(surfaces, candidates(("batch_size", "gpus"), (32, 1), (64, 1)), 0) is not None  # gpus stay
     assert transfer_surfaces(surfaces, candidates(("batch_size",), (32,)), 0) is None
+
+
+def test_a_job_of_few_runs_weighs_less_than_one_of_many() -> None:
+    """A cubic of one parameter has four coefficients: four runs are all used up for them."""
+    few, many = fit_surfaces(job("a", -0.5, GRID[:4]), ("batch_size",)), fit_surfaces(job("b", -0.5, GRID * 6), ("batch_size",))
+    assert few[0].shares == pytest.approx([0.25])
+    assert many[0].shares == pytest.approx([32 / 36])
+    rows = candidates(("batch_size",), (32,), (256,))
+    steep = [*job("a", -1.0, GRID[:4]), *job("b", 0.0, GRID * 6), *job("c", 0.0, GRID * 6)]
+    transferred = transfer_surfaces(fit_surfaces(steep, ("batch_size",)), rows, 0)
+    assert transferred is not None
+    assert transferred.draws.log_time.mean(axis=0)[1] > -0.8 * math.log(8) / 3  # an equal share would be a third
+
+
+def test_own_surfaces_of_few_runs_are_never_in_front_of_better_shipped_ones() -> None:
+    names = ("batch_size", "learning_rate")
+    own = replace(fit_surfaces([*job("a", -0.5), *job("b", -0.7)], ("batch_size",))[0], names=names, weights=np.array([0.2, 0.2]))
+    own = replace(own, low=-np.ones(2), high=np.ones(2), log_time=np.zeros((2, 10)), log_loss=np.zeros((2, 10)))
+    rows = candidates(shipped_surfaces().names, (32, 0.01, 2, 20), (64, 0.02, 2, 20))
+    transferred = transfer_surfaces([own, shipped_surfaces()], rows, 0)
+    assert transferred is not None
+    assert transferred.trust == pytest.approx(TRUST_IN_SHIPPED)
 
 
 def test_trust_shrinks_with_the_share_of_candidates_outside_of_what_was_recorded() -> None:

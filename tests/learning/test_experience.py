@@ -107,7 +107,7 @@ def test_what_is_learnt_from_is_the_state_that_was_decided_in() -> None:
     steps = [(16.0, 100.0), (16.0, 101.0), (64.0, 150.0), (16.0, 99.0), (32.0, 60.0), (32.0, 61.0), (32.0, 90.0), (32.0, 55.0)]
     runs = [a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(steps)]
     followers = [(runs[2], NOW), (runs[3], None), (runs[4], NOW)]
-    request = replace(REQUEST, current={**NOW, "batch_size": 32.0}, choices={"batch_size": [16, 32, 64], "cpus": [2]})
+    request = replace(REQUEST, current={**NOW, "batch_size": 32.0}, choices={"batch_size": [16, 32, 64], "cpus": [2]}, budget=1.0)
     earlier = known_after(runs[:-1], followers)
     problem = advise(request, earlier, None, seed=0).problem
     assert problem is not None

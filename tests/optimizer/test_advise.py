@@ -167,3 +167,11 @@ def test_forecasts_are_as_wide_as_the_watch_says() -> None:
 def test_configurations_are_the_same_if_they_agree_in_what_both_name() -> None:
     assert same({"cpus": 2.0}, {"cpus": 2.0 + 1e-9, "gpus": 1.0})
     assert not same({"cpus": 2.0}, {"cpus": 3.0})
+
+
+def test_a_job_that_has_only_failed_is_helped_unless_exploring_is_off() -> None:
+    failed = [a_run(0, 3.0, converged=False)]
+    helped, kept = (advised(request(explore=explore), failed) for explore in ("safe", "off"))
+    assert (helped.decision.decided_by, helped.decision.confidence, helped.decision.codes) == ("recovery", None, ("JPO-W618",))
+    assert helped.suggested["batch_size"] == NOW["batch_size"] / 2
+    assert (kept.decision.decided_by, kept.suggested) == ("no evidence", NOW)

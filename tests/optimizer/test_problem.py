@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jpo.agent.rows import row_of
-from jpo.optimizer.advise import advise, problem_despite_sla
+from jpo.optimizer.advise import advise, problem_despite_sla, problem_within_sla
 from jpo.optimizer.candidates import collect
 from jpo.optimizer.problem import context_of, problem_of, reference_row, tries
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.records import Known, Preference
+from jpo.records import Known, Outcome, Preference, Run
 from tests.optimizer.test_advise import FASTER, NOW, a_run, request
 
 
@@ -70,3 +72,34 @@ def test_where_nothing_keeps_the_sla_all_candidates_are_in_the_problem() -> None
     strict = request(targets={"time_max": 0.001})
     surrogate = surrogate_of(strict, FASTER, seed=0)
     assert problem_despite_sla(surrogate, strict, Known(tuple(FASTER))).candidates is surrogate.candidates
+
+
+def with_losses(losses: dict[float, float]) -> list[Run]:
+    """Two runs at each learning rate, with its validation loss."""
+    each = [(rate, loss) for rate, loss in losses.items() for _ in range(2)]
+    runs = [a_run(at, 100.0, learning_rate=rate) for at, (rate, _) in enumerate(each)]
+    done = (Outcome(duration_seconds=100.0, val_loss=loss) for _, loss in each)
+    return [replace(run, outcome=outcome) for run, outcome in zip(runs, done, strict=True)]
+
+
+def test_a_promised_loss_that_today_breaks_is_lowered_before_anything_else() -> None:
+    runs = with_losses({0.02: 0.3, 0.01: 0.5})
+    asked = request(targets={"val_loss_max": 0.2}, free=("learning_rate",))
+    surrogate = surrogate_of(asked, runs, seed=0)
+    problem = problem_within_sla(surrogate, asked, Known(tuple(runs)))
+    loss = surrogate.expected("val_loss")
+    assert loss is not None
+    assert not problem.candidates.admissible[problem.candidates.current]
+    assert (loss[problem.candidates.admissible] < 0.5).all()
+
+
+def test_the_quality_floor_is_the_jobs_own_where_it_has_a_target() -> None:
+    runs = with_losses({0.02: 0.9, 0.01: 0.5})
+    asked = request(quality_floor=0.02)
+    surrogate = surrogate_of(asked, runs, seed=0)
+    worse = surrogate.row({**NOW, "learning_rate": 0.02})
+    assert not problem_within_sla(surrogate, asked, Known(tuple(runs))).candidates.admissible[worse]
+    reached = tuple(replace(run, outcome=replace(run.outcome, converged=True)) for run in runs)
+    problem = problem_within_sla(surrogate, asked, Known(reached))
+    assert problem.quality_floor is None
+    assert problem.candidates.admissible[worse]

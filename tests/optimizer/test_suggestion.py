@@ -12,6 +12,7 @@ from jpo.agent.policy import load_policy
 from jpo.optimizer.suggestion import (
     Proposal,
     decider,
+    elsewhere,
     gpu_memory_gib_now,
     median_seconds,
     number_in,
@@ -76,3 +77,12 @@ def test_gpu_memory_is_that_of_runs_with_todays_batch_and_gpus_whatever_else_the
 def test_a_new_text_is_read_in_the_parameters_unit() -> None:
     assert number_in(Parameter("memory_gib", "resources.memory_mib", 2.0, "2048", 1), "4096") == 4.0
     assert number_in(Parameter("batch_size", "s.batch_size", 16.0, "16", 1), "64") == 64.0
+
+
+def test_a_value_that_was_not_run_here_is_explained_by_the_hardware_that_ran_it_most() -> None:
+    siblings = [replace(run, identity=replace(run.identity, hardware="a100")) for run in FASTER]
+    siblings.append(replace(siblings[-1], identity=replace(JOB, hardware="t4")))
+    known = Known((), siblings=tuple(siblings))
+    assert elsewhere("batch_size", 64.0, NOW, known) == "; on a100 2 runs at 64; alone it takes 60% less time (median)"
+    assert elsewhere("batch_size", 128.0, NOW, known) == ""
+    assert elsewhere("batch_size", 64.0, NOW, replace(known, runs=tuple(FASTER))) == "", "own runs say it"

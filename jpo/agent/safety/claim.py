@@ -88,6 +88,8 @@ def p_claim(
     today = _against_today(belief, candidates, preference, reference)
     limit = np.where(belief.tried, 0.0, WORSE)
     good = widened(today, belief.weights, interval_factor) < limit
+    if belief.failures[candidates.current] and not belief.runs[candidates.current]:
+        good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:
         loss = log_loss_of(belief, candidates, reference)
         good &= widened(loss, belief.weights, loss_interval_factor) <= math.log1p(tolerance) + 1e-12

@@ -96,18 +96,27 @@ LOST = 0.5
 
 
 def of_loss(
-    candidates: Candidates, belief: Belief, reference: int | None, floor: float | None, loss_interval_factor: float = 1.0
+    candidates: Candidates,
+    belief: Belief,
+    reference: int | None,
+    floor: float | None,
+    loss_interval_factor: float = 1.0,
+    *,
+    trial_risk: float = LOSS_RISK,
 ) -> tuple[Hold, ...]:
     """The quality floor: what is likely to end with a validation loss worse than the reference's by more than `floor`.
 
     Nothing is held where there is no floor, or no loss was ever measured.
+
+    Args:
+        trial_risk: the chance from which something that was never run is held; what was run, from LOSS_RISK.
     """
     if floor is None or belief.val_loss is None:
         return ()
     now = candidates.current
     base = now if reference is None else reference
     risk = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
-    rows = risk > np.where(np.arange(len(risk)) == now, LOST, LOSS_RISK)
+    rows = risk > np.where(np.arange(len(risk)) == now, LOST, np.where(belief.tried, LOSS_RISK, trial_risk))
     rows[base] = False
-    words = f"ends with a validation loss more than {floor:.3g} worse with a chance above {LOSS_RISK:.0%}"
+    words = f"ends with a validation loss more than {floor:.3g} worse with a chance above {trial_risk:.0%}"
     return (Hold(rows, words, "JPO-I623"),)

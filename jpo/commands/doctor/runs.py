@@ -71,7 +71,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
         runs, unusable = read_each(files, now=case.now)
-        ours = sum(log.run.identity == case.identity for log in runs)
+        ours = sum(case.identity is not None and case.identity.includes(log.run.identity) for log in runs)
         finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
         if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:
             finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"

@@ -15,7 +15,7 @@ from statistics import median
 from jpo.records import Run, Skipped
 from jpo.wording.names import quantity as words_of
 
-CODE = "JPO-W116"
+CODE = "JPO-W118"
 """Values were left out; docs/codes.md."""
 
 OUTCOME_LIMITS: Mapping[str, tuple[float, float]] = {
@@ -46,9 +46,10 @@ PARAMETER_LIMITS: Mapping[str, tuple[float, float]] = {
 }
 """The same of parameters; zero passes here, too (no GPUs)."""
 REPEATS_DIFFER, CONFIGURATIONS_DIFFER = 20.0, 300.0
-"""Factor by which runs of one configuration, and of one workload, differ at most without being doubted. Repeated runs of recorded
-jobs differ by up to 2, their configurations by up to 60; milliseconds for seconds are 1,000. Losses may explode with the rate: a
-larger one is doubted only where other runs of its own configuration say otherwise."""
+"""Factor by which runs of one configuration, and one configuration and the median of all, differ at most without being doubted.
+Repeated runs of six recorded jobs differ by up to 1.6, their slowest and fastest configurations by up to 205; milliseconds for
+seconds are 1,000. Losses may explode with the rate: a larger one is doubted only where other runs of its own configuration say
+otherwise."""
 CONFIRMED = 3
 """Runs that agree, within REPEATS_DIFFER, are no mistake but a change of the job."""
 _FEWEST = 3

@@ -23,10 +23,10 @@ from jpo.records import Candidates, Draws
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats, Ints
 
-MISFITS = ((0.15, 0.25), (0.4, 0.25))
-"""Misfit between hardware, sd of ln, and the share of the draws that assume it while one sibling is known; the remaining half
-does not believe it. With .6 and .25 a sibling like the job saved 2% more in the first five runs, and one unlike it cost 9% more:
-where it says that nothing else is worth a try, no own run contradicts."""
+MISFITS = ((0.15, 0.45), (0.4, 0.25))
+"""Misfit between hardware, sd of ln, and the share of the draws that assume it while one sibling is known; the others do not
+believe it. Were they half, a sibling like the job saved 1 to 2% less, and one unlike it cost 2 to 5% instead of 7 to 16%: where
+it says that nothing else is worth a try, no own run contradicts. But nobody could be sure then of what it had shown."""
 LEAST_DOUBT = 0.1
 """Share of the draws that do not believe siblings, however well these agree."""
 _MOST_AGREEMENT = 5.0

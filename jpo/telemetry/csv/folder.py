@@ -65,7 +65,7 @@ def read_each(
         try:
             log = parsed(path)
             name = log.run_id
-            whose = identity if identity and _is_of(log.identity, identity) else log.identity
+            whose = identity if identity and identity.includes(log.identity) else log.identity
             ours = identity is None or whose == identity
             if identity and not (ours or whose.is_sibling_of(identity)):
                 continue
@@ -77,11 +77,6 @@ def read_each(
             if ours:
                 unusable.append(UnusableLog(path, name, str(error), error.code))
     return tuple(sorted(by_run.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
-
-
-def _is_of(logged: Identity, identity: Identity) -> bool:
-    """Whether a run is one of a workload: on any hardware, where the workload names none."""
-    return logged == identity or (identity.hardware is None and logged.is_sibling_of(identity))
 
 
 def log_files(patterns: Iterable[str | Path]) -> Iterator[Path]:

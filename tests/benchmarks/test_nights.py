@@ -1,0 +1,94 @@
+"""The benchmark of nights: that it plays the real command line, and that its figures are what the text says."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "nights.py"
+NIGHTS = runpy.run_path(str(SCRIPT))
+QUICK = ("--nights", "2", "--jobs", "fixed_epochs", "--fleets", "1")
+
+
+def played(*options: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PATH": path or os.environ["PATH"]}
+    command = [sys.executable, SCRIPT, *QUICK, *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def night(ratio=1.0, ends="succeeded", loss=1.0, decided_by="belief"):
+    return NIGHTS["Night"]({}, ends, ratio, loss, decided_by=decided_by)
+
+
+def test_two_nights_of_a_job_are_played_and_the_promise_is_judged(tmp_path):
+    done = played("--json", "--keep", str(tmp_path / "kept"))
+    told = json.loads(done.stdout)
+    first, second = told["nights"]["jpo"]["fixed_epochs_0"]
+    assert (first["decided_by"], first["ratio"] > 1.2, first["loss_ratio"]) == ("no evidence", True, 1.0)
+    assert second["decided_by"] in ("sac", "belief")
+    assert (done.returncode == 0) == told["holds"]
+    folder = tmp_path / "kept" / "jpo" / "fixed_epochs_0"
+    assert [log.name for log in sorted((folder / "runs").iterdir())] == ["night-01.csv", "night-02.csv"]
+    assert NIGHTS["values_in"](folder / "config.ini") == second["values"]
+
+
+def test_without_faketime_it_says_so_and_plays_all_the_same(tmp_path):
+    (tmp_path / "git").symlink_to(shutil.which("git") or "git")
+    done = played(path=str(tmp_path))
+    assert "apt-get install faketime" in done.stderr
+    assert "without faketime; 1 jobs, 2 nights" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("faketime") is None and os.environ.get("CI") != "true", reason="faketime is not installed")
+def test_a_night_is_a_day_later_and_the_versions_play_the_same_luck(tmp_path):
+    jpo = Path(sys.executable).parent / "jpo"
+    played("--jpo", f"one={jpo}", "--jpo", f"other={jpo}", "--observe", "--keep", str(tmp_path / "kept"))
+    one, other = (
+        [(tmp_path / "kept" / name / "fixed_epochs_0" / "runs" / f"night-0{n}.csv").read_text() for n in (1, 2)]
+        for name in ("one", "other")
+    )
+    assert one == other
+    starts = [float(text.partition("# start=")[2].partition("\n")[0]) for text in one]
+    assert starts[1] - starts[0] == 86400
+
+
+def test_figures_are_geometric_means_of_the_last_three_nights_and_counts():
+    well = [night(2.0), night(1.0), night(1.0), night(1.0, decided_by="sac")]
+    badly = [
+        night(4.0, "oom_killed", decided_by="no evidence"),
+        night(1.5),
+        night(1.5, loss=1.031),
+        night(1.5, decided_by="rollback"),
+    ]
+    them = NIGHTS["figures"]([well, badly])
+    assert them.last == pytest.approx(1.5**0.5)
+    assert them.first == pytest.approx(8**0.5)
+    assert them.every == pytest.approx((5.0 + 8.5) / 8)
+    assert (them.stuck, them.worse, them.failed, them.by_sac) == (1, 1, 1, 1 / 7)
+
+
+def test_the_promise_is_the_ratio_no_worse_loss_and_few_failures():
+    def holds(*nights):
+        return NIGHTS["figures"]([list(nights)]).holds
+
+    assert holds(*[night(1.08)] * 14)
+    assert not holds(*[night(1.09)] * 14)
+    assert not holds(*[night()] * 13, night(loss=1.04))
+    assert holds(night(4.0, "failed"), *[night()] * 27)
+    assert not holds(night(4.0, "failed"), *[night()] * 26)
+
+
+def test_a_worse_model_that_costs_less_is_no_gain():
+    job = NIGHTS["job_of"]("fixed_epochs", 0)
+    values = {**job.values, **NIGHTS["best"](job)[0]}
+    least = NIGHTS["best"](job)[1]
+    assert NIGHTS["judged"](job, least, values).ratio == pytest.approx(1)
+    large = NIGHTS["judged"](job, least, {**values, "batch_size": 1024.0})
+    assert (large.ratio, large.worse) == (1.0, True)
