@@ -164,8 +164,8 @@ class Outcome:
     outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
     `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
     `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
-    it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs over the last half of the run, mostly below
-    0, and `loss_slope_error` its standard error.
+    it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs after the first quarter of the run, mostly
+    below 0, and `loss_slope_error` its standard error.
 
     Raises:
         ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
@@ -660,8 +660,8 @@ class Draws:
         log_throughput: samples per second, so that log_time + log_throughput is the work; None: not told apart.
     and of shape (J,):
         to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
-        loss_slope: d ln loss / d ln epochs over the last half of the current candidate's run, NaN where the job ends at a target;
-            None: not told.
+        loss_slope: d ln loss / d ln epochs after the first quarter of the current candidate's run, NaN where the job ends at a
+            target; None: not told.
     """
 
     log_time: Floats

@@ -106,9 +106,9 @@ def _learning_curve(latents: Latents) -> tuple[Floats, Floats]:
 
 
 def _loss_slope(latents: Latents) -> Floats:
-    """d ln loss / d ln epochs between half of today's run and its end, as it is measured, (J, 1)."""
+    """d ln loss / d ln epochs between a quarter of today's run and its end, as it is measured, (J, 1)."""
     floor, power = _learning_curve(latents)
-    return np.asarray(-np.log(floor + (1 - floor) * np.exp2(power)) / _LN2)
+    return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * _LN2))
 
 
 def _local_noise(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:

@@ -37,6 +37,8 @@ GPU_PRICES = (0.5, 1.2, 2.1, 4.0)
 """USD per GPU and hour, for four kinds of accelerators (assumed, the range of clouds)."""
 FULL_WATTS = {"gpus": 300.0, "cpus": 5.0}
 """Power of one GPU and of one CPU core at full load (assumed: the range of data sheets)."""
+_LARGEST_SLOPE_ERROR = 0.06
+"""Largest standard error of the slope of a learning curve: ten validations that scatter by 4%."""
 LOSS_PER_EPOCHS = 0.3
 """ln(final loss) per ln(epochs needed) when epochs are fixed: the mean of the simulator's (1 - floor) x power."""
 
@@ -136,7 +138,16 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
         gpu_utilisation=busy if workload.computes_on == "gpus" else None,
         cpu_utilisation=float(used.cpu_mean[0]) if workload.computes_on == "gpus" else busy,
         memory_gib=float(used.memory_peak_gib[0]),
+        **_measured_slope(workload.draws, rng),
     )
+
+
+def _measured_slope(draws: Draws, rng: np.random.Generator) -> dict[str, float]:
+    """Slope of a run's learning curve as telemetry would measure it, with its error; nothing of a job that ends at a target."""
+    if draws.loss_slope is None or not np.isfinite(draws.loss_slope[0]):
+        return {}
+    error = float(rng.uniform(0.0, _LARGEST_SLOPE_ERROR))
+    return {"loss_slope": float(draws.loss_slope[0]) + error * float(rng.standard_normal()), "loss_slope_error": error}
 
 
 def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:

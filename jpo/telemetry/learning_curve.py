@@ -1,4 +1,4 @@
-"""Slope of a run's learning curve near its end: what some more or fewer epochs would have changed.
+"""Slope of a run's learning curve: what some more or fewer epochs would have changed.
 
 A larger batch that needs more epochs for the same progress costs about this slope times ln of the factor: what a forecast makes
 of it is in forecast/evidence/slope.py.
@@ -13,8 +13,9 @@ from statistics import fmean, median
 
 FEWEST_LOSSES = 4
 """Validation losses; fewer are no curve."""
-LAST_SHARE = 0.5
-"""Share of the run from whose end on the slope is measured: early in training a loss falls much faster."""
+FIRST_SHARE = 0.25
+"""Share of the run before the slope is measured: early in training a loss falls much faster. The last half alone would be flat
+wherever the learning rate is annealed, however much the job still has to learn."""
 _GROUPS = 24
 """Neighbouring losses are averaged to this many points at most: pairs are counted."""
 
@@ -24,20 +25,20 @@ Slope = tuple[float, float]
 
 
 def loss_slope(curve: Iterable[tuple[float, float]]) -> Slope | None:
-    """Slope over the last half of a run.
+    """Slope after the first quarter of a run.
 
     Args:
         curve: epochs done (or seconds since the start) and validation loss; of several losses at one place the last counts.
 
     Returns:
-        None for fewer than FEWEST_LOSSES, and where one of those near the end is not finite and positive.
+        None for fewer than FEWEST_LOSSES, and where one of the later ones is not finite and positive.
 
     Source: Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", JASA 1968; the error is that of least squares.
     """
     places = sorted({place: loss for place, loss in curve if math.isfinite(place) and place > 0}.items())
     if len(places) < FEWEST_LOSSES:
         return None
-    late = sum(place >= LAST_SHARE * places[-1][0] for place, _ in places)
+    late = sum(place >= FIRST_SHARE * places[-1][0] for place, _ in places)
     last = places[-max(late, FEWEST_LOSSES) :]
     if any(not (math.isfinite(loss) and loss > 0) for _, loss in last):
         return None

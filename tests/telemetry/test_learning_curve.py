@@ -19,8 +19,8 @@ def test_a_power_law_has_its_power_as_slope(epochs):
     assert (slope, error) == (pytest.approx(-0.3, abs=1e-9), pytest.approx(0.0, abs=1e-6))
 
 
-def test_only_the_last_half_counts():
-    steep_then_flat = [(epoch, max(1.0, 10.0 / epoch)) for epoch in range(1, 41)]
+def test_the_first_quarter_does_not_count():
+    steep_then_flat = [(epoch, max(1.0, 9.0 / epoch)) for epoch in range(1, 41)]
     slope, _ = loss_slope(steep_then_flat)
     assert slope == pytest.approx(0.0, abs=1e-9)
 
