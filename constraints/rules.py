@@ -18,6 +18,8 @@ ROUNDING = 1e-9
 """Relative difference that counts as floating-point rounding."""
 
 
+LOSS_NOISE = 0.02
+"""Relative; equal runs differ by so much, and no proposal is refused for what noise explains."""
 LOSSES = ("val_loss_next", "val_loss_now")
 
 
@@ -229,9 +231,9 @@ def cpu_utilisation_within_sla(current: Values, proposed: Values, limits: Limits
 
 
 def val_loss_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The forecast validation loss keeps val_loss_max, or lowers a loss of today that does not."""
+    """The forecast validation loss keeps val_loss_max, or is no worse than a loss of today that does not."""
     now, then, most = facts.val_loss_now, facts.val_loss_next, limits.val_loss_max
-    if now is not None and then is not None and most is not None and most < now and then < now:
+    if now is not None and then is not None and most is not None and most < now and then <= now + LOSS_NOISE * abs(now):
         return
     words = ("validation loss", "end with a validation loss of", "")
     yield from _missed(proposed, facts.val_loss_next, limits.val_loss_max, "val_loss_within_sla", "val_loss_max", words)

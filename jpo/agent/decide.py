@@ -65,6 +65,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
         decided_by, pick = "sac", partial(by_policy, problem, policy)
     choice = pick(problem.allowed)
     favourite = choice if problem.exploring or problem.only_measured else pick(candidates.admissible)
+    if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
+        favourite = choice
     step = step_to(problem, choice, favourite)
     sentences, codes = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
     if decided_by == "sac" and policy is not None:

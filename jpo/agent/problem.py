@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Explore = Literal["off", "safe", "on"]
 PATIENCE = 5
 """Equal answers after which a job stands still, and one trial is run although its chance is below `min_confidence`."""
+NEARLY_MOST = 0.8
+"""Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
 EVEN = 0.5
 """It must be safe to try with at least this chance."""
 
@@ -136,24 +138,27 @@ class Problem:
 
     @cached_property
     def next_trial(self) -> int | None:
-        """The most informative row that was not run yet, by what it may gain for its cost; None: none is left.
+        """The most informative row that was not run yet, by what it may gain for its cost; None: none is left."""
+        return int(np.argmax(np.where(self._trials, self._gain, -np.inf))) if self._trials.any() else None
 
-        What is likely to fail comes last where trials were asked for; else it must be safe to try.
-        """
+    @property
+    def _trials(self) -> Bools:
+        """Rows that were not run yet: where trials were asked for, not what is likely to fail; else what is safe to try."""
         rows = self.open_rows & ~self.belief.tried
-        if self.exploration_runs_left or self.explore == "on":
-            likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
-            rows = likely if likely.any() else rows
-        else:
-            rows = rows & (self.p_claim >= min(EVEN, self.min_confidence))
-        gain = self.acquisition.improvement / self.acquisition.expected
-        return int(np.argmax(np.where(rows, gain, -np.inf))) if rows.any() else None
+        if not (self.exploration_runs_left or self.explore == "on"):
+            return np.asarray(rows & (self.p_claim >= min(EVEN, self.min_confidence)))
+        likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
+        return np.asarray(likely if likely.any() else rows)
+
+    @property
+    def _gain(self) -> Floats:
+        return np.asarray(self.acquisition.improvement / self.acquisition.expected)
 
     @cached_property
     def allowed(self) -> Bools:
         """Rows that may be run next, shape (K,): the best known one, the trial that was asked for, or what `may_try` says."""
         if self.exploring and self.next_trial is not None:
-            return self._is(self.next_trial)
+            return np.asarray(self._trials & (self._gain >= NEARLY_MOST * self._gain[self.next_trial]))
         if self.only_measured:
             best = known_best(self)
             return self._is(best if self.explore != "safe" or self.sure[best] or not self._may_stay else self.candidates.current)

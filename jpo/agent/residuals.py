@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 MOVES = ("batch_size", "gpus", "cpus", "memory_gib", "learning_rate", "num_layers", "epochs")
 """Parameters in whose doublings against the reference the residuals are placed."""
-COORDINATES = (*MOVES, "batch per GPU", "CPUs per GPU", "memory per sample", "several GPUs")
+NODES = (1, 2, 4)
+"""Numbers of GPUs beyond which links may be slow."""
+COORDINATES = (*MOVES, "batch per GPU", "CPUs per GPU", "memory per sample", *(f"more than {node} GPUs" for node in NODES))
 MOST = 400
 """Newest configurations that count: the cost grows with the cube of their number."""
 _SMALLEST, _WIDEST, _FARTHEST = 1e-6, 6.0, 8.0
@@ -71,12 +73,12 @@ def coordinates(candidates: Candidates) -> Floats:
         return np.asarray(log2 - log2[candidates.current])
 
     moves = {name: doublings(name) for name in MOVES}
-    several = nothing if "gpus" not in columns else (columns["gpus"] > 1).astype(np.float64)
+    gpus = columns.get("gpus", nothing)
     ratios = (
         moves["batch_size"] - moves["gpus"],
         moves["cpus"] - moves["gpus"],
         moves["memory_gib"] - moves["batch_size"],
-        2 * (several - several[candidates.current]),
+        *(1.0 * (gpus > node) - (gpus[candidates.current] > node) for node in NODES),
     )
     return np.asarray(np.clip(np.stack((*moves.values(), *ratios), axis=1), -_FARTHEST, _FARTHEST))
 
@@ -96,7 +98,7 @@ def residuals_of_job(name: str, candidates: Candidates, prior: Belief, runs: Seq
         row, seconds = row_of_run(candidates, run), run.outcome.duration_seconds
         if run.ended_well and seconds:
             ended.setdefault(row, []).append(math.log(seconds))
-        elif run.status is not RunStatus.STOPPED:
+        elif not run.ended_well and run.status is not RunStatus.STOPPED:
             failures[row] = failures.get(row, 0) + 1
     rows = np.array(sorted({*ended, *failures} - {candidates.current}), dtype=np.int64)
     if candidates.current not in ended or not rows.size:
@@ -130,7 +132,7 @@ def residual_forecast(residuals: Residuals, candidates: Candidates) -> ResidualF
     every = np.ones(len(timed), dtype=np.bool_)
     chance = np.sqrt(residuals.p_fail * (1 - residuals.p_fail) + _FEWEST_FAILS)
     excess, _ = _surface(residuals, every, residuals.failed - residuals.p_fail, chance, points)
-    return ResidualForecast(shift, shift_sd, excess, len(residuals.workloads))
+    return ResidualForecast(shift, shift_sd, excess, len(np.unique(residuals.job)))
 
 
 def bent(draws: Draws, forecast: ResidualForecast, seed: int) -> Draws:

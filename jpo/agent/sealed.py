@@ -56,5 +56,5 @@ def unseal(data: bytes, place: str = PLACE, remedy: str = REMEDY) -> tuple[Tenso
 
 
 def header_of(data: bytes) -> dict[str, Any]:
-    """What a saved agent says of itself, e.g. `runs_learnt` and `updates`, without torch. Raises like `unseal`."""
+    """What a saved agent says of itself, e.g. `progress` and `updates`, without torch. Raises like `unseal`."""
     return unseal(data)[1]

@@ -167,7 +167,9 @@ def _here(context: Context, nothing: Floats) -> tuple[Floats, ...]:
 
 
 def _scaled_score(acquisition: AcquisitionValues) -> Floats:
-    return acquisition.score * min(1.0, SCORED / (1 + acquisition.horizon))
+    """Where the best would be out of bounds all move up together: which one is the rule's choice must not be lost."""
+    scaled = acquisition.score * min(1.0, SCORED / (1 + acquisition.horizon))
+    return np.asarray(scaled - min(0.0, float(scaled.min()) + BOUND))
 
 
 def _of_belief(problem: Problem) -> tuple[float, ...]:

@@ -24,6 +24,9 @@ RESIDUALS = "residuals"
 """Name under which the store keeps them."""
 FORMAT = "jpo residuals 1"
 ARRAYS = tuple(f.name for f in fields(Residuals) if f.name != "workloads")
+_ROWS = np.zeros(0)
+NOTHING = Residuals((), np.zeros(0, dtype=np.int64), np.zeros((0, len(COORDINATES))), _ROWS, _ROWS, _ROWS, _ROWS)
+"""What is saved where no job said anything: which runs these were is worth knowing, or they would be worked out every time."""
 MOST_NEW = 20
 """Workloads that are worked out in one suggestion: some ms each."""
 
@@ -42,7 +45,7 @@ def residuals_here(store: Store, identity: Identity, runs: Sequence[Run], *, lea
     residuals, digests = _read(saved[0]) if saved else (None, {})
     if learn:
         residuals, current = _brought_up(residuals, digests, runs)
-        if residuals is not None and current != digests:
+        if current != digests:
             try:
                 store.save_agent(RESIDUALS, _written(residuals, current), expected_version=saved[1] if saved else 0)
             except StoreError as error:
@@ -79,9 +82,10 @@ def _digest(runs: Sequence[Run]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _written(residuals: Residuals, digests: Digests) -> bytes:
-    header = {"format": FORMAT, "coordinates": COORDINATES, "workloads": residuals.workloads, "digests": dict(digests)}
-    return seal({name: np.ascontiguousarray(getattr(residuals, name)) for name in ARRAYS}, header)
+def _written(residuals: Residuals | None, digests: Digests) -> bytes:
+    kept = residuals or NOTHING
+    header = {"format": FORMAT, "coordinates": COORDINATES, "workloads": kept.workloads, "digests": dict(digests)}
+    return seal({name: np.ascontiguousarray(getattr(kept, name)) for name in ARRAYS}, header)
 
 
 def _read(data: bytes) -> tuple[Residuals | None, Digests]:
@@ -93,4 +97,4 @@ def _read(data: bytes) -> tuple[Residuals | None, Digests]:
     if header.get("format") != FORMAT or header.get("coordinates") != list(COORDINATES) or set(tensors) != set(ARRAYS):
         return None, {}
     arrays: dict[str, Any] = dict(tensors)
-    return Residuals(tuple(map(str, header["workloads"])), **arrays), header["digests"]
+    return (Residuals(tuple(map(str, header["workloads"])), **arrays) if tensors["job"].size else None), header["digests"]

@@ -80,8 +80,10 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision = Decision(candidates.current, None, "waiting", (reason, *warned), ("JPO-I611", *warnings))
         elif known.last and (back := set_back(surrogate, problem, request, known.last)):
             decision, undone = back, known.last
+        elif known.runs and request.explore != "off" and not any(run.ended_well for run in known.runs):
+            decision = out_of_failure(problem, known.runs)
         else:
-            decision = choose(problem, request, policy, known.runs)
+            decision = choose(problem, request, policy, len(known.runs))
     lost, codes = of_loss_watch(surrogate.loss_interval_factor)
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
@@ -94,7 +96,7 @@ def advise_among(
 ) -> Advice:
     """Advice where candidates, belief and the calibration watch's factor are given."""
     problem = problem_of(candidates, belief, request, known, interval_factor=interval_factor)
-    decision = choose(problem, request, policy, known.runs)
+    decision = choose(problem, request, policy, len(known.runs))
     now, then = (_forecast(problem, row, request) for row in (candidates.current, decision.choice))
     today, suggested = candidates.parameters(candidates.current), candidates.parameters(decision.choice)
     return Advice(decision, today, suggested, now, then, problem=problem)
@@ -123,15 +125,13 @@ def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) ->
         return _problem_among(surrogate.candidates, surrogate, request, known)
 
 
-def choose(problem: Problem, request: Request, policy: Policy | None, runs: Sequence[Run]) -> Decision:
+def choose(problem: Problem, request: Request, policy: Policy | None, runs_finished: int) -> Decision:
     """Decision of the agent among the admissible candidates; a row that is not admissible only while nothing is known.
 
     Raises:
         NothingAdmissible: JPO-E402, only measured configurations may be used now, and none of them keeps the SLA.
     """
-    if runs and problem.explore != "off" and not any(run.ended_well for run in runs):
-        return out_of_failure(problem, runs)
-    decision = decide(problem, policy, len(runs))
+    decision = decide(problem, policy, runs_finished)
     if not problem.candidates.admissible[decision.choice] and decision.decided_by != "no evidence":
         finding = "no configuration that was measured is expected to keep the SLA targets, and only measured ones may be used now"
         remedy = "relax a target, or " + ("use explore = safe" if problem.explore == "off" else "try other values by --set")

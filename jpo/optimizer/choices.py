@@ -73,6 +73,6 @@ def _preferred(surrogate: Surrogate, known: Known, request: Request, policy: Pol
     if belief.duration_seconds is None or (request.preference.efficiency and not belief.knows_utilisation):
         return None
     try:
-        return choose(problem_within_sla(surrogate, request, known), request, policy, known.runs).choice
+        return choose(problem_within_sla(surrogate, request, known), request, policy, len(known.runs)).choice
     except NothingAdmissible:
         return None

@@ -4,6 +4,7 @@ and for what the agent learns from it. Practice (learning/practice.py) draws its
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import WORSE
-from jpo.agent.budget import compared_costs, reference_values, replenished_budget
+from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
 from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 NEARLY_EQUAL = 0.15
 """Rungs of the rate are a quarter of a decade apart: .56 counts as half."""
-MAYBE_LOWER = 1 / 3
-"""Chance of a lower loss from which a candidate may be tried for it: a promise is broken every night until one is found."""
+MOST_TIME = math.log(1.5)
+"""A promised loss is worth half as much time again as the reference, not more."""
 NEARLY_BEST = 0.5
 """Share of the best chance to keep a promised loss with which a candidate still counts as one that may."""
 
@@ -58,16 +59,18 @@ def problem_of(
     reference = reference_row(candidates, known.followed_up)
     limit = request.targets.get(LOSS_TARGET)
     broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
-    # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
-    floor = None if broken or any(run.outcome.converged for run in runs) else request.quality_floor
-    holds = (
-        *holds_of(candidates, runs, request.named),
-        *of_loss(candidates, belief, reference, floor, loss_interval_factor, trial_risk=request.quality_risk),
-    )
-    usable = without(candidates, holds)
-    left = replenished_budget(costs, request.budget)
+    left = budget_left([cost for cost, _ in costs], request.budget)
+    if request.nightly:
+        left = replenished_budget(costs, request.budget)
+    lasting = holds_of(candidates, runs, request.named)
+    usable = open_to_all = without(candidates, lasting)
     if broken and limit is not None and left >= 0 and request.explore != "off":
-        usable = loss_first(usable, belief, limit, loss_interval_factor)
+        usable = loss_first(usable, belief, reference, limit, loss_interval_factor)
+    # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
+    instead = usable is not open_to_all or any(run.outcome.converged for run in runs)
+    floor = None if instead else request.quality_floor
+    low = of_loss(candidates, belief, reference, floor, loss_interval_factor, trial_risk=request.quality_risk)
+    usable, holds = without(usable, low), (*lasting, *low)
     problem = Problem(
         usable,
         belief,
@@ -96,17 +99,21 @@ def without(candidates: Candidates, holds: Sequence[Hold]) -> Candidates:
     return candidates if unchanged else replace(candidates, admissible=admissible)
 
 
-def loss_first(candidates: Candidates, belief: Belief, limit: float, loss_interval_factor: float) -> Candidates:
+def loss_first(
+    candidates: Candidates, belief: Belief, reference: int | None, limit: float, loss_interval_factor: float
+) -> Candidates:
     """The candidates that are likeliest to keep a promised loss which today's values break, for no more money an hour.
 
-    All of them where none is expected to lower it.
+    Where none is expected to lower it at that price, what is not expected to raise it.
     """
-    lower = belief.weights @ (belief.log_loss < 0) >= MAYBE_LOWER
-    rows = candidates.admissible & lower & (candidates.log_rate <= 0) & (belief.p_fail < LIKELY_TO_FAIL)
+    base = candidates.current if reference is None else reference
+    time = belief.weights @ (belief.log_time - belief.log_time[:, [base]])
+    lower = (belief.weights @ belief.log_loss < 0) & (time < MOST_TIME) & (belief.p_fail < LIKELY_TO_FAIL)
+    rows = candidates.admissible & lower & (candidates.log_rate <= 0)
     for gentle in (_calmer(candidates) | (belief.runs > 0), belief.weights @ belief.log_time < WORSE):
         rows = rows & gentle if (rows & gentle).any() else rows
     if not rows.any() or belief.val_loss is None:
-        return candidates
+        return replace(candidates, admissible=candidates.admissible & (belief.weights @ belief.log_loss <= 0))
     kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
     return replace(candidates, admissible=rows & (kept >= NEARLY_BEST * kept.max(where=rows, initial=0.0)))
 
@@ -136,7 +143,7 @@ def reference_row(candidates: Candidates, followed_up: Sequence[tuple[Run, Param
 
 def exploration_runs_left(request: Request, runs: Sequence[Run]) -> int:
     """How many configurations are still to be tried, by the user's word."""
-    asked = int(request.asks_for_trials and request.explore == "on")
+    asked = int(request.nightly and request.explore == "on")
     return max(asked, request.exploration_runs - tries(runs, request.free)) if request.exploration_runs else asked
 
 

@@ -29,7 +29,8 @@ class Request:
         named: parameters whose largest value the user has named; of the others no more is asked for under "safe" than ever was.
         quality_floor, min_confidence: see `Problem`.
         quality_risk: chance to fall below the floor from which a trial is not written.
-        asks_for_trials: whether `explore` "on" asks for something untried, as on the command line.
+        nightly: whether runs are the nights of a pipeline: what a trial lost is forgotten with time, and `explore` "on" asks for
+            something untried.
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
@@ -53,7 +54,7 @@ class Request:
     quality_floor: float | None = None
     quality_risk: float = 0.2
     min_confidence: float = 0.0
-    asks_for_trials: bool = False
+    nightly: bool = False
     horizon_runs: int | None = None
     exploration_runs: int = 0
     budget: float = BUDGET

@@ -82,6 +82,8 @@ def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     expected = {f"{f.name}_next": interval.mean for f in fields(Forecast) if (interval := getattr(advice.next, f.name))}
     rate = usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None
     loss = advice.now.val_loss
+    if {"JPO-W617", "JPO-W618"} & {*advice.decision.codes}:
+        expected.pop("val_loss_next", None)  # values that only ever failed have no loss that another could be worse than
     return Facts(
         gpu_memory_gib_now=gpu_memory_gib_now(workload.current, runs),
         usd_per_hour_next=rate,

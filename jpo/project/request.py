@@ -51,7 +51,7 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,
         quality_risk=settings.agent.quality_risk,
         min_confidence=settings.agent.min_confidence,
-        asks_for_trials=True,
+        nightly=True,
         horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
         exploration_runs=settings.agent.exploration_runs,
         budget=settings.agent.budget,

@@ -26,7 +26,8 @@ def ask(candidates, believed, preference=TIME, *, recent=(), policy=None, runs_f
 def random_policy(released, seed=0):
     released = ("safe", "on") if released else ()
     rng = np.random.default_rng(seed)
-    return Policy({name: rng.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()}, released, {})
+    weights = {name: rng.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()}
+    return Policy((weights,), released, {}, margin=0.0)
 
 
 def test_without_a_finished_run_it_keeps_and_asks_for_one(grid, belief):

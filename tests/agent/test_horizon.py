@@ -1,14 +1,14 @@
 import pytest
 
-from jpo.agent.horizon import FIRST, MOST, UNTOLD, horizon
+from jpo.agent.horizon import LEAST, MOST, UNTOLD, horizon
 
 
 def told(runs_done, runs):
     return horizon(runs_done, runs - runs_done - 1)
 
 
-def test_where_nobody_says_how_many_runs_follow_it_is_a_constant_after_the_first_runs():
-    assert [horizon(done, None) for done in (1, 2, 3, 100)] == [FIRST, FIRST, UNTOLD, UNTOLD]
+def test_where_nobody_says_how_many_runs_follow_they_are_taken_to_be_as_many_as_were_done():
+    assert [horizon(done, None) for done in (1, 6, 9, 15, 100)] == [LEAST, 6, 9, UNTOLD, UNTOLD]
 
 
 def test_many_runs_to_come_are_worth_a_search_and_the_last_ones_are_not():

@@ -3,9 +3,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jpo.agent.policy import MARGIN, SCORE, SHAPES, Policy, ensemble, load_policy, mean_policy, save_policy
+from jpo.agent.policy import (
+    FORMAT,
+    MARGIN,
+    SCORE,
+    SHAPES,
+    TEMPERATURE,
+    Policy,
+    anchor,
+    load_policy,
+    mean_policy,
+    rule_choice,
+    save_policy,
+    shipped_policy,
+)
 from jpo.agent.sealed import seal
-from jpo.agent.state import WIDTH
+from jpo.agent.state import SCHEMA, WIDTH
 from jpo.errors import JpoError, StoreError
 
 
@@ -21,7 +34,7 @@ def test_what_is_saved_is_loaded():
     policy = load_policy(FILE)
     assert policy.released == ("safe", "on")
     assert policy.card == {"seed": 7}
-    assert all((policy.weights[name] == value).all() for name, value in weights().items())
+    assert all((policy.members[0][name] == value).all() for name, value in weights().items())
 
 
 @settings(max_examples=200, deadline=None)
@@ -46,16 +59,30 @@ def test_a_foreign_file_is_refused(data):
     assert caught.value.code == "JPO-E601"
 
 
-@pytest.mark.parametrize("header", [{}, {"format": "jpo policy 2", "schema": "other", "released": ["safe"], "card": {}}])
-def test_weights_for_other_features_are_refused(header):
+HEADER = {"format": FORMAT, "schema": SCHEMA, "released": ["safe"], "card": {}}
+NAMED = {f"0.{name}": array for name, array in weights().items()}
+
+
+@pytest.mark.parametrize("other", [{"format": "jpo policy 2"}, {"schema": "other"}, {"released": "safe"}, {"card": None}])
+def test_weights_for_other_features_or_without_their_card_are_refused(other):
+    assert load_policy(seal(NAMED, HEADER)).released == ("safe",)
     with pytest.raises(StoreError) as caught:
-        load_policy(seal({f"0.{name}": array for name, array in weights().items()}, header))
+        load_policy(seal(NAMED, HEADER | other))
+    assert caught.value.code == "JPO-E602"
+
+
+@pytest.mark.parametrize(
+    "tensors", [{}, {**NAMED, "1.critics.w0": NAMED["0.critics.w0"]}, {**NAMED, "0.critics.b2": np.zeros(2)}]
+)
+def test_weights_of_other_networks_are_refused(tensors):
+    with pytest.raises(StoreError) as caught:
+        load_policy(seal(tensors, HEADER))
     assert caught.value.code == "JPO-E602"
 
 
 def test_weights_that_are_not_finite_are_refused():
     broken = weights()
-    broken["actor.b2"][:] = np.nan
+    broken["critics.b2"][:] = np.nan
     with pytest.raises(StoreError, match="not finite"):
         load_policy(save_policy(broken, released=("safe", "on"), card={}))
 
@@ -68,56 +95,95 @@ def test_a_missing_file_is_named(tmp_path):
 def test_the_shipped_policy_loads_and_says_how_it_was_made():
     policy = load_policy()
     assert policy.card["command"].startswith("jpo learn --pretrain")
-    tests = policy.card["release_test"]
-    passed = [name for name, test in tests.items() if test["ratio"] + 1.96 * test["standard_error"] <= 1.01]
-    assert policy.released == (tuple(passed) if "drift" in passed else ())
+    test = policy.card["release_test"].get("pooled")
+    passed = test and test["ratio"] * np.exp(2.41 * test["standard_error"]) <= 1.01 and test["harm"] <= test["rule_harm"] + 0.01
+    assert passed or not policy.released
+
+
+def test_without_the_shipped_file_there_is_no_policy(monkeypatch, tmp_path):
+    monkeypatch.setattr("jpo.agent.policy.SHIPPED", tmp_path / "none.safetensors")
+    assert shipped_policy() is None
 
 
 def test_the_mean_of_two_policies_is_that_of_their_weights():
-    one, other = (Policy(weights(seed), released=("safe", "on"), card={}) for seed in (1, 2))
+    one, other = (Policy((weights(seed), weights(seed + 9)), released=("safe", "on"), card={}) for seed in (1, 2))
     mean = mean_policy([one, other])
-    assert mean.weights["actor.b0"] == pytest.approx((one.weights["actor.b0"] + other.weights["actor.b0"]) / 2)
+    for member in (0, 1):
+        of_both = (one.members[member]["critics.b0"] + other.members[member]["critics.b0"]) / 2
+        assert mean.members[member]["critics.b0"] == pytest.approx(of_both)
     assert not mean.released
 
 
-def test_several_members_are_saved_together_and_decide_by_the_mean_of_their_logits():
-    three = ensemble([Policy(weights(seed), released=("safe",), card={}) for seed in (1, 2, 3)])
-    loaded = load_policy(save_policy(*three.members, released=(), card={}))
+def test_several_members_are_saved_together_and_each_has_a_say():
+    members = [weights(seed) for seed in (1, 2, 3)]
+    loaded = load_policy(save_policy(*members, released=(), card={}))
     features = np.random.default_rng(0).normal(size=(4, WIDTH)).astype(np.float32)
-    alone = [Policy(one, (), {}).logits(features) for one in loaded.members]
-    assert loaded.logits(features) == pytest.approx(sum(alone) / 3)
-    assert not three.released
+    alone = [Policy((one,), (), {}).values(features) for one in members]
+    assert loaded.values(features) == pytest.approx(np.concatenate(alone), rel=1e-6)
+    assert loaded.values(features).shape == (6, 4)
 
 
-def of_score(slope):
-    """An actor whose logit is `slope` times the belief rule's score + 5."""
-    through = {name: np.zeros(shape, np.float32) for name, shape in SHAPES.items()}
-    through["actor.w0"][SCORE, 0] = through["actor.w1"][0, 0] = 1.0
-    through["actor.b0"][0, 0], through["actor.w2"][0, 0] = 5.0, slope
-    return Policy(through, (), {})
+def test_the_digest_is_that_of_all_weights():
+    assert load_policy(FILE).digest == Policy((weights(),), (), {}).digest
+    assert len({Policy(tuple(map(weights, seeds)), (), {}).digest for seeds in ((0,), (1,), (0, 1), (1, 0))}) == 4
 
 
-def test_several_members_depart_from_the_rule_only_together_and_where_it_matters():
-    features, yes = np.zeros((2, WIDTH), np.float32), np.ones(2, bool)
-    features[1, SCORE] = 1.0  # the rule's choice is the first
-    for slopes, choice in (((9, 8), 1), ((9, -1), 0), ((9, 1), 0), ((1,), 1), ((-1,), 0)):
-        assert ensemble([of_score(slope) for slope in slopes]).pick(features, yes, None) == choice
-    assert ensemble([of_score(9), of_score(8)]).preferred(features, yes).tolist() == [0.0, 8.0 - MARGIN]
+def of_feature(*slopes, bias=10.0):
+    """Critics, a member for each pair, which expect `slope` times the first feature (at least -bias), in runs."""
+    members = []
+    for pair in zip(slopes[::2], slopes[1::2], strict=True):
+        through = {name: np.zeros(shape, np.float32) for name, shape in SHAPES.items()}
+        through["critics.w0"][:, 0, 0] = through["critics.w1"][:, 0, 0] = 1.0
+        through["critics.b0"][:, 0, 0] = bias
+        through["critics.w2"][:, 0, 0] = pair
+        members.append(through)
+    return Policy(tuple(members), (), {})
 
 
-def zeros(**changed):
-    return Policy({**{name: np.zeros(shape, np.float32) for name, shape in SHAPES.items()}, **changed}, True, {})
+def candidates(*first, scores):
+    features = np.zeros((len(first), WIDTH), np.float32)
+    features[:, 0], features[:, SCORE] = first, scores
+    return features
 
 
-def test_it_picks_the_best_that_is_allowed_and_draws_only_with_a_generator():
-    column = np.zeros((WIDTH, 64), np.float32)
-    column[0, 0] = 1.0  # the logit is the first feature
-    through, out = np.zeros((64, 64), np.float32), np.zeros((64, 1), np.float32)
-    through[0, 0] = out[0, 0] = 1.0
-    policy = zeros(**{"actor.w0": column, "actor.w1": through, "actor.w2": out})
-    features = np.zeros((3, WIDTH), np.float32)
-    features[:, 0] = (1.0, 2.0, 3.0)
-    assert policy.logits(features).tolist() == [1, 2, 3]
-    assert policy.pick(features, np.array([True, True, False]), None) == 1
-    drawn = [policy.pick(features, np.array([True, True, False]), rng) for rng in [np.random.default_rng(0)] for _ in range(2000)]
-    assert np.mean(drawn) == pytest.approx(1 / (1 + np.exp(-1)), abs=0.04)
+def test_savings_are_differences_to_the_rules_choice_among_the_allowed():
+    features = candidates(0.0, 1.0, 3.0, scores=(2.0, 1.0, 0.0))
+    policy = of_feature(1.0, 0.5)
+    assert policy.savings(features, np.ones(3, bool)).tolist() == [[-3, -2, 0], [-1.5, -1, 0]]
+    assert policy.savings(features, np.array([True, True, False])).tolist() == [[-1, 0, 2], [-0.5, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("slopes", "departs"),
+    [
+        ((0.5, 0.5), True),  # mean .5, no spread
+        ((0.05, 0.05), False),  # agreed on, and too little to matter
+        ((0.5, 0.5, 0.08, 0.08), False),  # mean .29 - sd .21 = .08
+        ((0.5, 0.5, 0.14, 0.14), True),  # mean .32 - sd .18 = .14
+        ((5.0, 5.0, -1.0, -1.0), False),  # mean 2 - sd 3: they do not agree
+        ((-1.0, -1.0), False),
+    ],
+)
+def test_it_departs_only_where_mean_less_a_standard_deviation_exceeds_the_margin(slopes, departs):
+    features, yes = candidates(0.0, 1.0, scores=(0.0, 1.0)), np.ones(2, bool)
+    policy = of_feature(*slopes)
+    assert policy.pick(features, yes, None) == int(departs) == int(np.mean(slopes) - np.std(slopes) > MARGIN)
+    assert policy.preferred(features, yes) == pytest.approx([0.0, np.mean(slopes) - np.std(slopes) - MARGIN], abs=1e-5)
+
+
+def test_of_several_departures_the_one_that_surely_saves_most_is_taken():
+    features = candidates(0.0, 1.0, 2.0, 3.0, scores=(0.0, 1.0, 2.0, 3.0))
+    assert of_feature(1.0, 1.0).pick(features, np.ones(4, bool), None) == 3
+    assert of_feature(1.0, 1.0).pick(features, np.array([True, True, True, False]), None) == 2
+
+
+def test_a_draw_is_from_the_rules_softmax_times_e_to_the_savings():
+    """Scores favour the first by T ln 3, savings the second by T ln 6: 1 to 2. The third is forbidden."""
+    features = candidates(0.0, 1.0, 9.0, scores=(0.0, TEMPERATURE * np.log(3), -1.0))
+    policy, allowed = of_feature(TEMPERATURE * np.log(6), TEMPERATURE * np.log(6)), np.array([True, True, False])
+    assert rule_choice(features, allowed) == 0
+    assert anchor(features)[0] - anchor(features)[1] == pytest.approx(np.log(3))
+    rng = np.random.default_rng(0)
+    drawn = [policy.pick(features, allowed, rng) for _ in range(4000)]
+    assert set(drawn) == {0, 1}
+    assert np.mean(drawn) == pytest.approx(2 / 3, abs=0.03)

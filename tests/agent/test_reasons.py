@@ -29,7 +29,7 @@ def test_a_trial_is_explained_with_what_is_expected_its_risk_and_what_it_may_sav
         "batch_size 64 was not run yet and is expected to take the same time and cost the same;"
         " chance of being more than 10% worse than today: 50%"
     )
-    assert why == "trying it may cost a little now and can save over the next 10 runs"
+    assert why == "trying it may cost a little now and can save over the next 6 runs"
     assert codes == ("JPO-I604", "JPO-I605", "JPO-I615")
     assert "JPO-I605" not in of_decision(problem, 1, 1, "try", by="sac")[1], "the agent weighs by its own critics"
 

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from jpo.agent.acquisition import acquisition_values
-from jpo.agent.context import UNKNOWN, Context
+from jpo.agent.context import UNKNOWN, Context, Usage
 from jpo.agent.problem import Problem
-from jpo.agent.state import BOUND, OWN, SHARED, SHORTLIST, WIDTH, features, observe
+from jpo.agent.state import BOUND, OWN, SCORED, SHARED, SHORTLIST, WIDTH, features, observe
 from jpo.records import NAMED_PREFERENCES, Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)
@@ -105,3 +105,37 @@ def test_the_shortlist_keeps_today_and_what_is_asked_for(grid, belief):
     assert len(seen.rows) == SHORTLIST == len(seen.features)
     assert {0, k - 2, k - 1} <= set(seen.rows.tolist())
     assert seen.rows[seen.index(k - 2)] == k - 2
+
+
+def test_the_rules_choice_survives_the_bounds_where_much_is_surely_saved_over_a_long_horizon(grid, belief):
+    """Candidates that take a tenth and a twentieth score far below -5 over 15 runs; both at the bound would be a tie."""
+    believed = belief([[0, np.log(0.1), np.log(0.06)]])
+    problem = Problem(grid(), believed, TIME)
+    assert problem.acquisition.score.argmin() == 2
+    assert problem.acquisition.score[1] * SCORED / (1 + problem.acquisition.horizon) < -BOUND
+    score = encode(believed, grid())[:, OWN.index("belief rule score")]
+    assert score.argmin() == 2
+    assert score[1] - score[2] == pytest.approx(
+        (problem.acquisition.score[1] - problem.acquisition.score[2]) * SCORED / (1 + problem.acquisition.horizon), abs=1e-5
+    )
+
+
+def test_what_earlier_jobs_here_say_is_shown_and_masked_where_there_were_none(grid, belief):
+    believed = belief([[0, -0.5, 0.5]])
+    here = Problem(grid(), belief([[0, 0.5, -0.5]]), TIME).acquisition
+    told = encode(believed, grid(), context=Context(here=here, p_fails_here=np.array([0, 0.5, 0]), jobs_here=14))
+    own = [name for name in OWN if name.endswith("here")]
+    assert told[:, OWN.index("p fails here")].tolist() == [0, 0.5, 0]
+    assert told[:, OWN.index("mean here")] == pytest.approx([0, 0.5, -0.5])
+    assert (told[0, shared("here known")], told[0, shared("jobs here")]) == (1, pytest.approx(np.log1p(14) / 4))
+    unknown = encode(believed, grid())
+    assert not unknown[:, [OWN.index(name) for name in own]].any()
+    assert not unknown[:, [shared("here known"), shared("jobs here")]].any()
+
+
+def test_usage_is_shown_and_masked_number_by_number(grid, belief):
+    told = encode(belief([[0, 1, 2]]), grid(), context=Context(usage=Usage(gpu_utilisation=0.4, sla_slack=0.0)))[0]
+    assert told[shared("gpu_utilisation")] == pytest.approx(0.4)
+    known = [name for name in SHARED if name.endswith(" known") and told[shared(name)]]
+    assert {"gpu_utilisation known", "sla_slack known"} <= set(known)
+    assert not {"cpu_utilisation known", "loss known"} & set(known)

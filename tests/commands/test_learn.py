@@ -22,14 +22,23 @@ if TYPE_CHECKING:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training that ends within seconds."""
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    for name, value in (("STAGES", 2), ("UPDATES_PER_JOB", 1), ("REPLAY_TRANSITIONS", 64), ("TEST_JOBS", 18)):
+    for name, value in (("STAGES", 4), ("UPDATES_PER_JOB", 1), ("TRANSITIONS", 64), ("FORKS", 8), ("RELEASE_JOBS", 12)):
         monkeypatch.setattr(pretraining, name, value)
+    few_jobs(monkeypatch)
 
 
-def stopped_at_the_third(numbers: Sequence[int], _what: str) -> Iterator[int]:
+def few_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release test that ends within a second, and practice of short forks."""
+    monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
+    monkeypatch.setattr("jpo.learning.forks.AHEAD", 1)
+    for name, value in (("RELEASE_JOBS", 12), ("MOST_JOBS", 3)):
+        monkeypatch.setattr(f"jpo.learning.release.{name}", value)
+
+
+def stopped_in_the_middle(numbers: Sequence[int], _what: str) -> Iterator[int]:
     """Ctrl-C in the middle of practice."""
     for number in numbers:
-        if number == 3:
+        if number == 2:
             raise KeyboardInterrupt
         yield number
 
@@ -38,7 +47,7 @@ def stopped_at_the_third(numbers: Sequence[int], _what: str) -> Iterator[int]:
 def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tmp_path: Path) -> None:
     path = tmp_path / "p.safetensors"
     with pytest.raises(KeyboardInterrupt):
-        pretrain(path, jobs=2, seed=0, track=stopped_at_the_third)
+        pretrain(path, jobs=2, seed=0, track=stopped_in_the_middle)
     assert [file.name for file in tmp_path.iterdir()] == ["p.safetensors.part"]
     seen: list[int] = []
 
@@ -47,17 +56,19 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tm
         return silently(numbers, what)
 
     told = pretrain(path, jobs=2, seed=0, track=noted)
-    assert seen == [3, 4, 5]
+    assert seen == [2, 3]
     assert told.startswith("going on from ")
-    assert "release test, scenario horizon: " in told
+    assert "; on 12 simulated jobs; ratio " in told
+    assert "harm " in told
+    assert "  installation host-memory: ratio " in told
     assert [file.name for file in tmp_path.iterdir()] == ["p.safetensors"]
-    assert load_policy(path).card["seeds"] == [0, 1, 2]
+    assert load_policy(path).card["command"] == "jpo learn --pretrain policy.safetensors --jobs 2 --seed 0"
 
 
 def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
+    few_jobs(monkeypatch)
     project.jpo("observe")
     first = project.jpo("learn", "config.ini", "--budget", "60s").out
     assert "6 runs learnt, 6 altogether, 48 updates" in first
@@ -73,9 +84,9 @@ def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
 
 
 def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
+    few_jobs(monkeypatch)
     project.jpo("observe")
     project.jpo("learn", "config.ini", "--budget", "60s")
     late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")
     project.jpo("observe", "--csv", str(late))
-    assert "7 runs learnt, 7 altogether, 56 updates" in project.jpo("learn", "config.ini", "--budget", "60s").out
+    assert "7 runs learnt, 7 altogether, 104 updates" in project.jpo("learn", "config.ini", "--budget", "60s").out

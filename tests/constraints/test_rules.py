@@ -146,3 +146,17 @@ def test_a_loss_below_zero_is_a_measurement_and_infinity_is_none(value):
     assert Facts(val_loss_next=-3.0).val_loss_next == -3
     with pytest.raises(ValueError, match=r"val_loss_next = .+ is not a finite number; leave"):
         Facts(val_loss_next=value)
+
+
+def test_a_loss_that_today_breaks_too_refuses_no_more_than_what_is_worse() -> None:
+    limits = Limits(val_loss_max=0.3)
+    current, proposed = {"learning_rate": 0.1}, {"learning_rate": 0.05}
+    for now, then, approved in (
+        (0.4, 0.35, True),
+        (0.4, 0.404, True),
+        (0.4, 0.45, False),
+        (0.2, 0.35, False),
+        (None, 0.35, False),
+    ):
+        facts = Facts(val_loss_next=then, val_loss_now=now)
+        assert (not list(rules.val_loss_within_sla(current, proposed, limits, facts))) is approved

@@ -10,14 +10,16 @@ from typing import Literal
 import pytest
 
 from jpo.agent.policy import load_policy, save_policy
+from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
-from jpo.learning.continual import Learnt, catch_up, keep_up, policy_for, untested, waiting
+from jpo.learning.continual import AGENT, POLICY, Learnt, catch_up, keep_up, policy_for, progress_of, untested, waiting
 from jpo.records import Identity, RunStatus
 from tests.learning.test_experience import REQUEST, RUNS, a_run
 
 JOB = Identity("d", "m", "f")
-AGENT = f"agent {JOB}"
+OTHER = Identity("d2", "m", "f")
+THEIRS = [replace(run, identity=OTHER, run_id=f"other {run.run_id}") for run in RUNS]
 
 
 @pytest.fixture
@@ -26,9 +28,48 @@ def store() -> Iterator[Store]:
         yield opened
 
 
-def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0) -> Learnt:
+def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0, job: Identity = JOB) -> Learnt:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    return catch_up(store, JOB, runs, REQUEST, seed=0, now=1.0, budget_seconds=budget)
+    return catch_up(store, job, runs, REQUEST, seed=0, now=1.0, budget_seconds=budget)
+
+
+def forgetful(store: Store) -> tuple[int, dict[str, int]]:
+    """Transitions of real runs in the saved agent's replay, and how many runs of each workload it took in."""
+    from jpo.agent.sac.checkpoint import load_checkpoint
+
+    saved = store.load_agent(AGENT)
+    assert saved is not None
+    agent = load_checkpoint(saved[0])
+    return agent.real.size, {name: progress.runs for name, progress in agent.progress.items()}
+
+
+def test_two_workloads_learn_into_one_agent(store: Store) -> None:
+    assert learnt(store) == Learnt(runs=2, runs_in_all=2, updates=16, left=0, resets=0)
+    assert waiting(store, OTHER, THEIRS, REQUEST) == 2
+    assert learnt(store, THEIRS, job=OTHER) == Learnt(runs=2, runs_in_all=4, updates=32, left=0, resets=0)
+    assert forgetful(store) == (4, {str(JOB): 2, str(OTHER): 2})
+    assert waiting(store, JOB, RUNS, REQUEST) == waiting(store, OTHER, THEIRS, REQUEST) == 0
+
+
+def test_a_changed_history_forgets_the_transitions_of_its_workload_alone(store: Store) -> None:
+    learnt(store)
+    learnt(store, THEIRS, job=OTHER)
+    late = [*RUNS[:2], a_run(9, 90.0, batch_size=32.0), *RUNS[2:]]
+    assert learnt(store, late) == Learnt(runs=3, runs_in_all=5, updates=56, left=0, resets=0)
+    assert forgetful(store) == (5, {str(JOB): 3, str(OTHER): 2})
+    assert waiting(store, OTHER, THEIRS, REQUEST) == 0
+
+
+def test_learning_a_workload_in_two_rounds_is_learning_it_in_one(store: Store) -> None:
+    learnt(store)
+    whole = store.load_agent(AGENT)
+    with open_store("sqlite://") as other:
+        learnt(other, RUNS[:3])
+        learnt(other)
+        parts = other.load_agent(AGENT)
+    assert whole is not None
+    assert parts is not None
+    assert whole[0] == parts[0]
 
 
 def test_all_runs_after_the_reference_wait_until_they_are_taken_in(store: Store) -> None:
@@ -99,28 +140,31 @@ def test_a_saved_agent_that_cannot_be_read_is_a_warning_for_a_suggestion_and_an_
 
 def decides(store: Store, explore: Literal["safe", "on"]) -> tuple[str, ...] | None:
     """Where the policy is released which would decide."""
-    policy = policy_for(store, JOB, explore)
+    policy = policy_for(store, explore)
     return policy and policy.released
 
 
-def test_the_workloads_own_policy_decides_only_where_it_was_released(store: Store) -> None:
+def test_the_stores_own_policy_decides_only_where_it_was_released(store: Store) -> None:
     shipped = load_policy().released
     assert shipped != ("on",)
     assert decides(store, "on") == shipped
-    own = save_policy(load_policy().weights, released=("on",), card={})
-    store.save_agent(f"policy {JOB}", own, expected_version=0)
+    own = save_policy(*load_policy().members, released=("on",), card={})
+    store.save_agent(POLICY, own, expected_version=0)
     assert decides(store, "on") == ("on",)
     assert decides(store, "safe") == shipped
-    store.save_agent(f"policy {JOB}", b"damaged", expected_version=1)
+    store.save_agent(POLICY, b"damaged", expected_version=1)
     assert decides(store, "on") == shipped
 
 
 def test_what_was_learnt_since_the_release_test_is_untested(store: Store) -> None:
-    assert not untested(store, JOB)
+    assert not untested(store)
     learnt(store)
-    assert untested(store, JOB)
+    assert untested(store)
+    saved = store.load_agent(AGENT)
+    assert saved is not None
+    assert progress_of(header_of(saved[0])) == [2, 0, 16]
     card = {"learnt": [2, 0, 16]}
-    store.save_agent(f"policy {JOB}", save_policy(load_policy().weights, released=(), card=card), expected_version=0)
-    assert not untested(store, JOB)
-    learnt(store, [*RUNS, a_run(4, 60.0, batch_size=32.0)])
-    assert untested(store, JOB)
+    store.save_agent(POLICY, save_policy(*load_policy().members, released=(), card=card), expected_version=0)
+    assert not untested(store)
+    learnt(store, THEIRS, job=OTHER)
+    assert untested(store), "one agent of all workloads: what it learnt of another one counts"

@@ -103,3 +103,13 @@ def test_the_quality_floor_is_the_jobs_own_where_it_has_a_target() -> None:
     problem = problem_within_sla(surrogate, asked, Known(reached))
     assert problem.quality_floor is None
     assert problem.candidates.admissible[worse]
+
+
+def test_in_a_pipeline_one_bad_trial_does_not_use_up_the_budget() -> None:
+    dear = a_run(5, 600.0, cpus=4.0)
+    known = Known((*FASTER, dear), followed_up=((dear, NOW),))
+    surrogate = surrogate_of(request(), known.runs, seed=0)
+    once, nightly = (
+        problem_of(surrogate.candidates, surrogate.belief, request(budget=2.0, nightly=each), known) for each in (False, True)
+    )
+    assert (once.budget_left < 0, nightly.budget_left) == (True, 1.0)

@@ -26,23 +26,22 @@ PASSES = 30
 def uncertainty(
     policy: Policy, features: Features, rng: np.random.Generator, *, rate: float = RATE, passes: int = PASSES
 ) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of `policy.values` over passes with dropout: (K, WIDTH) -> (K,), (K,).
+    """Mean and standard deviation, over passes with dropout, of what the critics expect on average: (K, WIDTH) -> (K,), (K,).
 
     Args:
         rng: draws which hidden units are left out, one draw per pass for all candidates.
         rate: share of hidden units left out, 0 <= rate < 1.
     """
-    answers = np.array([[_smaller(member, features, rng, rate) for member in policy.members] for _ in range(passes)])
+    answers = np.array([[_expected(member, features, rng, rate) for member in policy.members] for _ in range(passes)])
     values = answers.mean(axis=1)  # (passes, members, K) -> (passes, K)
     return values.mean(axis=0), values.std(axis=0)
 
 
-def _smaller(weights: Weights, features: Features, rng: np.random.Generator, rate: float) -> Floats:
-    """What one member says in one pass; the units that stay are scaled so that their sum is the same on average. Shape (K,)."""
+def _expected(weights: Weights, features: Features, rng: np.random.Generator, rate: float) -> Floats:
+    """What one member's twins expect on average in one pass, (K,); units that stay are scaled to keep the mean of their sum."""
     x = np.asarray(features, np.float64)[None]
     for i, (_, width) in enumerate(LAYERS):
         x = x @ weights[f"critics.w{i}"] + weights[f"critics.b{i}"]  # (2, K, width)
         if i < len(LAYERS) - 1:
             x = np.maximum(x, 0) * (rng.random((2, 1, width)) >= rate) / (1 - rate)
-    smaller: Floats = x[..., 0].min(axis=0)
-    return smaller
+    return np.asarray(x[..., 0].mean(axis=0))

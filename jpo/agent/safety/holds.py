@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.safety.claim import p_loss_worse
-from jpo.agent.safety.memory import HEADROOM, memory_need_gib
+from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def holds_of(candidates: Candidates, runs: Sequence[Run], named: Collection[str]
         named: parameters whose largest value the user has named.
     """
     failing = ruled_out(candidates, runs) if any(not run.ended_well for run in runs) else _none(candidates)
-    held = [Hold(failing, "asks for no less than what failed", "JPO-I620"), *_memory(candidates, runs)]
+    held = [Hold(failing, "asks for no less than what failed", "JPO-I620"), *_memory(candidates, runs, named)]
     for name in RESOURCES:
         if name in candidates.names and name not in named:
             column = candidates.values[:, candidates.names.index(name)]
@@ -69,13 +69,15 @@ def _most(name: str, candidates: Candidates, runs: Sequence[Run]) -> float:
     return max(now, *(run.parameters.get(name, now) for run in runs), now)
 
 
-def _memory(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
+def _memory(candidates: Candidates, runs: Sequence[Run], named: Collection[str]) -> Iterator[Hold]:
     """Less host memory than the highest that was measured and some headroom; less than today where none was."""
     if "memory_gib" not in candidates.names:
         return
     column = candidates.values[:, candidates.names.index("memory_gib")]
     less = column < column[candidates.current] * (1 - 1e-9)
     need = memory_need_gib(runs)
+    if need is None and MEMORY in named:
+        return
     if need is None:
         yield Hold(less, "asks for less memory_gib than today, and no run has measured what it uses", "JPO-I621", lasting=False)
     else:

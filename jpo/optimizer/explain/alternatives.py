@@ -68,6 +68,8 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
     belief, allowed = scene.belief, scene.surrogate.candidates.admissible
     if not allowed[row]:
         yield _refusal(scene, scene.candidates.parameters(row))
+    elif held := [hold for hold in scene.problem.holds if hold.rows[row]]:
+        yield f"it {held[0].why}"
     elif not scene.candidates.admissible[row]:
         checks = check_sla(scene.request.targets, scene.surrogate.forecast(row))
         broken = [f" {check.name}" for check in checks if check.verdict == "broken"]

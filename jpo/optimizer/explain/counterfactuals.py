@@ -114,7 +114,7 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
             problem = problem_of(candidates, likely, request, known, **factors)
         if known.last and not scene.advice.undo and (undone := set_back(surrogate, problem, request, known.last)):
             return undone.choice
-        return choose(problem, request, scene.policy, known.runs).choice
+        return choose(problem, request, scene.policy, len(known.runs)).choice
     except NothingAdmissible:
         return None
 

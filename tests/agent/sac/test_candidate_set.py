@@ -5,7 +5,22 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.sac.candidate_set import ACTOR_RATE, ALPHA, CRITIC_RATE, GAMMA, TAU, fit, follow, new_learner, update  # noqa: E402
+from jpo.agent.policy import SCORE, TEMPERATURE  # noqa: E402
+from jpo.agent.sac.candidate_set import (  # noqa: E402
+    GAMMA,
+    HUBER,
+    OF_TRANSITIONS,
+    RATE,
+    TAU,
+    fit,
+    follow,
+    new_learner,
+    soft_values,
+    spread,
+    update,
+)
+from jpo.agent.sac.fork_replay import MOST, ForkBatch  # noqa: E402
+from jpo.agent.sac.networks import Perceptron  # noqa: E402
 from jpo.agent.sac.replay_buffer import Batch  # noqa: E402
 from jpo.agent.state import WIDTH  # noqa: E402
 
@@ -24,104 +39,171 @@ def batch(n=5, k=4, seed=0):
     return Batch(features[0], allowed[0], rng.integers(k, size=n), reward, features[1], allowed[1], ended)
 
 
-def net(parameters, name, x, head=None):
+def forks(sizes=(2, 5, MOST), seed=0):
+    rng, n = np.random.default_rng(seed), len(sizes)
+    there = np.arange(MOST)[None] < np.array(sizes)[:, None]
+    features, saved = rng.normal(size=(n, MOST, WIDTH)).astype(np.float32), rng.uniform(-3, 3, (n, MOST)).astype(np.float32)
+    saved[:, 0] = 0.0
+    features[~there], saved[~there] = 0.0, 0.0
+    return ForkBatch(features, saved, there)
+
+
+def net(parameters, x, head):
     for i in range(3):
-        w, b = (parameters[f"{name}.{kind}{i}"] for kind in "wb")
-        x = x @ (w if head is None else w[head]) + (b if head is None else b[head])
+        x = x @ parameters[f"critics.w{i}"][head] + parameters[f"critics.b{i}"][head]
         x = torch.relu(x) if i < 2 else x
     return x[..., 0]
 
 
-def reference_critic_loss(actor, critics, targets, b):
-    critic = []
+def huber(error):
+    error = abs(error)
+    return 0.5 * error**2 if error < HUBER else HUBER * (error - HUBER / 2)
+
+
+def soft_value(targets, features, allowed):
+    """alpha log of the sum over the allowed of pi0 exp(Q / alpha), pi0 the softmax of -score / alpha among them."""
+    x = torch.from_numpy(features[allowed])
+    pi0 = torch.softmax(-x[:, SCORE] / TEMPERATURE, 0)
+    q = torch.minimum(*(net(targets, x, head) for head in (0, 1)))
+    return TEMPERATURE * torch.log((pi0 * torch.exp(q / TEMPERATURE)).sum())
+
+
+def reference_losses(critics, targets, b, f):
+    of_transitions, of_forks = [], []
     for i in range(len(b.reward)):
-        state, following = torch.from_numpy(b.features[i]), torch.from_numpy(b.next_features[i][b.next_allowed[i]])
-        pi = torch.softmax(net(actor, "actor", following), 0)
-        q_next = torch.minimum(*(net(targets, "critics", following, head) for head in (0, 1)))
-        v = sum(p * (q - ALPHA * torch.log(p)) for p, q in zip(pi, q_next, strict=True))
+        v = soft_value(targets, b.next_features[i], b.next_allowed[i])
         y = (b.reward[i] + GAMMA * (1 - b.terminated[i]) * v).detach()
+        x = torch.from_numpy(b.features[i, b.executed[i]])
+        of_transitions += [huber(net(critics, x, head) - y) for head in (0, 1)]
+    for i in range(len(f.saved)):
+        x = torch.from_numpy(f.features[i][f.there[i]])
         for head in (0, 1):
-            error = abs(net(critics, "critics", state, head)[b.executed[i]] - y)
-            critic.append(0.5 * error**2 if error < 1 else error - 0.5)
-    return sum(critic) / len(critic)
-
-
-def reference_actor_loss(actor, critics, b):
-    terms = []
-    for i in range(len(b.reward)):
-        state = torch.from_numpy(b.features[i][b.allowed[i]])
-        pi = torch.softmax(net(actor, "actor", state), 0)
-        q = torch.minimum(*(net(critics, "critics", state, head) for head in (0, 1))).detach()
-        terms.append(sum(p * (ALPHA * torch.log(p) - value) for p, value in zip(pi, q, strict=True)))
-    return sum(terms) / len(terms)
-
-
-def copies(network):
-    return {name: value.clone().requires_grad_() for name, value in network.items()}
-
-
-def step(loss, parameters, rate):
-    optimiser = torch.optim.Adam(parameters, lr=rate, eps=EPS)
-    loss.backward(inputs=parameters)
-    optimiser.step()
-    return loss.item()
+            q = net(critics, x, head)
+            of_forks += [huber(q[j] - q[0] - f.saved[i, j]) for j in range(len(q))]
+    return OF_TRANSITIONS * sum(of_transitions) / len(of_transitions), sum(of_forks) / len(of_forks)
 
 
 def learner_away_from_the_start():
     """The last layers are nearly 0 at first, which would hide mistakes in the layers before them."""
     learner = new_learner(3)
-    for network in (learner.actor, learner.critics):
-        network.flat.mul_(3)
-        network[[*network][-2]].mul_(30)
-    for optimiser in (learner.actor_optimiser, learner.critic_optimiser):
-        optimiser.param_groups[0]["eps"] = EPS
+    for network, more in ((learner.critics, 30), (learner.targets, 20)):
+        network.flat.mul_(2)
+        network["critics.w2"].mul_(more)
+    learner.optimiser.param_groups[0]["eps"] = EPS
     return learner
 
 
-def test_one_update_is_that_of_the_reference():
-    ours, b = learner_away_from_the_start(), batch()
-    actor, critics, targets = (copies(network) for network in (ours.actor, ours.critics, ours.targets))
-    critic_loss = step(reference_critic_loss(actor, critics, targets, b), list(critics.values()), CRITIC_RATE)
-    actor_loss = step(reference_actor_loss(actor, critics, b), list(actor.values()), ACTOR_RATE)
-    found = update(ours, b)
-    assert [loss.item() for loss in found] == pytest.approx([critic_loss, actor_loss], abs=1e-5)
-    for network, theirs in ((ours.actor, actor), (ours.critics, critics)):
-        for name, tensor in network.items():
-            assert torch.allclose(tensor.grad, theirs[name].grad, atol=1e-5), name
-            assert torch.allclose(tensor, theirs[name], atol=1e-5), name
+@pytest.mark.parametrize("given", ["both", "transitions", "forks"])
+def test_one_update_is_that_of_the_reference(given):
+    ours, b, f = learner_away_from_the_start(), batch(), forks()
+    critics, targets = ({name: value.clone().requires_grad_() for name, value in n.items()} for n in (ours.critics, ours.targets))
+    of_transitions, of_forks = reference_losses(critics, targets, b, f)
+    loss = {"both": of_transitions + of_forks, "transitions": of_transitions, "forks": of_forks}[given]
+    optimiser = torch.optim.Adam(critics.values(), lr=RATE, eps=EPS)
+    loss.backward(inputs=list(critics.values()))
+    optimiser.step()
+    found = update(ours, None if given == "forks" else b, None if given == "transitions" else f)
+    assert [one.item() > 0 for one in found] == [given != "forks", given != "transitions"]
+    for name, tensor in ours.critics.items():
+        assert torch.allclose(tensor.grad, critics[name].grad, atol=1e-5), name
+        assert torch.allclose(tensor, critics[name], atol=1e-5), name
     for name, tensor in ours.targets.items():
         assert torch.allclose(tensor, (1 - TAU) * targets[name] + TAU * critics[name], atol=1e-5), name
+
+
+def known(q_of_feature=1.0):
+    """Twins that answer the first feature, and one more; their minimum is the first feature."""
+    zero = {name: torch.zeros_like(tensor) for name, tensor in new_learner(0).critics.items()}
+    zero["critics.w0"][:, 0, 0] = zero["critics.w1"][:, 0, 0] = zero["critics.b0"][:, 0, 0] = q_of_feature
+    zero["critics.b0"][:, 0, 0] = 10.0
+    zero["critics.w2"][:, 0, 0], zero["critics.b2"][:, 0, 0] = 1.0, torch.tensor([-10.0, -9.0])
+    return Perceptron("critics", zero)
+
+
+def test_the_exact_actors_soft_value_is_a_log_sum_exp_by_hand():
+    """Q = 1, 2, 5 and scores .2, .3, 0; the last is not allowed, so pi0 = e^-2, e^-3 over their sum, T = .1."""
+    features = np.zeros((2, 3, WIDTH), np.float32)
+    features[:, :, 0], features[:, :, SCORE] = (1.0, 2.0, 5.0), (0.2, 0.3, 0.0)
+    allowed, nothing = np.array([[True, True, False]] * 2), np.zeros(2, np.int64)
+    b = Batch(features, allowed, nothing, np.float32([-0.5, -0.5]), features, allowed, np.float32([0, 1]))
+    share = np.exp(-3) / (np.exp(-2) + np.exp(-3))
+    v = 0.1 * np.log((1 - share) * np.exp(1 / 0.1) + share * np.exp(2 / 0.1))
+    assert v == pytest.approx(2 + 0.1 * np.log(share), abs=1e-4), "the better one, less what its rarity under the rule costs"
+    assert soft_values(known(), b).tolist() == pytest.approx([-0.5 + GAMMA * v, -0.5], abs=1e-5)
+
+
+def test_where_all_is_worth_the_same_the_soft_value_is_that_worth_whatever_the_rule_thinks():
+    b = batch()
+    for features in (b.features, b.next_features):
+        features[..., 0] = 1.5
+    b.terminated[:] = 0.0
+    assert soft_values(known(), b).numpy() == pytest.approx(b.reward + GAMMA * 1.5, abs=1e-4)
 
 
 def test_the_same_seed_gives_the_same_learner_to_the_bit():
     one, same, other = new_learner(1), new_learner(1), new_learner(2)
     for learner in (one, same, other):
         for seed in range(5):
-            update(learner, batch(seed=seed))
-    assert torch.equal(one.actor.flat, same.actor.flat)
+            update(learner, batch(seed=seed), forks(seed=seed))
+    assert torch.equal(one.critics.flat, same.critics.flat)
     assert torch.equal(one.targets.flat, same.targets.flat)
-    assert not torch.equal(one.actor.flat, other.actor.flat)
+    assert not torch.equal(one.critics.flat, other.critics.flat)
 
 
-def test_beyond_one_a_critics_error_pulls_no_harder():
-    learner, x = new_learner(0), torch.zeros(1, WIDTH)
-    for y, pull in ((0.25, 0.25), (1.0, 1.0), (100.0, 1.0)):
-        error = fit(learner.critics, learner.critic_optimiser, x, learner.critics.forward(x)[-1][0] + y, huber=1.0)
-        assert error[0].item() == pytest.approx(-y, abs=1e-4)
-        assert learner.critics["critics.b2"].grad[0].item() == pytest.approx(-pull / 2, abs=1e-4)
+def test_beyond_the_huber_width_an_error_pulls_no_harder():
+    pulls = []
+    for saved in (0.25, 1.0, 3.0, 100.0):
+        learner, features = new_learner(0), np.zeros((1, MOST, WIDTH), np.float32)
+        features[0, 1, 0] = 1.0
+        there = np.arange(MOST)[None] < 2
+        learner.critics["critics.w2"].zero_()
+        update(learner, None, ForkBatch(features, np.where(there, [[0, saved] + [0] * 6], 0).astype(np.float32), there))
+        pulls.append(float(learner.critics["critics.w2"].grad.abs().sum()))
+    assert pulls[0] == pytest.approx(pulls[1] / 4, rel=1e-4)
+    assert pulls[1:] == pytest.approx([pulls[1]] * 3, rel=1e-4)
 
 
-def test_what_is_not_allowed_does_not_matter():
-    one, other, b = new_learner(0), new_learner(0), batch()
-    changed = b.features.copy()
-    changed[~b.allowed] += 7
-    executed = b.allowed.argmax(axis=1)
-    update(one, Batch(b.features, b.allowed, executed, b.reward, b.next_features, b.next_allowed, b.terminated))
-    update(other, Batch(changed, b.allowed, executed, b.reward, b.next_features, b.next_allowed, b.terminated))
-    assert all(torch.equal(one.actor[name], other.actor[name]) for name in one.actor)
+def test_what_is_not_allowed_or_not_there_does_not_matter():
+    one, other, b, f = new_learner(0), new_learner(0), batch(), forks()
+    changed, absent = b.next_features.copy(), f.features.copy()
+    changed[~b.next_allowed] += 7
+    absent[~f.there] += 7
+    update(one, b, f)
+    update(
+        other,
+        Batch(b.features, ~b.allowed, b.executed, b.reward, changed, b.next_allowed, b.terminated),
+        ForkBatch(absent, np.where(f.there, f.saved, 7.0).astype(np.float32), f.there),
+    )
+    assert torch.equal(one.critics.flat, other.critics.flat)
 
 
-def test_the_actor_learns_which_of_two_candidates_pays():
+def test_forks_teach_what_each_candidate_saves_against_the_rules_choice():
+    """Savings of -1, 0, .5, known without noise: the error falls, and on candidates not seen as well."""
+    rng, learner = np.random.default_rng(0), new_learner(0)
+
+    def drawn(n):
+        features, there = rng.normal(size=(n, MOST, WIDTH)).astype(np.float32), np.zeros((n, MOST), bool)
+        there[:, :3] = True
+        features[:, :, 0] = (0, -2, 1, 0, 0, 0, 0, 0)
+        return ForkBatch(features * there[..., None], features[..., 0] * 0.5 * there, there)
+
+    errors = [update(learner, None, drawn(64))[1].item() for _ in range(200)]
+    assert errors[-1] < 0.05 * errors[0]
+    fresh = drawn(200)
+    q = learner.critics.forward(torch.from_numpy(fresh.features[:, :3].reshape(-1, WIDTH)))[-1].mean(0).reshape(200, 3)
+    assert (q[:, 1] - q[:, 0]).mean().item() == pytest.approx(-1.0, abs=0.1)
+    assert (q[:, 2] - q[:, 0]).mean().item() == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_common_level_is_no_matter_of_forks():
+    """Only differences are told, so that the level is left to the transitions: the output's bias stays."""
+    learner = new_learner(0)
+    before = learner.critics["critics.b2"].clone()
+    update(learner, None, forks())
+    assert torch.allclose(learner.critics["critics.b2"].grad, torch.zeros_like(before), atol=1e-6)
+
+
+def test_transitions_teach_which_of_two_candidates_pays():
     learner, n = new_learner(0), 16
     features = np.zeros((n, 2, WIDTH), np.float32)
     features[:, 1, 0] = 1.0
@@ -129,10 +211,21 @@ def test_the_actor_learns_which_of_two_candidates_pays():
     reward = np.where(executed == 1, 0.0, -1.0).astype(np.float32)
     yes, ended = np.ones((n, 2), bool), np.ones(n, np.float32)
     for _ in range(300):
-        update(learner, Batch(features, yes, executed, reward, features, yes, ended))
-    x = torch.from_numpy(features[0])
-    assert torch.softmax(net(learner.actor, "actor", x), 0)[1] > 0.95
-    assert net(learner.critics, "critics", x, 0).tolist() == pytest.approx([-1.0, 0.0], abs=0.1)
+        update(learner, Batch(features, yes, executed, reward, features, yes, ended), None)
+    assert net(learner.critics, torch.from_numpy(features[0]), 0).tolist() == pytest.approx([-1.0, 0.0], abs=0.1)
+
+
+def test_fit_moves_towards_what_should_have_been_answered():
+    learner, x = new_learner(0), torch.ones(1, WIDTH)
+    before = learner.critics.forward(x)[-1]
+    error = fit(learner.critics, learner.optimiser, x, before[0] + 2.0)
+    assert error[0].item() == pytest.approx(-2.0, abs=1e-5)
+    assert (learner.critics.forward(x)[-1] > before).all()
+
+
+def test_values_are_spread_over_what_is_there():
+    there = torch.tensor([[True, False], [True, True]])
+    assert spread(torch.tensor([[1.0, 2.0, 3.0]]), there).tolist() == [[[1, 0], [2, 3]]]
 
 
 def test_targets_follow_by_a_tenth_of_the_way():

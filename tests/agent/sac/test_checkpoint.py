@@ -5,17 +5,28 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
-from jpo.agent.sac.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from jpo.agent.sac.learn import UPDATES_PER_RUN, learn, new_agent, policy_of, practise  # noqa: E402
+from jpo.agent.sac.checkpoint import FORMAT, load_checkpoint, save_checkpoint  # noqa: E402
+from jpo.agent.sac.fork_replay import Fork  # noqa: E402
+from jpo.agent.sac.learn import (  # noqa: E402
+    MEMBERS,
+    UPDATES_PER_RUN,
+    Practice,
+    WorkloadProgress,
+    improve,
+    learn,
+    new_agent,
+    policy_of,
+    take_in,
+)
 from jpo.agent.sac.replay_buffer import Transition  # noqa: E402
 from jpo.agent.sealed import header_of, seal  # noqa: E402
-from jpo.agent.state import WIDTH, Observation  # noqa: E402
+from jpo.agent.state import SCHEMA, WIDTH, Observation  # noqa: E402
 from jpo.errors import StoreError  # noqa: E402
 from jpo.records import Preference  # noqa: E402
 
 
 def job(policy, rng):
-    """A stand-in for a simulated job: three transitions whose executed row the policy draws."""
+    """A stand-in for a simulated job: three transitions whose executed row the policy draws, and a fork."""
     made = []
     for _ in range(3):
         seen, following = (
@@ -24,11 +35,17 @@ def job(policy, rng):
         executed = policy.pick(seen.features, seen.allowed, rng)
         reward = np.array((0.1 * executed, 0.0, 0.0, 0.0, 0.0, 0.0))
         made.append(Transition(seen, executed, reward, Preference(1, 0, 0), 0.0, following))
-    return made
+    return Practice(made, [Fork(seen.features[:4], np.array((0.0, 1.0, -1.0, 0.5)))])
 
 
 def real(n):
-    return [one for i in range(n) for one in job(policy_of(new_agent(0)), np.random.default_rng(i))[:1]]
+    return [one for i in range(n) for one in job(policy_of(new_agent(0)), np.random.default_rng(i)).transitions[:1]]
+
+
+def practise(agent, jobs):
+    for _ in range(jobs):
+        take_in(agent, job(policy_of(agent), agent.rng))
+        improve(agent, 1)
 
 
 def never():
@@ -36,17 +53,20 @@ def never():
 
 
 def trained():
-    agent = new_agent(1, real_capacity=4, simulated_capacity=16)
-    learn(agent, real(3), job, out_of_time=never)
+    agent = new_agent(1, real_capacity=4, simulated_capacity=16, fork_capacity=4)
+    taken = learn(agent, real(3), job, workload="a", out_of_time=never)
+    agent.progress["a"] = WorkloadProgress(taken, "digest")
     return agent
 
 
 def test_ten_updates_are_five_and_five_after_a_restart():
-    through, stopped = new_agent(1, simulated_capacity=16), new_agent(1, simulated_capacity=16)
-    practise(through, job, jobs=10, batch=8)
-    practise(stopped, job, jobs=5, batch=8)
+    """Of several members with their forks, whose rings are overwritten on the way."""
+    through, stopped = (new_agent(1, simulated_capacity=16, fork_capacity=4) for _ in range(2))
+    practise(through, 10)
+    practise(stopped, 5)
     resumed = load_checkpoint(save_checkpoint(stopped))
-    practise(resumed, job, jobs=5, batch=8)
+    assert (resumed.forks.size, resumed.forks.written, len(resumed.learners)) == (4, 5, MEMBERS)
+    practise(resumed, 5)
     assert save_checkpoint(resumed) == save_checkpoint(through)
 
 
@@ -55,7 +75,7 @@ def test_learning_in_one_go_is_learning_in_several():
     learn(whole, real(4), job, out_of_time=never)
     assert learn(parts, real(4), job, out_of_time=iter([False, False, True]).__next__) == 2
     resumed = load_checkpoint(save_checkpoint(parts))
-    assert resumed.runs_learnt == 2
+    assert resumed.updates == 2 * UPDATES_PER_RUN
     assert learn(resumed, real(4)[2:], job, out_of_time=never) == 2
     assert save_checkpoint(resumed) == save_checkpoint(whole)
 
@@ -63,15 +83,26 @@ def test_learning_in_one_go_is_learning_in_several():
 def test_a_fresh_agent_is_saved_too_and_can_start_from_a_policy():
     start = policy_of(trained())
     agent = load_checkpoint(save_checkpoint(new_agent(0, start=start)))
-    assert all((policy_of(agent).weights[name] == value).all() for name, value in start.weights.items())
-    assert (agent.learner.updates, agent.real.size) == (0, 0)
+    assert policy_of(agent).digest == start.digest
+    assert (agent.updates, agent.real.size, agent.progress) == (0, 0, {})
+
+
+def test_what_was_taken_in_of_each_workload_is_kept():
+    agent = trained()
+    agent.progress["b"] = WorkloadProgress(7, "another")
+    learn(agent, real(1), job, workload="b", out_of_time=never)
+    loaded = load_checkpoint(save_checkpoint(agent))
+    assert loaded.progress == {"a": WorkloadProgress(3, "digest"), "b": WorkloadProgress(7, "another")}
+    loaded.real.forget("a")
+    assert loaded.real.size == 1
 
 
 FILE = save_checkpoint(trained())
 
 
 def test_the_header_says_how_much_was_learnt():
-    assert (header_of(FILE)["runs_learnt"], header_of(FILE)["updates"]) == (3, 3 * UPDATES_PER_RUN)
+    assert header_of(FILE)["progress"] == {"a": [3, "digest"]}
+    assert header_of(FILE)["updates"] == [3 * UPDATES_PER_RUN] * MEMBERS
 
 
 @settings(max_examples=100, deadline=None)
@@ -91,6 +122,7 @@ def test_a_truncated_checkpoint_is_noticed(length):
 
 
 def test_a_checkpoint_without_its_parts_is_refused():
-    with pytest.raises(StoreError) as caught:
-        load_checkpoint(seal({"x": np.zeros(1)}, {"format": "jpo agent 2", "schema": "other"}))
-    assert caught.value.code == "JPO-E603"
+    for header in ({"format": "jpo agent 2", "schema": "other"}, {"format": FORMAT, "schema": SCHEMA, "updates": [1]}):
+        with pytest.raises(StoreError) as caught:
+            load_checkpoint(seal({"x": np.zeros(1)}, header))
+        assert caught.value.code == "JPO-E603"

@@ -8,27 +8,24 @@ from jpo.agent.sac.networks import Perceptron, initial, uniform  # noqa: E402
 from jpo.agent.state import WIDTH  # noqa: E402
 
 
-def networks(seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return [Perceptron(stem, initial(generator, stem)) for stem in ("actor", "critics")]
+def twins(seed=0):
+    return Perceptron("critics", initial(torch.Generator().manual_seed(seed)))
 
 
 def test_numpy_gives_what_torch_gives():
-    actor, critics = networks()
-    policy = load_policy(save_policy({n: t.numpy() for n, t in {**actor, **critics}.items()}, released=(), card={}))
+    both = [twins(seed) for seed in (0, 1)]
+    policy = load_policy(save_policy(*({n: t.numpy() for n, t in one.items()} for one in both), released=(), card={}))
     features = np.random.default_rng(0).uniform(-5, 5, (40, WIDTH)).astype(np.float32)
-    logits, both = (network.forward(torch.from_numpy(features))[-1][..., 0] for network in (actor, critics))  # (1, 40), (2, 40)
-    assert policy.logits(features) == pytest.approx(logits[0].numpy(), abs=1e-5)
-    assert policy.values(features) == pytest.approx(both.amin(0).numpy(), abs=1e-5)
+    theirs = np.concatenate([one.forward(torch.from_numpy(features))[-1][..., 0].numpy() for one in both])  # (4, 40)
+    assert policy.values(features) == pytest.approx(theirs, abs=1e-5)
 
 
-def test_a_fresh_actor_is_nearly_indifferent_and_its_twins_differ():
-    actor, critics = networks()
-    weights = {**actor, **critics}
+def test_fresh_critics_say_next_to_nothing_and_the_twins_differ():
+    weights = twins()
     assert {name: tuple(t.shape) for name, t in weights.items()} == dict(SHAPES)
     features = np.random.default_rng(1).normal(size=(10, WIDTH)).astype(np.float32)
-    logits = Policy({n: t.numpy() for n, t in weights.items()}, released=(), card={}).logits(features)
-    assert np.ptp(logits) < 0.02
+    values = Policy(({n: t.numpy() for n, t in weights.items()},), released=(), card={}).values(features)
+    assert np.ptp(values) < 0.02
     assert not torch.equal(weights["critics.w0"][0], weights["critics.w0"][1])
 
 

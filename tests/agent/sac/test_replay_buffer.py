@@ -51,3 +51,23 @@ def test_batches_are_joined_in_order():
     other.add([transition(math.log(2))])
     rng = np.random.default_rng(0)
     assert concatenate(one.sample(1, rng), other.sample(2, rng)).reward == pytest.approx([0, -1, -1])
+
+
+def test_one_workload_is_forgotten_and_the_others_keep_their_order_of_age():
+    replay = ReplayBuffer(4)
+    for number, workload in enumerate(["mine", "theirs", "mine", "theirs", "theirs"], 1):
+        replay.add([transition(math.log(1 + number / 4))], workload)
+    replay.forget("mine")
+    assert (replay.size, replay.written) == (3, 3)
+    assert replay.arrays["reward"] == pytest.approx([-0.5, -1, -1.25, 0], abs=1e-6)
+    replay.add([transition(0.0)], "mine")
+    replay.add([transition(math.log(3))], "mine")
+    assert replay.arrays["reward"] == pytest.approx([-2, -1, -1.25, 0], abs=1e-6)
+
+
+def test_nobody_else_is_forgotten_with_an_unknown_workload():
+    replay = ReplayBuffer(4)
+    replay.add([transition(0.0), transition(0.1)], "mine")
+    before = {name: array.copy() for name, array in replay.arrays.items()}
+    replay.forget("theirs")
+    assert all(np.array_equal(before[name], array) for name, array in replay.arrays.items())

@@ -41,7 +41,8 @@ def test_memory_stays_above_the_measured_peak_whatever_may_be_explored():
 
 
 def test_memory_that_was_never_measured_is_not_lowered():
-    assert rows_held(candidates(), [a_run()], NAMES) == [3, 4]
+    assert rows_held(candidates(), [a_run()], ("gpus",)) == [2, 3, 4]
+    assert rows_held(candidates(), [a_run()], NAMES) == []
 
 
 def test_memory_may_grow_where_it_ran_out():
