@@ -77,7 +77,7 @@ class Problem:
         """The same problem with another boldness or in another context; the candidates are not weighed again."""
         left = self.exploration_runs_left if exploration_runs_left is None else exploration_runs_left
         other = replace(self, explore=explore or self.explore, context=context or self.context, exploration_runs_left=left)
-        vars(other).update({name: value for name, value in vars(self).items() if name in ("weighed", "p_claim")})
+        vars(other).update(weighed=self.weighed, **{name: value for name, value in vars(self).items() if name == "p_claim"})
         return other
 
     @cached_property

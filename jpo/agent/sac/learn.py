@@ -7,7 +7,7 @@ the work is counted in updates per run; a time budget only decides how many runs
 The critics begin as the belief rule's score: one unit carries it through all layers, the others add to it what they learn. Where
 jobs ran on the installation before, it is the score under the belief that they bend. So a policy is the rule at first, departs
 from it where those jobs say so, and learns where that pays (residual policy learning: Silver et al., 2018; Johannink et al.,
-ICRA 2019). When the forecasts show that the world has changed, the agent begins anew (see change_detection.py).
+ICRA 2019). When the forecasts of a workload show that its world has changed, what it taught is forgotten (change_detection.py).
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class AgentState:
         real, simulated: replays of transitions; forks: of forks.
         rng: draws batches and simulated jobs.
         progress: by workload.
-        chart: of the real runs' forecast errors since the agent began.
-        resets: how often it began anew because the world had changed.
+        charts: of the forecast errors, by workload.
+        resets: how often the world of a workload had changed, or the agent began anew.
     """
 
     learners: list[Learner]
@@ -84,7 +84,7 @@ class AgentState:
     forks: ForkReplay
     rng: np.random.Generator
     progress: dict[str, WorkloadProgress] = field(default_factory=dict)
-    chart: Chart = field(default_factory=Chart)
+    charts: dict[str, Chart] = field(default_factory=dict)
     resets: int = 0
 
     @property
@@ -124,8 +124,9 @@ def learn(
         transitions: runs not learnt before, oldest first; None for one that teaches nothing.
         workload: which the runs are of.
         out_of_time: asked before each run; True leaves the rest for the next time.
-        start: what the agent begins anew from when the world has changed; None = the belief rule.
-        begin_anew: before which runs it does; None = before those whose forecast errors say that the world has changed.
+        start: what the agent begins anew from; None = the belief rule.
+        begin_anew: before which runs it does; None: never. What the workload taught is forgotten where its forecast errors say
+            that the world has changed.
 
     Returns:
         Number of runs taken in.
@@ -135,7 +136,10 @@ def learn(
         if out_of_time():
             break
         if transition is not None:
-            _watch(state, transition, start, reset)
+            if reset is None:
+                _watch(state, transition, workload)
+            elif reset:
+                _begin_anew(state, start)
             state.real.add([transition], workload)
             take_in(state, practise(policy_of(state), state.rng))
             improve(state, UPDATES_PER_RUN)
@@ -164,14 +168,22 @@ def policy_of(state: AgentState) -> Policy:
     return Policy(members, released=(), card={})
 
 
-def _watch(state: AgentState, transition: Transition, start: Policy | None, reset: bool | None) -> None:
-    """Note the run's forecast error; on the alarm, or as told, forget the runs of the old world and what was learnt from them."""
-    state.chart = state.chart.after(transition.miss)
-    if state.chart.alarm if reset is None else reset:
+def _watch(state: AgentState, transition: Transition, workload: str) -> None:
+    """Note the run's forecast error; on the alarm forget this workload's runs of the old world. For other workloads nothing changes:
+    what they taught, and the networks, stay."""
+    chart = state.charts.get(workload, Chart()).after(transition.miss)
+    state.charts[workload] = Chart() if chart.alarm else chart
+    if chart.alarm:
         state.resets += 1
-        state.chart = Chart()
-        state.learners = _begin(state.resets, start, len(state.learners))
-        state.real = ReplayBuffer(state.real.capacity)
+        state.real.forget(workload)
+
+
+def _begin_anew(state: AgentState, start: Policy | None) -> None:
+    """Forget all real runs, and what was learnt."""
+    state.resets += 1
+    state.charts.clear()
+    state.learners = _begin(state.resets, start, len(state.learners))
+    state.real = ReplayBuffer(state.real.capacity)
 
 
 def _mixed(state: AgentState, n: int) -> Batch | None:
