@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 Explore = Literal["off", "safe", "on"]
-PATIENCE = 5
+PATIENCE = 2
 """Equal answers after which a job stands still, and one trial is run although its chance is below `min_confidence`."""
 NEARLY_MOST = 0.8
 """Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
@@ -110,15 +110,19 @@ class Problem:
             tolerance=self.quality_floor,
         )
 
-    @property
+    @cached_property
     def sure(self) -> Bools:
-        """Rows with enough confidence to be written under `explore` "safe", shape (K,); today's is not written."""
+        """Rows with enough confidence to be written under `explore` "safe", shape (K,); today's is not written.
+
+        Where today's values only ever failed, going back to any that ended well is no gamble; where they may not stay, going to
+        the best of these.
+        """
         if self.min_confidence <= 0:
             return np.ones(len(self.candidates.values), dtype=np.bool_)
-        known_well = self.belief.runs > 0
-        if self.belief.failures[self.candidates.current] and not self.belief.runs[self.candidates.current]:
-            return np.asarray((self.p_claim >= self.min_confidence) | known_well)
-        return np.asarray((self.p_claim >= self.min_confidence) | self._is(self.candidates.current))
+        now, confident = self.candidates.current, self.p_claim >= self.min_confidence
+        if self.belief.failures[now] and not self.belief.runs[now]:
+            return np.asarray(confident | (self.belief.runs > 0))
+        return np.asarray(confident | self._is(now if self._may_stay else self.acquisition.incumbent))
 
     @property
     def exploring(self) -> bool:
@@ -146,7 +150,9 @@ class Problem:
         """Rows that were not run yet: where trials were asked for, not what is likely to fail; else what is safe to try."""
         rows = self.open_rows & ~self.belief.tried
         if not (self.exploration_runs_left or self.explore == "on"):
-            return np.asarray(rows & (self.p_claim >= min(EVEN, self.min_confidence)))
+            score = self.acquisition.score
+            worth_it = score < score[self.acquisition.incumbent]
+            return np.asarray(rows & worth_it & (self.p_claim >= min(EVEN, self.min_confidence)))
         likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)
 
@@ -192,9 +198,24 @@ def may_try(problem: Problem) -> Bools:
     safe[[problem.candidates.current, problem.acquisition.incumbent]] = True
     allowed: Bools = rows & safe & problem.sure
     if allowed.any():
-        return allowed
+        return cheap_trials_first(problem, allowed) if problem.min_confidence > 0 else allowed
     rows = rows if rows.any() else problem.candidates.admissible
     return np.asarray(rows & (risk <= risk.min(where=rows, initial=1.0)))
+
+
+def cheap_trials_first(problem: Problem, allowed: Bools) -> Bools:
+    """The allowed rows without more GPUs than ever, shape (K,), while no other batch size or rate was ever run and one is
+    worth it: what these do is found out for less, and a night on slow links costs several."""
+    candidates, tried = problem.candidates, problem.belief.tried
+    if "gpus" not in candidates.names:
+        return allowed
+    score, gpus = problem.acquisition.score, candidates.values[:, candidates.names.index("gpus")]
+    learning = [at for at, name in enumerate(candidates.names) if name in ("batch_size", "learning_rate")]
+    varied = len(np.unique(candidates.values[tried][:, learning], axis=0)) > 1
+    more = ~tried & (gpus > gpus[tried].max(initial=gpus[candidates.current]))
+    other = (candidates.values[:, learning] != candidates.values[candidates.current, learning]).any(axis=1)
+    cheap = allowed & ~tried & ~more & other & (score < score[problem.acquisition.incumbent])
+    return np.asarray(allowed & ~more if cheap.any() and not varied else allowed)
 
 
 def known_best(problem: Problem) -> int:

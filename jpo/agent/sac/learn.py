@@ -169,7 +169,7 @@ def policy_of(state: AgentState) -> Policy:
 
 
 def _watch(state: AgentState, transition: Transition, workload: str) -> None:
-    """Note the run's forecast error; on the alarm forget this workload's runs of the old world. For other workloads nothing changes:
+    """Note the forecast error; on the alarm forget this workload's runs of the old world. For other workloads nothing changes:
     what they taught, and the networks, stay."""
     chart = state.charts.get(workload, Chart()).after(transition.miss)
     state.charts[workload] = Chart() if chart.alarm else chart

@@ -92,7 +92,8 @@ def p_claim(
         good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:
         loss = log_loss_of(belief, candidates, reference)
-        good &= widened(loss, belief.weights, loss_interval_factor) <= math.log1p(tolerance) + 1e-12
+        kept = widened(loss, belief.weights, loss_interval_factor) <= math.log1p(tolerance) + 1e-12
+        good &= kept | ~belief.tried  # a trial's loss has been judged by the floor (holds.py), and costs in the objective
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)
 
 

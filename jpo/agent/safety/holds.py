@@ -93,8 +93,11 @@ def held(holds: Iterable[Hold], *, lasting: bool = False) -> Bools | np.bool_:
 
 LOSS_RISK = 0.2
 """Chance of a validation loss below the floor from which a value is not written."""
-LOST = 0.5
-"""Today's values are given up for their loss when it is likelier below the floor than not."""
+MUCH = 5.0
+"""A trial must be likelier than not to keep the floor, and risk no more than LOSS_RISK of a loss this many times farther below:
+what one run will show, no belief knows, and a floor that forbids what was never run forbids learning."""
+LIKELIER = 0.5
+"""Today's values are given up for their loss, and a trial is not run, when it is likelier below the floor than not."""
 
 
 def of_loss(
@@ -108,17 +111,20 @@ def of_loss(
 ) -> tuple[Hold, ...]:
     """The quality floor: what is likely to end with a validation loss worse than the reference's by more than `floor`.
 
-    Nothing is held where there is no floor, or no loss was ever measured.
+    What was never run must be likelier than not to keep it, and a much worse loss unlikely. Nothing is held where there is no
+    floor, or no loss was ever measured.
 
     Args:
-        trial_risk: the chance from which something that was never run is held; what was run, from LOSS_RISK.
+        trial_risk: the chance of a much worse loss from which something that was never run is held.
     """
     if floor is None or belief.val_loss is None:
         return ()
     now = candidates.current
     base = now if reference is None else reference
-    risk = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
-    rows = risk > np.where(np.arange(len(risk)) == now, LOST, np.where(belief.tried, LOSS_RISK, trial_risk))
+    below = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
+    much_below = p_loss_worse(belief, candidates, base, MUCH * floor, loss_interval_factor)
+    rows = np.where(belief.tried, below > LOSS_RISK, (below > LIKELIER) | (much_below > trial_risk))
+    rows[now] = below[now] > LIKELIER
     rows[base] = False
-    words = f"ends with a validation loss more than {floor:.3g} worse with a chance above {trial_risk:.0%}"
+    words = f"is likely to end with a validation loss more than {floor:.3g} worse"
     return (Hold(rows, words, "JPO-I623"),)
