@@ -11,7 +11,7 @@ ICRA 2019). When the forecasts show that the world has changed, the agent begins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ import torch
 from jpo.agent.change_detection import Chart
 from jpo.agent.policy import SCORE, Policy
 from jpo.agent.sac.candidate_set import Learner, new_learner, update, with_optimiser
-from jpo.agent.sac.fork_replay import Fork, ForkReplay
+from jpo.agent.sac.fork_replay import ForkReplay, Practice
 from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
 from jpo.agent.state import BOUND
 
@@ -34,14 +34,6 @@ BATCH, FORKS = 64, 64
 REAL_BEFORE_HALF = 16
 """Fewer real transitions than this are shown in proportion, or the networks would learn them by heart."""
 UPDATES_PER_RUN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Practice:
-    """What simulated jobs taught next to a real run: transitions, and forks."""
-
-    transitions: Sequence[Transition]
-    forks: Sequence[Fork]
 
 
 Practise = Callable[[Policy, np.random.Generator], Practice]
