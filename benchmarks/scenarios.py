@@ -1,8 +1,9 @@
-"""Value of SAC: the shipped policy against the belief rule, on jobs that change.
+"""Value of SAC: the shipped policy against the belief rule, on jobs that change and on installations unlike the simulator's.
 
-Each scenario (jpo/learning/scenarios.py) is played on fresh simulated jobs, the same for all. A figure is the mean cost per run
-in multiples of the optimum's under the conditions of that run; a ratio below 1 is better than the belief rule, which knows the
-present preference and prices, and how many runs follow, if anybody does. Needs no torch unless alternatives are to be trained.
+Each situation of the release test (jpo/learning/release.py) is played on fresh simulated jobs, the same for all and with the same
+luck. A figure is the mean cost per run in multiples of the optimum's under the conditions of that run; a ratio below 1 is better
+than the belief rule, which knows the present preference and prices, and how many runs follow, if anybody does. Needs no torch
+unless alternatives are to be trained.
 
     python benchmarks/scenarios.py [--jobs 200] [--policy FILE] [--compare] [--practice 300] [--quick] [--json]
 
@@ -16,8 +17,8 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -28,25 +29,44 @@ sys.path.insert(0, str(ROOT))
 
 from jpo.agent.policy import SHIPPED, Policy, load_policy  # noqa: E402
 from jpo.agent.sac.mc_dropout import uncertainty  # noqa: E402
-from jpo.learning.job import DOMAINS  # noqa: E402
-from jpo.learning.practice import Choose, DecisionPoint, by_belief_rule, by_policy, mean_cost, practise_with  # noqa: E402
-from jpo.learning.release import Release, compare  # noqa: E402
+from jpo.learning.forks import practise_with  # noqa: E402
+from jpo.learning.job import Job  # noqa: E402
+from jpo.learning.practice import Choose, DecisionPoint, by_belief_rule, by_policy, mean_cost, play  # noqa: E402
+from jpo.learning.release import SITUATIONS, PlayedJob, Release, compare, job_in  # noqa: E402
 from jpo.records import NAMED_PREFERENCES  # noqa: E402
 
 SEED = 400_000_000
 """Jobs are drawn from here on, far from those of practice and release tests."""
 QUICK_JOBS = 2
 TEMPERAMENTS = ("time", "cost", "balanced")
+UPDATES_PER_JOB = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One contestant on the jobs of a situation.
+
+    Attributes:
+        mean, rule: mean cost per run, its own and the belief rule's, in multiples of the optimum's.
+        against_rule: job by job.
+    """
+
+    mean: float
+    rule: float
+    against_rule: Release
+
+    def figures(self) -> dict[str, float]:
+        return {"mean": self.mean, "rule": self.rule, **asdict(self.against_rule)}
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="SAC and its alternatives against the belief rule, by scenario.")
-    parser.add_argument("--jobs", type=int, default=200, help="fresh jobs per scenario (default: 200)")
+    parser = argparse.ArgumentParser(description="SAC and its alternatives against the belief rule, by situation.")
+    parser.add_argument("--jobs", type=int, default=200, help="fresh jobs per situation (default: 200)")
     parser.add_argument("--policy", type=Path, default=SHIPPED, help="policy file (default: the shipped one)")
     parser.add_argument("--compare", action="store_true", help="train and play the alternatives too (needs torch)")
     parser.add_argument("--practice", type=int, default=300, help="practice jobs of each alternative (default: 300)")
     parser.add_argument(
-        "--quick", action="store_true", help=f"{QUICK_JOBS} jobs per scenario, 2 practice jobs: does it run at all?"
+        "--quick", action="store_true", help=f"{QUICK_JOBS} jobs per situation, 2 practice jobs: does it run at all?"
     )
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
     options = parser.parse_args(argv)
@@ -54,25 +74,37 @@ def main(argv: list[str]) -> int:
     policy = load_policy(options.policy)
     chosen = contestants(policy)
     chosen |= alternatives(policy, practice) if options.compare else {}
-    results = {context: measure(context, chosen, jobs) for context in DOMAINS}
+    results = {situation: measure(situation, chosen, jobs) for situation in SITUATIONS}
     if options.json:
-        print(json.dumps({name: {who: asdict(result) for who, result in row.items()} for name, row in results.items()}))
+        print(json.dumps({name: {who: standing.figures() for who, standing in row.items()} for name, row in results.items()}))
     else:
-        print(table(results, policy, len(chosen) - 1 - len(policy.members), practice))
+        print(table(results, len(chosen) - 1 - len(policy.members), practice))
     return 0
 
 
 def contestants(policy: Policy) -> dict[str, Choose]:
     """The policy as shipped, and each of its members alone."""
-    members = {f"seed {i}": Policy(weights, (), {}) for i, weights in enumerate(policy.members)}
+    members = {f"seed {i}": Policy((weights,), (), {}) for i, weights in enumerate(policy.members)}
     return {"SAC": partial(by_policy, policy), **{name: partial(by_policy, member) for name, member in members.items()}}
 
 
-def measure(context: str, chosen: Mapping[str, Choose], jobs: int) -> dict[str, Release]:
+def measure(situation: str, chosen: Mapping[str, Choose], jobs: int) -> dict[str, Standing]:
     """Each contestant against the belief rule on the same jobs."""
-    seeds = range(SEED, SEED + jobs)
-    rule = [mean_cost(seed, context, by_belief_rule) for seed in seeds]
-    return {who: compare([mean_cost(seed, context, choose) for seed in seeds], rule) for who, choose in chosen.items()}
+    fresh = [job_in(situation, seed) for seed in range(SEED, SEED + jobs)]
+    rule = [costs(job, by_belief_rule) for job in fresh]
+    return {who: standing([costs(job, choose) for job in fresh], rule) for who, choose in chosen.items()}
+
+
+def costs(job: Job, choose: Choose) -> tuple[float, float]:
+    """Mean cost per run of a job, in optima and in multiples of never changing."""
+    own = job.copy()
+    play(own, choose)
+    return mean_cost(own), float(np.mean(own.against_keeping))
+
+
+def standing(own: Sequence[tuple[float, float]], rule: Sequence[tuple[float, float]]) -> Standing:
+    pairs = [PlayedJob("", mine, its, kept, its_kept) for (mine, kept), (its, its_kept) in zip(own, rule, strict=True)]
+    return Standing(statistics.fmean(one for one, _ in own), statistics.fmean(one for one, _ in rule), compare(pairs))
 
 
 def alternatives(policy: Policy, practice: int) -> dict[str, Choose]:
@@ -93,15 +125,19 @@ def alternatives(policy: Policy, practice: int) -> dict[str, Choose]:
 
 
 def trained(jobs: int, step: Callable[..., object], *, preference: str | None = None, resets: int = 0) -> Policy:
-    """A policy after so many practice jobs; `resets`: how often it forgets all but its replay, at equal intervals."""
-    from jpo.agent.sac.learn import new_agent, policy_of, practise
+    """A policy of one member after so many practice jobs; `resets`: how often it forgets all but its replays."""
+    from jpo.agent.sac.learn import BATCH, FORKS, new_agent, policy_of, take_in
 
     wanted = NAMED_PREFERENCES[preference] if preference else None
-    agent = new_agent(0, simulated_capacity=8_000)
+    agent = new_agent(0, members=1, simulated_capacity=8_000, fork_capacity=40_000)
     for part in range(resets + 1):
         if part:
-            agent.learner = new_agent(part).learner
-        practise(agent, partial(practise_with, preference=wanted), jobs=max(1, jobs // (resets + 1)), updates=4, step=step)
+            agent.learners = new_agent(part, members=1).learners
+        for _ in range(max(1, jobs // (resets + 1))):
+            take_in(agent, practise_with(policy_of(agent), agent.rng, preference=wanted))
+            for _ in range(UPDATES_PER_JOB):
+                forks = agent.forks.sample(FORKS, agent.rng) if agent.forks.size else None
+                step(agent.learners[0], agent.simulated.sample(BATCH, agent.rng), forks)
     return policy_of(agent)
 
 
@@ -118,12 +154,12 @@ def by_caution(policy: Policy, rng: np.random.Generator, point: DecisionPoint) -
     return int(point.observation.rows[np.argmax(np.where(point.observation.allowed, mean - deviation, -np.inf))])
 
 
-def table(results: Mapping[str, Mapping[str, Release]], policy: Policy, more: int, practice: int) -> str:
+def table(results: Mapping[str, Mapping[str, Standing]], more: int, practice: int) -> str:
     names = list(next(iter(results.values())))
     seeds = [name for name in names if name.startswith("seed ")]
     others = names[len(names) - more :] if more else []
-    head = ["scenario", "jobs", "belief rule", "SAC", "ratio", *seeds, "spread of seeds", "released", *others]
-    rows = [[f"**{name}**", *line(row, seeds, others, name in policy.released)] for name, row in results.items()]
+    head = ["situation", "jobs", "belief rule", "SAC", "ratio", *seeds, "spread of seeds", *others]
+    rows = [[f"**{name}**", *line(row, seeds, others)] for name, row in results.items()]
     better = [name for name, row in results.items() if clearly_better(row, seeds)]
     verdict = (
         f"Better than the rule by more than the spread of the seeds and two standard errors: {', '.join(better) or 'nowhere'}."
@@ -133,26 +169,25 @@ def table(results: Mapping[str, Mapping[str, Release]], policy: Policy, more: in
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), "", verdict, *trained_on])
 
 
-def line(row: Mapping[str, Release], seeds: list[str], others: list[str], released: bool) -> list[str]:
+def line(row: Mapping[str, Standing], seeds: list[str], others: list[str]) -> list[str]:
     sac = row["SAC"]
-    alone = [f"{row[name].ratio:.3f}" for name in seeds]
-    others_ratios = [f"{row[name].ratio:.3f} ± {row[name].standard_error:.3f}" for name in others]
-    figures = [
-        str(sac.jobs),
-        f"{sac.rule:.3f}",
-        f"{sac.policy:.3f}",
-        f"{sac.ratio:.4f} ± {sac.standard_error:.4f}",
-    ]
-    return [*figures, *alone, f"{spread(row, seeds):.3f}", "yes" if released else "no", *others_ratios]
+    alone = [f"{row[name].against_rule.ratio:.3f}" for name in seeds]
+    others_ratios = [ratio(row[name].against_rule) for name in others]
+    figures = [str(sac.against_rule.jobs), f"{sac.rule:.3f}", f"{sac.mean:.3f}", ratio(sac.against_rule)]
+    return [*figures, *alone, f"{spread(row, seeds):.3f}", *others_ratios]
 
 
-def spread(row: Mapping[str, Release], seeds: list[str]) -> float:
+def ratio(result: Release) -> str:
+    return f"{result.ratio:.3f} ± {result.standard_error:.3f}"
+
+
+def spread(row: Mapping[str, Standing], seeds: list[str]) -> float:
     """Standard deviation of the members' ratios."""
-    return statistics.stdev(row[name].ratio for name in seeds) if len(seeds) > 1 else 0.0
+    return statistics.stdev(row[name].against_rule.ratio for name in seeds) if len(seeds) > 1 else 0.0
 
 
-def clearly_better(row: Mapping[str, Release], seeds: list[str]) -> bool:
-    sac = row["SAC"]
+def clearly_better(row: Mapping[str, Standing], seeds: list[str]) -> bool:
+    sac = row["SAC"].against_rule
     return 1 - sac.ratio > max(spread(row, seeds), 2 * sac.standard_error)
 
 

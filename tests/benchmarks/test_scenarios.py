@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.learning.job import DOMAINS
+from jpo.learning.release import SITUATIONS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "scenarios.py"
 
@@ -16,9 +16,9 @@ def answer(*options):
     return run.stdout
 
 
-def test_the_table_has_a_row_for_every_scenario_and_a_verdict():
+def test_the_table_has_a_row_for_every_situation_and_a_verdict():
     out = answer()
-    assert [row.split("**")[1] for row in out.splitlines() if row.startswith("| **")] == list(DOMAINS)
+    assert [row.split("**")[1] for row in out.splitlines() if row.startswith("| **")] == list(SITUATIONS)
     assert "Better than the rule by more than the spread" in out
     assert len({row.count("|") for row in out.splitlines() if row.startswith("|")}) == 1
 
