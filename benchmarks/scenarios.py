@@ -32,7 +32,7 @@ from jpo.agent.sac.mc_dropout import uncertainty  # noqa: E402
 from jpo.learning.forks import practise_with  # noqa: E402
 from jpo.learning.job import Job  # noqa: E402
 from jpo.learning.practice import Choose, DecisionPoint, by_belief_rule, by_policy, mean_cost, play  # noqa: E402
-from jpo.learning.release import SITUATIONS, PlayedJob, Release, compare, job_in  # noqa: E402
+from jpo.learning.release import SITUATIONS, PairedJob, Release, compare, job_in  # noqa: E402
 from jpo.records import NAMED_PREFERENCES  # noqa: E402
 
 SEED = 400_000_000
@@ -103,7 +103,7 @@ def costs(job: Job, choose: Choose) -> tuple[float, float]:
 
 
 def standing(own: Sequence[tuple[float, float]], rule: Sequence[tuple[float, float]]) -> Standing:
-    pairs = [PlayedJob("", mine, its, kept, its_kept) for (mine, kept), (its, its_kept) in zip(own, rule, strict=True)]
+    pairs = [PairedJob("", mine, its, kept, its_kept) for (mine, kept), (its, its_kept) in zip(own, rule, strict=True)]
     return Standing(statistics.fmean(one for one, _ in own), statistics.fmean(one for one, _ in rule), compare(pairs))
 
 

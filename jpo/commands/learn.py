@@ -7,7 +7,6 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.learning import continual
-from jpo.learning.continual import Lesson
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
 from jpo.learning.release import Release, ReleaseTest, release_if_passed
@@ -15,6 +14,7 @@ from jpo.project.collect import OTHER_RUNS
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
+from jpo.records import Known
 from jpo.wording.numbers import percent_in_words, times
 
 
@@ -25,9 +25,8 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         runs = store.runs_of(identity)
         request = request_of(job, runs)
         others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
-        residuals = residuals_here(store, identity, (*others, *runs), learn=True)
-        lesson = Lesson(identity, runs, request, residuals)
-        learnt = continual.catch_up(store, lesson, seed=seed, now=now, budget_seconds=budget)
+        known = Known(runs, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
+        learnt = continual.catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=budget)
         lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         lines += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.learning import continual
-from jpo.learning.continual import Lesson
 from jpo.learning.installation import residuals_here
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
@@ -71,6 +70,5 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
         return known
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
-    lesson = Lesson(identity, known.runs, lasting, known.residuals)
-    codes = continual.keep_up(store, lesson, seconds=seconds, now=job.now, seed=options.seed)
+    codes = continual.keep_up(store, identity, known, lasting, seconds=seconds, now=job.now, seed=options.seed)
     return replace(known, codes=(*known.codes, *codes))

@@ -22,7 +22,7 @@ from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.forks import practise_here
 from jpo.learning.prequential import with_record
 from jpo.optimizer.request import Request
-from jpo.records import Identity, Residuals, Run
+from jpo.records import Identity, Known, Run
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
@@ -32,20 +32,6 @@ AGENT, POLICY = "agent", "policy"
 """Names under which the store keeps what learns, and what was tested last."""
 CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 """Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Lesson:
-    """What one workload has to teach: its runs, oldest first, and what its user wants of them.
-
-    Attributes:
-        residuals: of the jobs of this installation, on whose like the agent practises; None: on simulated jobs as they are.
-    """
-
-    identity: Identity
-    runs: Sequence[Run]
-    request: Request
-    residuals: Residuals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +70,24 @@ def need_torch() -> None:
         raise UsageError("learning", "torch is not installed", 'pip install "jpo[learn]"', code="JPO-E604")
 
 
-def keep_up(store: Store, lesson: Lesson, *, seconds: float, now: float, seed: int) -> tuple[str, ...]:
+def keep_up(
+    store: Store,
+    identity: Identity,
+    known: Known,
+    request: Request,
+    *,
+    seconds: float,
+    now: float,
+    seed: int,
+) -> tuple[str, ...]:
     """Learning inside `jpo suggest`: of what is new, if anything is, torch is there and the user left time for it.
 
     Returns:
         JPO-W605 for the report if the agent could not be read or saved; else nothing.
     """
     try:
-        if seconds > 0 and find_spec("torch") is not None and waiting(store, lesson) > 0:
-            catch_up(store, lesson, seed=seed, now=now, budget_seconds=seconds)
+        if seconds > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, request) > 0:
+            catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=seconds)
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
@@ -100,23 +95,33 @@ def keep_up(store: Store, lesson: Lesson, *, seconds: float, now: float, seed: i
     return ()
 
 
-def waiting(store: Store, lesson: Lesson) -> int:
+def waiting(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
     """Number of runs of this workload that the agent has not taken in yet; imports no torch."""
     saved = store.load_agent(AGENT)
     progress = header_of(saved[0]).get("progress") if saved else None
-    learnt, history = progress.get(str(lesson.identity), (0, "")) if isinstance(progress, dict) else (0, "")
-    if history != fingerprint(lesson.runs, lesson.request, learnt):
+    learnt, history = progress.get(str(identity), (0, "")) if isinstance(progress, dict) else (0, "")
+    if history != fingerprint(runs, request, learnt):
         learnt = 0
-    return max(0, len(learnable(lesson.runs)) - 1 - learnt)
+    return max(0, len(learnable(runs)) - 1 - learnt)
 
 
-def catch_up(store: Store, lesson: Lesson, *, seed: int, now: float, budget_seconds: float | None) -> Learnt:
+def catch_up(
+    store: Store,
+    identity: Identity,
+    known: Known,
+    request: Request,
+    *,
+    seed: int,
+    now: float,
+    budget_seconds: float | None,
+) -> Learnt:
     """Take in the runs of a workload that are new to the agent, oldest first, until the budget is used up; save it, on record.
 
     What it learnt of this workload from a history which is no longer on record in that order, or under another preference, is
     forgotten and learnt anew.
 
     Args:
+        known: the workload's runs, and the residuals of the other jobs here, on whose like it practises.
         budget_seconds: None: networks begin anew, and take as long as it takes.
 
     Raises:
@@ -124,12 +129,12 @@ def catch_up(store: Store, lesson: Lesson, *, seed: int, now: float, budget_seco
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
     need_torch()
+    runs, residuals = known.runs, known.residuals
     import torch
 
     from jpo.agent.sac.checkpoint import save_checkpoint
     from jpo.agent.sac.learn import WorkloadProgress, learn
 
-    identity, runs, request = lesson.identity, lesson.runs, lesson.request
     rebuild = budget_seconds is None
     seconds = float("inf") if budget_seconds is None else budget_seconds
     deadline = time.monotonic() + seconds  # importing torch takes seconds on a busy machine
@@ -141,8 +146,8 @@ def catch_up(store: Store, lesson: Lesson, *, seed: int, now: float, budget_seco
         agent.real.forget(name)
         progress = WorkloadProgress()
     after_suggestions = followers(store, store.recorded_runs(identity))
-    new = transitions(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=lesson.residuals)
-    practise = partial(practise_here, lesson.residuals)
+    new = transitions(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
+    practise = partial(practise_here, residuals)
     taken = learn(agent, new, practise, workload=name, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
     done = progress.runs + taken
     agent.progress[name] = WorkloadProgress(done, fingerprint(runs, request, done))

@@ -91,7 +91,7 @@ class ReleaseTest:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedJob:
+class PairedJob:
     """One job played by both: mean costs in optima, and in multiples of never changing."""
 
     situation: str
@@ -101,7 +101,7 @@ class PlayedJob:
     rule_kept: float
 
 
-def compare(played: Sequence[PlayedJob]) -> Release:
+def compare(played: Sequence[PairedJob]) -> Release:
     """Judge jobs that both have played; two or more."""
     assert len(played) > 1
     logs = np.log([job.policy / job.rule for job in played])
@@ -109,7 +109,7 @@ def compare(played: Sequence[PlayedJob]) -> Release:
     return Release(len(played), float(np.exp(logs.mean())), float(logs.std(ddof=1) / math.sqrt(len(logs))), harm, rule_harm)
 
 
-def _kept(job: PlayedJob) -> tuple[float, float]:
+def _kept(job: PairedJob) -> tuple[float, float]:
     return job.policy_kept, job.rule_kept
 
 
@@ -131,12 +131,12 @@ def job_in(situation: str, seed: int) -> Job:
     return new_job(rng, situation, residuals=earlier_jobs(installation, int(rng.integers(0, MOST_JOBS)), rng))
 
 
-def played_by_both(policy: Policy, seed: int) -> PlayedJob:
+def played_by_both(policy: Policy, seed: int) -> PairedJob:
     """Play the job of a seed with the policy and with the belief rule."""
     situation, job = test_job(seed)
     other = job.copy()
     figures = [_figures(job, partial(by_policy, policy)), _figures(other, by_belief_rule)]
-    return PlayedJob(situation, figures[0][0], figures[1][0], figures[0][1], figures[1][1])
+    return PairedJob(situation, figures[0][0], figures[1][0], figures[0][1], figures[1][1])
 
 
 def _figures(job: Job, choose: Choose) -> tuple[float, float]:
@@ -146,7 +146,7 @@ def _figures(job: Job, choose: Choose) -> tuple[float, float]:
 
 def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) -> ReleaseTest:
     """Play the jobs of the seeds, one by one, until it is clear whether the policy passes."""
-    played: list[PlayedJob] = []
+    played: list[PairedJob] = []
     for seed in track(seeds, "release test"):
         played.append(played_by_both(policy, seed))
         if len(played) % max(2, len(seeds) // LOOKS) == 0 and len(played) >= 2 * len(SITUATIONS):

@@ -13,8 +13,8 @@ from jpo.agent.policy import load_policy, save_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
-from jpo.learning.continual import AGENT, POLICY, Learnt, Lesson, catch_up, keep_up, policy_for, progress_of, untested, waiting
-from jpo.records import Identity, RunStatus
+from jpo.learning.continual import AGENT, POLICY, Learnt, catch_up, keep_up, policy_for, progress_of, untested, waiting
+from jpo.records import Identity, Known, RunStatus
 from tests.learning.test_experience import REQUEST, RUNS, a_run
 
 JOB = Identity("d", "m", "f")
@@ -30,7 +30,7 @@ def store() -> Iterator[Store]:
 
 def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0, job: Identity = JOB) -> Learnt:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    return catch_up(store, Lesson(job, runs, REQUEST), seed=0, now=1.0, budget_seconds=budget)
+    return catch_up(store, job, Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=budget)
 
 
 def forgetful(store: Store) -> tuple[int, dict[str, int]]:
@@ -45,10 +45,10 @@ def forgetful(store: Store) -> tuple[int, dict[str, int]]:
 
 def test_two_workloads_learn_into_one_agent(store: Store) -> None:
     assert learnt(store) == Learnt(runs=2, runs_in_all=2, updates=16, left=0, resets=0)
-    assert waiting(store, Lesson(OTHER, THEIRS, REQUEST)) == 2
+    assert waiting(store, OTHER, THEIRS, REQUEST) == 2
     assert learnt(store, THEIRS, job=OTHER) == Learnt(runs=2, runs_in_all=4, updates=32, left=0, resets=0)
     assert forgetful(store) == (4, {str(JOB): 2, str(OTHER): 2})
-    assert waiting(store, Lesson(JOB, RUNS, REQUEST)) == waiting(store, Lesson(OTHER, THEIRS, REQUEST)) == 0
+    assert waiting(store, JOB, RUNS, REQUEST) == waiting(store, OTHER, THEIRS, REQUEST) == 0
 
 
 def test_a_changed_history_forgets_the_transitions_of_its_workload_alone(store: Store) -> None:
@@ -57,7 +57,7 @@ def test_a_changed_history_forgets_the_transitions_of_its_workload_alone(store: 
     late = [*RUNS[:2], a_run(9, 90.0, batch_size=32.0), *RUNS[2:]]
     assert learnt(store, late) == Learnt(runs=3, runs_in_all=5, updates=56, left=0, resets=0)
     assert forgetful(store) == (5, {str(JOB): 3, str(OTHER): 2})
-    assert waiting(store, Lesson(OTHER, THEIRS, REQUEST)) == 0
+    assert waiting(store, OTHER, THEIRS, REQUEST) == 0
 
 
 def test_learning_a_workload_in_two_rounds_is_learning_it_in_one(store: Store) -> None:
@@ -73,19 +73,19 @@ def test_learning_a_workload_in_two_rounds_is_learning_it_in_one(store: Store) -
 
 
 def test_all_runs_after_the_reference_wait_until_they_are_taken_in(store: Store) -> None:
-    assert waiting(store, Lesson(JOB, RUNS[:1], REQUEST)) == 0, "nothing ended well, so there is no reference"
-    assert waiting(store, Lesson(JOB, RUNS[:2], REQUEST)) == 0, "the reference itself teaches nothing"
-    assert waiting(store, Lesson(JOB, RUNS, REQUEST)) == 2
+    assert waiting(store, JOB, RUNS[:1], REQUEST) == 0, "nothing ended well, so there is no reference"
+    assert waiting(store, JOB, RUNS[:2], REQUEST) == 0, "the reference itself teaches nothing"
+    assert waiting(store, JOB, RUNS, REQUEST) == 2
     learnt(store)
-    assert waiting(store, Lesson(JOB, RUNS, REQUEST)) == 0
-    assert waiting(store, Lesson(JOB, [*RUNS, a_run(4, 60.0)], REQUEST)) == 1
+    assert waiting(store, JOB, RUNS, REQUEST) == 0
+    assert waiting(store, JOB, [*RUNS, a_run(4, 60.0)], REQUEST) == 1
 
 
 def test_an_agent_that_learnt_from_another_history_waits_for_all_of_it(store: Store) -> None:
     learnt(store)
     late = [*RUNS[:2], a_run(1, 90.0, batch_size=32.0), *RUNS[2:]]
-    assert waiting(store, Lesson(JOB, late, REQUEST)) == 3
-    assert waiting(store, Lesson(JOB, RUNS, replace(REQUEST, targets={"time_max": 60.0}))) == 2
+    assert waiting(store, JOB, late, REQUEST) == 3
+    assert waiting(store, JOB, RUNS, replace(REQUEST, targets={"time_max": 60.0})) == 2
 
 
 def test_new_runs_are_taken_in_once_and_put_on_record(store: Store) -> None:
@@ -107,31 +107,31 @@ def test_a_rebuilt_agent_is_the_same_agent(store: Store) -> None:
 
 
 def test_without_time_nothing_is_learnt_and_the_saved_agent_is_not_even_read(store: Store) -> None:
-    assert keep_up(store, Lesson(JOB, RUNS, REQUEST), seconds=0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=0, now=1.0, seed=0) == ()
     assert store.load_agent(AGENT) is None
     store.save_agent(AGENT, b"no agent", expected_version=0)
-    assert keep_up(store, Lesson(JOB, RUNS, REQUEST), seconds=0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=0, now=1.0, seed=0) == ()
 
 
 def test_without_torch_a_suggestion_learns_nothing_and_learning_names_the_remedy(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert keep_up(store, Lesson(JOB, RUNS, REQUEST), seconds=60.0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ()
     with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
-        catch_up(store, Lesson(JOB, RUNS, REQUEST), seed=0, now=1.0, budget_seconds=60.0)
+        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
 
 
 def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    assert keep_up(store, Lesson(JOB, RUNS, REQUEST), seconds=60.0, now=1.0, seed=0) == ()
-    assert waiting(store, Lesson(JOB, RUNS, REQUEST)) == 0
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert waiting(store, JOB, RUNS, REQUEST) == 0
 
 
 def test_a_saved_agent_that_cannot_be_read_is_a_warning_for_a_suggestion_and_an_error_for_learning(store: Store) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     store.save_agent(AGENT, b"no agent", expected_version=0)
-    assert keep_up(store, Lesson(JOB, RUNS, REQUEST), seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
     with pytest.raises(StoreError) as caught:
         learnt(store)
     assert caught.value.code == "JPO-E601"

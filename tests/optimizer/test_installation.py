@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from jpo.agent.residuals import prior_moments
+from jpo.optimizer.candidates import collect
 from jpo.optimizer.installation import belief_here, residuals_of_runs, residuals_of_workloads, with_earlier_jobs
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.surrogate import surrogate_of
@@ -88,3 +89,22 @@ def test_the_problem_names_how_many_jobs_it_has_learnt_from_and_its_own_rule_sta
     assert taught.context.p_fails_here is not None
     assert taught.context.p_fails_here.shape == (len(surrogate.candidates.values),)
     np.testing.assert_array_equal(taught.acquisition.score, problem.acquisition.score)
+
+
+def failing(name: str) -> list[Run]:
+    """A job whose larger batches failed."""
+    ended = [a_run(0, 100.0), a_run(1, 90.0, batch_size=32.0)]
+    failed = [a_run(2 + at, 5.0, status=RunStatus.OOM_KILLED, batch_size=batch) for at, batch in enumerate((64.0, 128.0))]
+    return [replace(run, identity=Identity(name, "m", "f")) for run in (*ended, *failed)]
+
+
+def test_where_earlier_jobs_failed_the_next_is_believed_to_fail_and_not_where_it_runs() -> None:
+    runs = [a_run(1, 100.0), a_run(2, 101.0)]
+    candidates = collect(request(), runs)
+    residuals = residuals_of_workloads([run for name in "abcdef" for run in failing(name)])
+    assert residuals is not None
+    believed = belief_here(candidates, runs, residuals)
+    large = dict(zip(candidates.names, candidates.values.T, strict=True))["batch_size"] >= 64
+    assert believed.p_fail[large].mean() > 0.5
+    assert believed.p_fail[candidates.current] < 0.05
+    assert np.array_equal(believed.p_fail, belief_here(candidates, runs, residuals).p_fail)
