@@ -92,8 +92,9 @@ def test_jobs_of_an_installation_show_what_the_next_has_to_expect():
     jobs = [new_job(rng, "safe", installation=BATCH_LIMIT, residuals=residuals) for _ in range(20)]
     excess = np.concatenate([job.installation.excess for job in jobs])
     assert jobs[0].installation.jobs == len(set(residuals.job.tolist()))
-    worse = np.concatenate([job.truth.fails[0] & ~job.draws.fails.any(axis=0) for job in jobs])
-    assert excess[worse].mean() > excess[~worse].mean() + 0.2
+    fine = np.concatenate([job.draws.fails.mean(axis=0) < 0.1 for job in jobs])  # as simulated jobs have it
+    fails = np.concatenate([job.truth.fails[0] for job in jobs])
+    assert excess[fine & fails].mean() > excess[fine & ~fails].mean() + 0.2
 
 
 def test_the_bent_belief_is_nearer_to_the_truth_of_the_installation():
