@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -164,7 +164,8 @@ class Outcome:
     outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
     `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
     `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
-    it stayed below for 95% of its time.
+    it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs after the first quarter of the run, mostly
+    below 0, and `loss_slope_error` its standard error.
 
     Raises:
         ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
@@ -187,6 +188,8 @@ class Outcome:
     memory_p95_gib: float | None = None
     converged: bool | None = None
     stopped: bool | None = None
+    loss_slope: float | None = None
+    loss_slope_error: float | None = None
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -198,7 +201,7 @@ class Outcome:
                 continue
             if not math.isfinite(value):
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
-            if value < 0 and name not in ("train_loss", "val_loss"):
+            if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
                 raise ValueError(f"{name} = {value} is negative")
             if value > 1 and name in ("gpu_utilisation", "cpu_utilisation"):
                 raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
@@ -371,6 +374,13 @@ class Forecast:
     cpu_utilisation: Interval | None = None
 
 
+PolicyName = Literal["sac", "belief", "steering", "reinforce", "mc-dropout", "per-objective", "by-sla"]
+"""Policies that a user can name; "belief" is the belief rule, which needs no training."""
+POLICIES: tuple[PolicyName, ...] = get_args(PolicyName)
+TRAINED: tuple[PolicyName, ...] = tuple(name for name in POLICIES if name != "belief")
+DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Decision of the agent: one candidate, which may be the configuration of today ("keep").
@@ -380,8 +390,8 @@ class Decision:
         confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to
             be safe: it ends well, costs no more than a tenth more than today, keeps the validation loss. Any other change claims
             to be better than today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
-        decided_by: "sac", "belief", "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run
-            has ended well), "waiting" (for the last suggestion's outcome) or "no evidence".
+        decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
+            "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.
         codes: stable reason codes, e.g. "JPO-I602".
         step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
@@ -390,7 +400,7 @@ class Decision:
 
     choice: int
     confidence: float | None
-    decided_by: Literal["sac", "belief", "user", "rollback", "recovery", "waiting", "no evidence"]
+    decided_by: DecidedBy
     reasons: tuple[str, ...]
     codes: tuple[str, ...] = ()
     step: Literal["keep", "known", "halve", "try"] = "keep"
@@ -657,6 +667,8 @@ class Draws:
         log_throughput: samples per second, so that log_time + log_throughput is the work; None: not told apart.
     and of shape (J,):
         to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
+        loss_slope: d ln loss / d ln epochs after the first quarter of the current candidate's run, NaN where the job ends at a
+            target; None: not told.
     """
 
     log_time: Floats
@@ -666,6 +678,7 @@ class Draws:
     fails: Bools
     log_throughput: Floats | None = None
     to_target: Bools | None = None
+    loss_slope: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

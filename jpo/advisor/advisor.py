@@ -19,11 +19,11 @@ from typing import Literal
 
 import numpy as np
 
-from jpo.advisor.arguments import budget_of, identity_of, preference_of, seed_of, status_of, whole_number
+from jpo.advisor.arguments import budget_of, identity_of, policy_of, preference_of, seed_of, status_of, whole_number
 from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import Configuration, Space, numbered_space
 from jpo.agent.budget import BUDGET, BUDGET_RUNS
-from jpo.agent.policy import Policy, shipped_policy
+from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.errors import UsageError
 from jpo.forecast import predict
@@ -40,6 +40,7 @@ from jpo.records import (
     Identity,
     Known,
     Outcome,
+    PolicyName,
     Preference,
     Residuals,
     Run,
@@ -62,7 +63,7 @@ class NextConfiguration:
         forecast: what is expected of one run with them; None where no evidence supports a number.
         reasons: one sentence for each thing that decided it, most important first.
         confidence: probability, under the belief, that it is not worse than `current` by more than a tenth; None if unknown.
-        decided_by: "sac", "belief" or "no evidence" (then `parameters` is `current`: it gives the reference).
+        decided_by: "sac", "belief", another policy, or "no evidence" (then `parameters` is `current`: it gives the reference).
         codes: stable reason codes (docs/codes.md).
     """
 
@@ -91,7 +92,8 @@ class Advisor:
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
         history: runs told before this one, of this workload or of others, oldest first.
-        policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`; None: the belief rule decides.
+        policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`, or the name of one ([agent] in docs/guide.md;
+            "shipped" is "sac"); None: the belief rule decides.
         prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
 
     Raises:
@@ -113,7 +115,7 @@ class Advisor:
         horizon_runs: int | None = None,
         exploration_runs: int = 0,
         budget: float = BUDGET,
-        policy: Policy | Literal["shipped"] | None = "shipped",
+        policy: Policy | PolicyName | Literal["shipped"] | None = "shipped",
         prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
     ) -> None:
         self._space = numbered_space(space).knowing(current)
@@ -131,7 +133,7 @@ class Advisor:
         self._horizon_runs = None if horizon_runs is None else whole_number("horizon_runs", horizon_runs, at_least=1)
         self._exploration_runs = whole_number("exploration_runs", exploration_runs)
         self._budget = budget_of(budget)
-        self._policy = shipped_policy() if policy == "shipped" else policy
+        self._policy = policy_of(policy)
         self._prior = prior
         self._runs: list[Run] = []
         self._believable: tuple[Run, ...] | None = None

@@ -1,4 +1,4 @@
-"""Arguments of the library's callers, read into JPO's own records: preference, workload, seed and outcome."""
+"""Arguments of the library's callers, read into JPO's own records: preference, workload, policy, seed and outcome."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from operator import index
 from typing import SupportsFloat
 
+from jpo.agent.alternatives.named import as_shipped
+from jpo.agent.policy import Policy
 from jpo.errors import UsageError
-from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus
+from jpo.records import NAMED_PREFERENCES, POLICIES, Identity, Outcome, Preference, RunStatus
 
 
 def preference_of(given: object) -> Preference:
@@ -88,6 +90,21 @@ def budget_of(given: object) -> float:
     if isinstance(given, str) or not isinstance(given, SupportsFloat) or not 0 <= float(given) < math.inf:
         raise UsageError("budget", f"is {given!r:.80}", "give a number of runs, at least 0", code="JPO-E720")
     return float(given)
+
+
+def policy_of(given: object) -> Policy | None:
+    """Policy itself, or the one of that name as it came with JPO; None: the belief rule.
+
+    Raises:
+        UsageError: JPO-E720, an unknown name. StoreError: JPO-E601, JPO-E602, weights that cannot be used.
+    """
+    if given is None or isinstance(given, Policy):
+        return given
+    for name in POLICIES:
+        if given == name or (given == "shipped" and name == "sac"):
+            return as_shipped(name)
+    names = ", ".join(POLICIES)
+    raise UsageError("policy", f"{given!r:.80} is unknown", f"write {names}, or give a Policy", code="JPO-E720")
 
 
 def status_of(outcome: Outcome) -> RunStatus:

@@ -17,7 +17,8 @@ In the order of the story:
     harm.py                 whether the last change did harm and is to be undone
     reward.py               what a run was worth
     sealed.py               files that notice damage: policies and checkpoints
-    sac/                    learning (torch, imported only when called for), and alternatives for comparison
+    sac/                    learning (torch, imported only when called for)
+    alternatives/           policies which a user can name instead of SAC
     weights/                the shipped policy and its model card
 
 Nothing here knows how jobs are simulated or how a belief is formed: Candidates and Belief come in as values.

@@ -5,8 +5,9 @@
             today's configuration in 20 runs, and what earlier suggestions saved may be spent too
     on      anything admissible, while there is a budget
 
-A released policy decides, else the belief rule; the answer says who. The answer also names the step: "try" what the decider likes
-best; "halve" it, if that may cost too much and a smaller step towards it may not; "known", back to what was measured; "keep".
+A released policy decides, or the one the user named, else the belief rule; the answer says who. The answer also names the step:
+"try" what the decider likes best; "halve" it, if that may cost too much and a smaller step towards it may not; "known", back to
+what was measured; "keep".
 
 A smaller step is taken where the decider likes it best among what may be tried. To prefer it to a better candidate elsewhere was
 measured on 300 simulated jobs and the recorded ones to cost up to 0.5% and to prevent no harm. Nothing is drawn: the same
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from jpo.agent import reasons
-from jpo.agent.departure import of_sac
+from jpo.agent.departure import of_policy
 from jpo.agent.problem import Problem
 from jpo.agent.safety.claim import p_nothing_better
 from jpo.agent.state import observe
@@ -31,7 +32,7 @@ from jpo.records import Decision
 
 if TYPE_CHECKING:
     from jpo.agent.policy import Policy
-    from jpo.records import Bools, Floats
+    from jpo.records import Bools, Floats, PolicyName
 
 _NONE = 1e-9
 """Where a parameter is 0, as GPUs may be: far from any other value."""
@@ -41,7 +42,7 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     """Decision on the next configuration.
 
     Args:
-        policy: decides if it was released for this `explore` and the context; None = the belief rule.
+        policy: decides if it was released for this `explore` and the context, or the user named it; None = the belief rule.
         runs_finished: finished runs of this workload; without one that ended well the answer is keep.
 
     Returns:
@@ -50,7 +51,7 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     candidates, explore = problem.candidates, problem.explore
     if problem.belief.duration_seconds is None:
         return Decision(candidates.current, None, "no evidence", *reasons.without_evidence(runs_finished))
-    decided_by: Literal["sac", "belief"] = "belief"
+    decided_by: PolicyName = "belief"
     if explore != "off" and in_failure(problem):
         choice = way_back(problem)
         return Decision(
@@ -61,16 +62,16 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
             step_to(problem, choice, choice),
         )
     pick = partial(by_rule, problem)
-    if policy is not None and {explore, *problem.context.scenarios} <= set(policy.released):
-        decided_by, pick = "sac", partial(by_policy, problem, policy)
+    if policy is not None and policy.decides(explore, *problem.context.scenarios):
+        decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice = pick(problem.allowed)
     favourite = choice if problem.exploring or problem.only_measured else pick(candidates.admissible)
     if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
         favourite = choice
     step = step_to(problem, choice, favourite)
     sentences, codes = reasons.of_decision(problem, choice, favourite, step, by=decided_by)
-    if decided_by == "sac" and policy is not None:
-        for sentence, code in of_sac(problem, policy, problem.allowed, choice):
+    if policy is not None and decided_by == policy.name:
+        for sentence, code in of_policy(problem, policy, problem.allowed, choice):
             sentences, codes = (*sentences, sentence), (*codes, code)
     elif policy is not None and policy.withdrawn:
         sentences, codes = (*sentences, policy.withdrawn), (*codes, "JPO-W633")

@@ -48,12 +48,16 @@ def runs_saved(problem: Problem, policy: Policy, allowed: Bools, choice: int) ->
     return float(policy.savings(seen.features, seen.allowed).mean(axis=0)[seen.index(choice)])
 
 
-def of_sac(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[tuple[str, str]]:
-    """Sentence and reason code: what SAC did."""
+def of_policy(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> Iterator[tuple[str, str]]:
+    """Sentence and reason code: what SAC did, or the policy that the user named instead."""
+    name = "SAC" if policy.name == "sac" else f"policy {policy.name}"
     if np.count_nonzero(allowed) == 1:
-        yield "SAC: nothing else may be run now", "JPO-I632"
+        yield f"{name}: nothing else may be run now", "JPO-I632"
         return
     rule = int(np.argmin(np.where(allowed, problem.acquisition.score, np.inf)))
+    if policy.name != "sac":
+        yield f"policy {policy.name}, as [agent] asks: {'as' if choice == rule else 'departs from'} the rule", "JPO-I635"
+        return
     if choice == rule:
         yield "SAC: as the rule", "JPO-I630"
         return

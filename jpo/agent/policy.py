@@ -8,7 +8,7 @@ decide.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,15 +23,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from jpo.agent.state import Features
-    from jpo.records import Bools, Floats
+    from jpo.records import Bools, Floats, PolicyName
 
     Weights = Mapping[str, NDArray[np.float32]]
+    Shapes = Mapping[str, tuple[int, ...]]
+    Judge = Callable[["Policy", Features, Bools], Floats]
 
 FORMAT = "jpo policy 3"
 HIDDEN = 64
 HEADS = 2
 """Critics of one member, side by side."""
 SCORE = OWN.index("belief rule score")
+SCORE_HERE = OWN.index("belief rule score here")
+"""The same under the belief that earlier jobs of the installation bend; equal to SCORE where there were none."""
 TEMPERATURE = 0.1
 """Runs: how much a candidate must save to be e times as likely, against the rule's own softmax of the same temperature."""
 MARGIN = 0.1
@@ -40,12 +44,22 @@ SHIPPED = Path(__file__).with_name("weights") / "policy.safetensors"
 REMEDY = "reinstall jpo, or make it anew with `jpo learn --pretrain`; without it the belief rule decides"
 
 LAYERS = ((WIDTH, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, 1))
-SHAPES: Mapping[str, tuple[int, ...]] = {
+SHAPES: Shapes = {
     f"critics.{kind}{i}": (HEADS, *((n_in, n_out) if kind == "w" else (1, n_out)))
     for i, (n_in, n_out) in enumerate(LAYERS)
     for kind in ("w", "b")
 }
 """Every tensor of one member: critics.w0 (2, WIDTH, 64), critics.b0 (2, 1, 64), ..."""
+
+
+def surely_saved(policy: Policy, features: Features, allowed: Bools) -> Floats:
+    """Mean over the critics less one standard deviation and the margin: they depart only where they agree and it matters.
+
+    Source: pessimism over an ensemble, An et al., "Uncertainty-Based Offline Reinforcement Learning with Diversified
+    Q-Ensemble", NeurIPS 2021.
+    """
+    savings = policy.savings(features, allowed)
+    return np.asarray(savings.mean(axis=0) - savings.std(axis=0) - policy.margin)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -58,6 +72,8 @@ class Policy:
         card: how it was made: command, seeds and figures, for reports.
         withdrawn: why real runs took its release away; "" where they did not.
         margin: runs that a departure must save, beyond a standard deviation of the ensemble.
+        name: by which users know it; another than SAC is one of alternatives/.
+        judge: how many runs each candidate surely saves, (K, WIDTH) and what is allowed -> (K,).
     """
 
     members: tuple[Weights, ...]
@@ -65,14 +81,20 @@ class Policy:
     card: Mapping[str, Any]
     margin: float = MARGIN
     withdrawn: str = ""
+    name: PolicyName = "sac"
+    judge: Judge = surely_saved
+
+    def decides(self, *situations: str) -> bool:
+        """Whether it may decide: SAC where it was released for all of these, an alternative because the user named it."""
+        return self.name != "sac" or set(situations) <= set(self.released)
 
     @property
     def digest(self) -> str:
         """SHA-256 (hex) of the weights, by which the audit log names the policy."""
         digest = hashlib.sha256()
         for weights in self.members:
-            for name in SHAPES:
-                digest.update(weights[name].astype("<f4").tobytes())
+            for tensor in weights.values():
+                digest.update(tensor.astype("<f4").tobytes())
         return digest.hexdigest()
 
     def values(self, features: Features) -> Floats:
@@ -85,16 +107,8 @@ class Policy:
         return values - values[:, [rule_choice(features, allowed)]]
 
     def preferred(self, features: Features, allowed: Bools) -> Floats:
-        """How many runs each candidate surely saves against the belief rule's choice, which has 0: (K, WIDTH) -> (K,).
-
-        The mean over the critics less one standard deviation and the margin: they depart from the rule only where they agree,
-        and where it matters.
-
-        Source: pessimism over an ensemble, An et al., "Uncertainty-Based Offline Reinforcement Learning with Diversified
-        Q-Ensemble", NeurIPS 2021.
-        """
-        savings = self.savings(features, allowed)
-        surely = savings.mean(axis=0) - savings.std(axis=0) - self.margin
+        """How many runs each candidate surely saves against the belief rule's choice, which has 0: (K, WIDTH) -> (K,)."""
+        surely = self.judge(self, features, allowed)
         surely[rule_choice(features, allowed)] = 0.0
         return np.asarray(surely)
 
@@ -139,15 +153,15 @@ def mean_policy(policies: Sequence[Policy]) -> Policy:
     return Policy(members, released=(), card={})
 
 
-def save_policy(*members: Weights, released: Sequence[str], card: Mapping[str, Any]) -> bytes:
+def save_policy(*members: Weights, released: Sequence[str], card: Mapping[str, Any], shapes: Shapes = SHAPES) -> bytes:
     """The file which `load_policy` reads; `card` must be JSON."""
     header = {"format": FORMAT, "schema": SCHEMA, "released": list(released), "card": dict(card)}
-    named = {f"{i}.{name}": weights[name] for i, weights in enumerate(members) for name in SHAPES}
+    named = {f"{i}.{name}": weights[name] for i, weights in enumerate(members) for name in shapes}
     return seal({name: np.ascontiguousarray(array, dtype=np.float32) for name, array in named.items()}, header)
 
 
-def load_policy(source: bytes | Path = SHIPPED) -> Policy:
-    """Read a policy.
+def load_policy(source: bytes | Path = SHIPPED, shapes: Shapes = SHAPES) -> Policy:
+    """Read a policy, whose members have tensors of these shapes.
 
     Raises:
         StoreError: JPO-E601 if it is missing, damaged or foreign; JPO-E602 if it was made for other features or networks.
@@ -158,12 +172,12 @@ def load_policy(source: bytes | Path = SHIPPED) -> Policy:
     except OSError as error:
         raise StoreError(place, f"cannot be read ({error.strerror})", REMEDY, code="JPO-E601") from error
     tensors, header = unseal(data, place, REMEDY)
-    members = len(tensors) // len(SHAPES)
-    wanted = {f"{i}.{name}": shape for i in range(members) for name, shape in SHAPES.items()}
-    shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    if header.get("format") != FORMAT or header.get("schema") != SCHEMA or not members or shapes != wanted:
+    members = len(tensors) // len(shapes)
+    wanted = {f"{i}.{name}": shape for i in range(members) for name, shape in shapes.items()}
+    found = {name: tensor.shape for name, tensor in tensors.items()}
+    if header.get("format") != FORMAT or header.get("schema") != SCHEMA or not members or found != wanted:
         raise StoreError(place, "was made for another version of the agent", REMEDY, code="JPO-E602")
-    weights = [{name: tensors[f"{i}.{name}"].astype(np.float32) for name in SHAPES} for i in range(members)]
+    weights = [{name: tensors[f"{i}.{name}"].astype(np.float32) for name in shapes} for i in range(members)]
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise StoreError(place, "holds weights that are not finite", REMEDY, code="JPO-E602")
     released, card = header.get("released"), header.get("card")

@@ -51,7 +51,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
     Args:
         favourite: what would have been chosen, were nothing too risky.
         step: see Decision.
-        by: "sac" or "belief".
+        by: the policy, "belief" for the belief rule.
     """
     sentences = (
         *_choice(problem, choice, step, by),
@@ -69,7 +69,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     name, acquisition = _name(choice, problem.candidates), problem.acquisition
     if step == "keep":
         yield from _settled(problem)
-        better = "to pay off" if by == "sac" else "to be better than today's values"
+        better = "to be better than today's values" if by == "belief" else "to pay off"
         yield f"nothing that may be tried is expected {better}", "JPO-I602"
     elif step == "known":
         yield f"{name} {measured(problem, choice)}", "JPO-I603"

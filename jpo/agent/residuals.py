@@ -41,7 +41,8 @@ _SIZES = (0.0, 0.1, 0.25, 0.5)
 _PRIOR = (0.4, 0.2, 0.2, 0.2)
 """Their probabilities before any job: most installations are as simulated."""
 _FEWEST_FAILS = 0.05
-"""Variance of an end that simulated jobs find certain: crashes, and what they do not know."""
+_CHANCE = 0.15
+"""Variance of an end that simulated jobs find certain: one job's failure may be its own, or a crash."""
 _NOISE = 0.05
 
 
@@ -130,7 +131,7 @@ def residual_forecast(residuals: Residuals, candidates: Candidates) -> ResidualF
     timed = np.isfinite(residuals.log_time)
     shift, shift_sd = _surface(residuals, timed, residuals.log_time, residuals.sd, points)
     every = np.ones(len(timed), dtype=np.bool_)
-    chance = np.sqrt(residuals.p_fail * (1 - residuals.p_fail) + _FEWEST_FAILS)
+    chance = np.sqrt(residuals.p_fail * (1 - residuals.p_fail) + _CHANCE)
     excess, _ = _surface(residuals, every, residuals.failed - residuals.p_fail, chance, points)
     return ResidualForecast(shift, shift_sd, excess, len(np.unique(residuals.job)))
 

@@ -70,7 +70,7 @@ def seconds_until(option: str, text: str, now: float) -> float:
     Raises:
         UsageError: JPO-E305, it is neither, has no time zone, or is past.
     """
-    from jpo.project.settings import seconds
+    from jpo.project.durations import seconds
 
     try:
         left = seconds(text)

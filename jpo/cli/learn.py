@@ -11,6 +11,7 @@ from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, config_ini, options, seed_option, toml_option, verbose_option
 from jpo.cli.output import put, track
 from jpo.errors import UsageError
+from jpo.records import TRAINED, PolicyName
 
 
 @click.command()
@@ -18,11 +19,20 @@ from jpo.errors import UsageError
 @click.option("--rebuild", is_flag=True, help="Forget what was learnt and learn the whole history anew.")
 @click.option("--budget", metavar="DURATION", default="30s", show_default=True, help="How long to learn at most.")
 @click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
+@click.option("--policy", type=click.Choice(TRAINED), help="With --pretrain: which policy; default: sac.")
 @click.option("--jobs", type=click.IntRange(10), help="With --pretrain: simulated jobs per agent; default: as shipped.")
 @seed_option
 @options(toml_option, verbose_option)
 def learn(
-    given: Path | None, toml: Path | None, *, rebuild: bool, budget: str, pretrain: Path | None, jobs: int | None, seed: int
+    given: Path | None,
+    toml: Path | None,
+    *,
+    rebuild: bool,
+    budget: str,
+    pretrain: Path | None,
+    policy: PolicyName | None,
+    jobs: int | None,
+    seed: int,
 ) -> None:
     """Update the agent from the history (needs jpo[learn]).
 
@@ -31,16 +41,18 @@ def learn(
       jpo learn config.ini
       jpo learn config.ini --rebuild --budget 2m
       jpo learn --pretrain policy.safetensors
+      jpo learn --pretrain steering.safetensors --policy steering
     """
     from jpo.commands import learn as command
 
     if pretrain and (given or rebuild or toml):
         finding = "learns in the simulator alone"
         raise UsageError("--pretrain", finding, "leave out config.ini, --rebuild and --config", code="JPO-E308")
-    if jobs and not pretrain:
-        raise UsageError("--jobs", "says how long to practise for --pretrain", "name a FILE, or leave it out", code="JPO-E308")
+    for option, given_to_it in {"--jobs": jobs, "--policy": policy}.items():
+        if given_to_it and not pretrain:
+            raise UsageError(option, "says what --pretrain is to practise", "name a FILE, or leave it out", code="JPO-E308")
     if pretrain:
-        put(command.pretrain(pretrain, jobs=jobs, seed=seed, track=track))
+        put(command.pretrain(pretrain, policy=policy or "sac", jobs=jobs, seed=seed, track=track))
     else:
         settings = load_settings(given, toml, {"agent": {"learn_budget": budget}})
         put(command.learn(config_of(given, settings), settings, rebuild=rebuild, seed=seed, now=time.time(), track=track))

@@ -11,6 +11,7 @@ import click
 from jpo.cli.options import FILE, output_options, seed_option, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track
 from jpo.errors import UsageError
+from jpo.records import POLICIES, PolicyName
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 INSTALLATIONS = ("none", "host-memory", "slow-loaders", "slow-links", "batch-limit", "warped")
 """KINDS of jpo.simulate.installations, which needs numpy: help must not."""
-POLICIES = ("belief", "sac")
 
 
 @click.command()
@@ -34,7 +34,9 @@ POLICIES = ("belief", "sac")
 )
 @click.option("--drift", is_flag=True, help="Data grow and hardware changes meanwhile.")
 @click.option(
-    "--policies", metavar="A,B,...", help="Compare deciders on the same workloads: belief, sac. The first is the reference."
+    "--policies",
+    metavar="A,B,...",
+    help=f"Compare deciders on the same workloads: {', '.join(POLICIES)}. The first is the reference.",
 )
 @click.option(
     "--learn", is_flag=True, help="Let the agent learn in between, as in jpo suggest; its time decides how far it gets."
@@ -76,9 +78,9 @@ def simulate(
     from jpo.report.plots.fleet import plot
     from jpo.report.plots.picture import can_plot
 
-    def decided_by(policy: str, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
-        by_rule = policy == "belief"
-        options = SuggestOptions(suggestion_id, now, offline=True, learn=learn and not by_rule, released=not by_rule, seed=seed)
+    def decided_by(policy: PolicyName, config: Path, settings: LoadedSettings, suggestion_id: str, now: float) -> str:
+        learning = learn and policy != "belief"
+        options = SuggestOptions(suggestion_id, now, offline=True, learn=learning, policy=policy, seed=seed)
         return suggest(config, settings, options).suggestion.decided_by
 
     compared = known_policies(policies) if policies else ()
@@ -93,7 +95,7 @@ def simulate(
     can_be_kept(results)
     plan = command.Plan(workloads, runs, seed=seed, drift=drift, preference=prefer, explore=explore, installation=installation)
     if compared:
-        each = {policy: partial(decided_by, policy) for policy in compared}
+        each: dict[str, command.Suggest] = {policy: partial(decided_by, policy) for policy in compared}
         output.show(several, command.simulate_each(plan, each, keep=keep, track=track))
         return
     fleet = command.simulate(plan, partial(decided_by, "sac"), keep=keep, track=track)
@@ -102,14 +104,14 @@ def simulate(
     output.show(one, fleet)
 
 
-def known_policies(text: str) -> tuple[str, ...]:
+def known_policies(text: str) -> tuple[PolicyName, ...]:
     """Names of policies, each once.
 
     Raises:
         UsageError: JPO-E714 one that is none, or is there twice.
     """
-    names = tuple(name.strip() for name in text.split(","))
+    names = [name.strip() for name in text.split(",")]
     if wrong := [name for name in names if name not in POLICIES or names.count(name) > 1]:
         finding = f"{wrong[0]!r} is no policy, or is there twice"
         raise UsageError("--policies", finding, f"name some of {', '.join(POLICIES)}, each once", code="JPO-E714")
-    return names
+    return tuple(sorted((name for name in POLICIES if name in names), key=names.index))

@@ -14,9 +14,9 @@ from urllib.parse import quote
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
+from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
-from jpo.project.settings import seconds
 from jpo.report.audit import AuditPage
 
 ANCHOR = "JPO-Audit-Head"

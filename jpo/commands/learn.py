@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.files import whole
-from jpo.learning import continual
+from jpo.learning import alternatives, continual
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
 from jpo.learning.release import Release, ReleaseTest, release_if_passed
@@ -14,7 +14,7 @@ from jpo.project.collect import OTHER_RUNS
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
-from jpo.records import Known
+from jpo.records import Known, PolicyName
 from jpo.wording.numbers import percent_in_words, times
 
 
@@ -31,6 +31,11 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         lines += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
         lines += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
+        lines += (
+            [f"[agent] policy = {request.policy} decides, whatever SAC learns"]
+            if request.policy not in continual.LEARNING
+            else []
+        )
         if continual.untested(store):
             lines += verdicts(release_if_passed(store, track, now=now))
     return "\n".join(lines) + "\n"
@@ -49,27 +54,39 @@ def ratio(result: Release) -> str:
     return f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
 
 
-def pretrain(path: Path, *, jobs: int | None, seed: int, track: Track) -> str:
-    """Train a policy in the simulator and write it to `path`; says how its release test ended.
+def pretrain(path: Path, *, policy: PolicyName, jobs: int | None, seed: int, track: Track) -> str:
+    """Train a policy in the simulator and write it to `path`; says how SAC's release test ended, the others are not put to it.
 
-    The work is saved in `path`.part after each stage; called again, it goes on from there.
+    SAC is saved in `path`.part after each stage; called again, it goes on from there.
     """
     if path.suffix != ".safetensors":
         raise UsageError(str(path), "is no name for weights", "name a file that ends in .safetensors", code="JPO-E307")
     continual.need_torch()
     from jpo.learning.pretraining import pretrain as train
 
+    if policy != "sac":
+        return alternative(path, policy, jobs=jobs, seed=seed, track=track)
     part = path.with_name(f"{path.name}.part")
     try:
         begun = part.read_bytes() if part.exists() else None
-        policy, test = train(jobs=jobs, seed=seed, track=track, part=begun, save=lambda state: replace(part, state))
-        replace(path, policy)
+        file, test = train(jobs=jobs, seed=seed, track=track, part=begun, save=lambda state: replace(part, state))
+        replace(path, file)
         part.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
     lines = [f"going on from {part}"] if begun else []
-    lines += [f"{path}: {len(policy)} bytes", *(verdicts(test) if test else ())]
+    lines += [f"{path}: {len(file)} bytes", *(verdicts(test) if test else ())]
     return "\n".join(lines) + "\n"
+
+
+def alternative(path: Path, policy: PolicyName, *, jobs: int | None, seed: int, track: Track) -> str:
+    """Train a policy that decides only where it is named, and write it to `path`."""
+    file = alternatives.pretrain(policy, jobs=jobs, seed=seed, track=track)
+    try:
+        replace(path, file)
+    except OSError as error:
+        raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
+    return f'{path}: {len(file)} bytes; decides only where jpo.toml says [agent] policy = "{policy}"\n'
 
 
 def replace(path: Path, data: bytes) -> None:

@@ -16,10 +16,10 @@ from jpo.optimizer.pareto.choices import choices_of
 from jpo.optimizer.pareto.front import Front
 from jpo.optimizer.pareto.tradeoff import OBJECTIVES, axes_of, front_of
 from jpo.project.collect import collect, with_doubts_noted
+from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
-from jpo.project.settings import seconds
 from jpo.records import Currency
 
 
@@ -39,7 +39,7 @@ def pareto(
     with open_project(path, settings, now=now, read_only=True) as job:
         known = with_doubts_noted(collect(job))
         request = request_of(job, known.runs)
-        policy = continual.policy_for(job.store, request.explore)
+        policy = continual.policy_for(job.store, request.explore, request.policy)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)
     axes, note = axes_of(names, choices.surrogate)
     limits = {} if reference is None else limits_in(reference, axes, job.currency)

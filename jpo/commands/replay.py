@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jpo.advisor.advisor import Advisor
+from jpo.agent.alternatives.named import as_shipped
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
-from jpo.records import Outcome, Run
+from jpo.records import POLICIES as NAMED
+from jpo.records import Outcome, PolicyName, Run
 from jpo.replay import (
     OBJECTIVES,
     POLICIES,
@@ -59,7 +61,18 @@ class Advised:
         self._advisor.tell(self._configurations[choice], outcome)
 
 
-ALL_POLICIES: Mapping[str, PolicyFactory] = {"jpo": Advised, "jpo-bold": partial(Advised, explore="on"), **POLICIES}
+def decided_by(name: PolicyName, problem: ReplayProblem) -> Advised:
+    """JPO with another policy than the settings' default, or with SAC whether or not it was released."""
+    policy = as_shipped(name)
+    return Advised(problem, policy=None if policy is None else replace(policy, released=("safe", "on", "horizon")))
+
+
+ALL_POLICIES: Mapping[str, PolicyFactory] = {
+    "jpo": Advised,
+    "jpo-bold": partial(Advised, explore="on"),
+    **{name: partial(decided_by, name) for name in NAMED},
+    **POLICIES,
+}
 """Every policy that `--policies` can name."""
 QUICK_POLICIES = "jpo,default,random,hillclimb,zeus"
 MOST_RUNS = 1000

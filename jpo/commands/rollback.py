@@ -67,7 +67,7 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
         edits = edits_of(workload, workload.current, undone.texts if undone else {})
         facts = Facts(usd_per_hour_next=usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None)
         proposal = checked(job, edits, facts, limits=in_one_step(job.limits))
-        policy = continual.policy_for(store, request.explore)
+        policy = continual.policy_for(store, request.explore, request.policy)
         made = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         suggestion = replace(made, pinned_until=pinned_until(options))
         written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)

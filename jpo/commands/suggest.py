@@ -21,7 +21,7 @@ from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
 from jpo.project.record import carry_out, refusals_on_record
 from jpo.project.request import approved_by_hand, request_of
-from jpo.records import Known, Parameters
+from jpo.records import Known, Parameters, PolicyName
 from jpo.report.suggestion import Report
 
 
@@ -36,8 +36,8 @@ class SuggestOptions:
     offline: bool = False
     strict: bool = False
     learn: bool = True
-    released: bool = True
-    """Whether a released policy may decide; else the belief rule does, as in comparisons."""
+    policy: PolicyName | None = None
+    """Who decides in comparisons; None: who the settings say."""
     seed: int = 0
     chosen: Parameters = field(default_factory=dict)
     """The values of --set."""
@@ -50,9 +50,9 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
     with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
-        request = request_of(job, known.runs, chosen=chosen)
+        request = wanted(request_of(job, known.runs, chosen=chosen), options)
         known = learn_what_is_new(job, request, known, options)
-        policy = continual.policy_for(job.store, request.explore) if options.released else None
+        policy = continual.policy_for(job.store, request.explore, request.policy)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs)
@@ -61,12 +61,17 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         return Report(suggestion, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
+def wanted(request: Request, options: SuggestOptions) -> Request:
+    """The request, decided by whom a comparison asks for."""
+    return request if options.policy is None else replace(request, policy=options.policy)
+
+
 def learn_what_is_new(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:
     """Let the agent learn; if that fails, the suggestion is made all the same, with a reason code in the report."""
     store, identity, seconds = job.store, job.workload.identity, job.learn_budget_seconds
     learning = options.learn and not options.dry_run and seconds > 0
     known = replace(known, residuals=residuals_here(store, identity, (*known.others, *known.runs), learn=learning))
-    if not learning:
+    if not learning or request.policy not in continual.LEARNING:
         return known
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)

@@ -13,6 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from jpo.agent.alternatives.named import policy_named
 from jpo.agent.policy import Policy, load_policy, shipped_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
@@ -21,8 +22,9 @@ from jpo.history.followed import followers
 from jpo.learning.experience import fingerprint, learnable, transitions
 from jpo.learning.forks import practise_here
 from jpo.learning.prequential import with_record
+from jpo.learning.resets import due
 from jpo.optimizer.request import Request
-from jpo.records import Identity, Known, Run
+from jpo.records import Identity, Known, PolicyName, Run
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 AGENT, POLICY = "agent", "policy"
 """Names under which the store keeps what learns, and what was tested last."""
+LEARNING: tuple[PolicyName, ...] = ("sac", "mc-dropout", "by-sla")
+"""Policies that rest on what SAC learns here; the others decide as they were trained, or need no training."""
 CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 """Another process learnt at the same time, or the saved agent is unreadable: no reason to withhold a suggestion."""
 
@@ -46,13 +50,19 @@ class Learnt:
     resets: int
 
 
-def policy_for(store: Store, explore: Explore) -> Policy | None:
-    """Policy that may decide: the store's own where released, else the shipped one; None if there is none."""
+def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Policy | None:
+    """Policy that may decide. SAC: the store's own where released, else the shipped one; None if there is none.
+
+    Args:
+        name: what the user wants instead of it; "belief" needs none.
+    """
+    if name == "belief":
+        return None
     own = own_policy(store)
     if own and explore in own.released and not (judged := with_record(own, store)).withdrawn:
-        return judged
+        return policy_named(name, judged)
     shipped = shipped_policy()
-    return shipped and with_record(shipped, store)
+    return policy_named(name, shipped and with_record(shipped, store))
 
 
 def own_policy(store: Store) -> Policy | None:
@@ -147,8 +157,16 @@ def catch_up(
         progress = WorkloadProgress()
     after_suggestions = followers(store, store.recorded_runs(identity))
     new = transitions(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
-    practise = partial(practise_here, residuals)
-    taken = learn(agent, new, practise, workload=name, out_of_time=lambda: time.monotonic() > deadline, start=shipped_policy())
+    begin_anew = due(learnable(runs)[progress.runs :], request)
+    taken = learn(
+        agent,
+        new,
+        partial(practise_here, residuals),
+        workload=name,
+        out_of_time=lambda: time.monotonic() > deadline,
+        start=shipped_policy(),
+        begin_anew=begin_anew,
+    )
     done = progress.runs + taken
     agent.progress[name] = WorkloadProgress(done, fingerprint(runs, request, done))
     left = max(0, len(learnable(runs)) - 1 - done)

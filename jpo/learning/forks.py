@@ -40,18 +40,22 @@ DRAWN = 0.5
 
 
 def practise_with(policy: Policy | None, rng: np.random.Generator, *, preference: Preference | None = None) -> Practice:
-    """Play one fresh simulated job, half of them on installations that differ from the simulator's: what learning feeds on.
+    """Play one fresh simulated job: what learning feeds on.
 
     Args:
         policy: None: the belief rule.
         preference: None draws one.
     """
+    return practised(practice_job(rng, preference), policy, rng)
+
+
+def practice_job(rng: np.random.Generator, preference: Preference | None = None) -> Job:
+    """One fresh simulated job, half of them on installations that differ from the simulator's."""
     kind = None if rng.random() < OUTSIDE else AS_SIMULATED.kind
     installation = draw_installation(rng, kind)
     before = int(np.exp(rng.uniform(0, np.log(MOST_JOBS)))) if rng.random() < 0.8 else 0
     residuals = earlier_jobs(installation, before, rng)
-    job = new_job(rng, preference=preference, installation=installation, residuals=residuals)
-    return practised(job, policy, rng)
+    return new_job(rng, preference=preference, installation=installation, residuals=residuals)
 
 
 def practise_here(residuals: Residuals | None, policy: Policy, rng: np.random.Generator) -> Practice:
@@ -65,12 +69,12 @@ def practise_here(residuals: Residuals | None, policy: Policy, rng: np.random.Ge
     return practised(new_job(rng, residuals=residuals, like_residuals=True), policy, rng)
 
 
-def practised(job: Job, policy: Policy | None, rng: np.random.Generator) -> Practice:
+def practised(job: Job, policy: Policy | None, rng: np.random.Generator, forks_of_job: int = FORKS_PER_JOB) -> Practice:
     """Play a job that has not begun, with forks at some of its states, early ones more often."""
     drawn = rng.random() < DRAWN
     choose: Choose = by_belief_rule if policy is None else partial(by_policy, policy)
     runs = job.script.runs
-    at = set((runs * rng.random(FORKS_PER_JOB) ** 2).astype(int) + 1)
+    at = set((runs * rng.random(forks_of_job) ** 2).astype(int) + 1)
     transitions: list[Transition] = []
     forks: list[Fork] = []
     point = begin(job)

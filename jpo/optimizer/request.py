@@ -11,7 +11,7 @@ from typing import Literal
 
 from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
-from jpo.records import PARAMETERS, USD, Currency, Parameters, Preference
+from jpo.records import PARAMETERS, USD, Currency, Parameters, PolicyName, Preference
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Request:
         horizon_runs: how many runs the job will have in all, those on record included; None = not known.
         exploration_runs: how many configurations besides the first are to be tried, even where none is expected to pay off.
         budget: how many runs of today's configuration exploring may cost in 20 runs.
+        policy: who decides.
+        resets: when the agent begins anew: on "evidence" that the world has changed, on a "broken-sla", or every so many seconds.
         usd_per_saved_hour: what an hour less is worth to the user; None = not said.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
@@ -58,5 +60,7 @@ class Request:
     horizon_runs: int | None = None
     exploration_runs: int = 0
     budget: float = BUDGET
+    policy: PolicyName = "sac"
+    resets: Literal["evidence", "broken-sla"] | float = "evidence"
     usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)

@@ -104,7 +104,7 @@ def risk_of(advice: Advice) -> str:
 
 def decider(policy: Policy | None, decided_by: str) -> str | None:
     """Decider, for the record: the digest of the policy's weights, or "belief rule"; None where neither was asked."""
-    if decided_by == "sac" and policy is not None:
+    if policy is not None and decided_by == policy.name:
         return policy.digest
     return "belief rule" if decided_by == "belief" else None
 

@@ -55,6 +55,8 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         horizon_runs=None if settings.agent.horizon_runs == "auto" else settings.agent.horizon_runs,
         exploration_runs=settings.agent.exploration_runs,
         budget=settings.agent.budget,
+        policy=settings.agent.policy,
+        resets=settings.agent.resets,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},
     )

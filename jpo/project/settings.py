@@ -18,23 +18,13 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationInfo,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
 
+from jpo.project.durations import Duration, ResetRule
 from jpo.project.price_table import PricesTable
-from jpo.records import NAMED_PREFERENCES, Preference
-
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def seconds(text: object) -> float:
-    """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
-    if not match or isinstance(text, bool):
-        raise ValueError(f"{text!r} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
-    return float(match[1]) * SECONDS[match[2] or "s"]
+from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
 
 
 def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) -> object:
@@ -62,11 +52,6 @@ def or_a_name(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [table, {"type": "string"}]
 
 
-Duration = Annotated[
-    float,
-    BeforeValidator(seconds),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+ *[smhd]?$"}]}),
-]
 Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
@@ -243,9 +228,11 @@ class AgentTable(SettingsTable):
     of what a change claims (to be better, or safe to try, with the loss kept) below which nothing is written under "safe".
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
     many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
-    today's configuration exploring may cost in 20 runs.
+    today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release test put
+    it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or regularly.
     """
 
+    policy: PolicyName = "sac"
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
@@ -255,6 +242,7 @@ class AgentTable(SettingsTable):
     horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
+    resets: ResetRule = "evidence"
 
 
 class CheckTable(SettingsTable):

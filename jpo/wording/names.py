@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from jpo.records import TRAINED
+
 Format = Literal[
     "plain", "duration", "money", "money_per_hour", "gib", "percent", "energy", "change", "points", "difference", "moment"
 ]
@@ -59,6 +61,8 @@ OUTCOMES: Mapping[str, Quantity] = {
     "memory_p95_gib": Quantity("memory, 95th percentile", "memory p95", "GiB", "gib"),
     "converged": Quantity("target reached", "converged"),
     "stopped": Quantity("stopped from outside", "stopped"),
+    "loss_slope": Quantity("slope of the learning curve", "loss slope"),
+    "loss_slope_error": Quantity("standard error of the slope", "loss slope error"),
 }
 """What a run has, and what is forecast of one: every field of records.Outcome, and so of records.Forecast."""
 
@@ -116,6 +120,7 @@ OBJECTIVES: Mapping[str, str] = {"duration_seconds": "time", "cost_usd": "cost",
 DECIDERS: Mapping[str, str] = {
     "sac": "the SAC agent",
     "belief": "the belief rule",
+    **{name: f"the policy {name}" for name in TRAINED if name != "sac"},
     "user": "you",
     "rollback": "a rollback",
     "recovery": "the way out of failure",

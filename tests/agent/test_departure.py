@@ -7,7 +7,7 @@ import pytest
 
 from jpo.agent.context import Context
 from jpo.agent.decide import decide
-from jpo.agent.departure import of_sac, runs_saved
+from jpo.agent.departure import of_policy, runs_saved
 from jpo.agent.policy import SHAPES, Policy
 from jpo.agent.problem import Problem
 from jpo.agent.state import OWN
@@ -37,7 +37,7 @@ def problem(grid, belief):
 
 
 def told(problem, policy, choice):
-    return list(of_sac(problem, policy, problem.allowed, choice))
+    return list(of_policy(problem, policy, problem.allowed, choice))
 
 
 def informed(problem, *, mean=(0.0, 0.0, 0.0), p_fails=(0.0, 0.0, 0.0), jobs=14):
@@ -86,7 +86,7 @@ def test_every_parameter_that_moves_is_named(belief):
     assert "larger batches, more GPUs and lower learning rates fail more often" in told(worse, SMALLER, 2)[0][0]
 
 
-def test_each_decision_of_sac_says_one_of_the_two_and_the_rule_neither(problem):
+def test_each_decision_of_policy_says_one_of_the_two_and_the_rule_neither(problem):
     by_sac, larger, by_rule = (decide(problem, policy, 1) for policy in (SMALLER, LARGER, None))
     assert (by_sac.choice, by_sac.codes[-1]) == (0, "JPO-I631")
     assert (larger.choice, larger.codes[-1]) == (2, "JPO-I631")

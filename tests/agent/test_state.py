@@ -129,7 +129,9 @@ def test_what_earlier_jobs_here_say_is_shown_and_masked_where_there_were_none(gr
     assert told[:, OWN.index("mean here")] == pytest.approx([0, 0.5, -0.5])
     assert (told[0, shared("here known")], told[0, shared("jobs here")]) == (1, pytest.approx(np.log1p(14) / 4))
     unknown = encode(believed, grid())
-    assert not unknown[:, [OWN.index(name) for name in own]].any()
+    assert not unknown[:, [OWN.index(name) for name in own[:-1]]].any()
+    assert own[-1] == "belief rule score here"
+    assert unknown[:, OWN.index(own[-1])].tolist() == unknown[:, OWN.index("belief rule score")].tolist()
     assert not unknown[:, [shared("here known"), shared("jobs here")]].any()
 
 

@@ -110,7 +110,7 @@ def test_an_untrained_policy_is_the_belief_rule():
         assert played(1, choose, domain).rows == played(1, domain=domain).rows
 
 
-def test_a_new_agent_is_the_rule_on_other_installations_too_whatever_earlier_jobs_say():
+def test_a_new_agent_departs_from_the_rule_only_for_what_earlier_jobs_make_better():
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     from jpo.agent.sac.learn import new_agent, policy_of
 
@@ -121,7 +121,8 @@ def test_a_new_agent_is_the_rule_on_other_installations_too_whatever_earlier_job
         point = begin(new_job(rng, installation=installation, residuals=earlier_jobs(installation, 4, rng)))
         for _ in range(3):
             row = by_belief_rule(point)
-            assert by_policy(policy, point) == row
+            choice, here = by_policy(policy, point), point.here
+            assert choice == row or (here is not None and here.score[choice] < here.score[row])
             point, decided = step(point.job, point, row), decided + 1
     assert decided == 36
 

@@ -9,7 +9,16 @@ import pytest
 
 from jpo.agent.policy import Policy, load_policy
 from jpo.history import Store, open_store
-from jpo.learning.prequential import DEPARTED, FEWEST, LARGEST, prequential_record, record_of, with_record
+from jpo.learning.prequential import (
+    CERTAIN,
+    DEPARTED,
+    FEWEST,
+    LARGEST,
+    PrequentialRecord,
+    prequential_record,
+    record_of,
+    with_record,
+)
 from jpo.records import Finished, Forecast, Interval, Outcome, Run, RunStatus, Suggestion
 from tests.made import a_run, a_suggestion
 
@@ -60,6 +69,11 @@ def test_what_cannot_be_compared_does_not_count() -> None:
 def test_only_departures_that_turn_out_worse_beyond_chance_withdraw(seconds: list[float | None], withdrawn: bool) -> None:
     record = prequential_record([departure(at, each) for at, each in enumerate(seconds)])
     assert record.withdrawn is withdrawn
+
+
+def test_a_small_miss_of_many_departures_is_chance() -> None:
+    assert not PrequentialRecord(100, 0, CERTAIN / 10 - 0.001).withdrawn
+    assert PrequentialRecord(100, 0, CERTAIN / 10 + 0.001).withdrawn
 
 
 def test_the_store_withdraws_the_release_of_the_policy_that_departed_and_of_no_other() -> None:

@@ -4,7 +4,8 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from jpo.project.settings import Settings, seconds, weights
+from jpo.project.durations import seconds
+from jpo.project.settings import Settings, weights
 
 
 @pytest.mark.parametrize(

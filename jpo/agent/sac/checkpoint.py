@@ -39,7 +39,7 @@ def save_checkpoint(state: AgentState) -> bytes:
         "schema": SCHEMA,
         "updates": [learner.updates for learner in state.learners],
         "progress": {name: [progress.runs, progress.history] for name, progress in state.progress.items()},
-        "chart": [state.chart.above, state.chart.below],
+        "charts": {name: [chart.above, chart.below] for name, chart in state.charts.items()},
         "resets": state.resets,
         "rng": state.rng.bit_generator.state,
         "replays": {kind: [replay.capacity, replay.size, replay.written] for kind, replay in replays.items()},
@@ -70,8 +70,8 @@ def _state(tensors: Arrays, header: dict[str, Any]) -> AgentState:
     real, simulated = (_filled(ReplayBuffer(numbers[kind][0]), kind, tensors, numbers) for kind in ("real", "simulated"))
     forks = _filled(ForkReplay(numbers["forks"][0]), "forks", tensors, numbers)
     progress = {name: WorkloadProgress(int(runs), str(history)) for name, (runs, history) in header["progress"].items()}
-    above, below = map(float, header["chart"])
-    return AgentState(learners, real, simulated, forks, rng, progress, Chart(above, below), int(header["resets"]))
+    charts = {name: Chart(float(above), float(below)) for name, (above, below) in header["charts"].items()}
+    return AgentState(learners, real, simulated, forks, rng, progress, charts, int(header["resets"]))
 
 
 def _learner(tensors: Arrays, i: int, updates: int) -> Learner:

@@ -4,13 +4,15 @@ One agent learns from all workloads of a store, so that thirty jobs teach the th
 state a cache: from the same start, the same runs in the same order give the same agent, bit by bit, in one go or in several. So
 the work is counted in updates per run; a time budget only decides how many runs are taken in before the rest waits.
 
-The critics begin as the belief rule: one unit carries its score through all layers, the others add to it what they learn. So a
-policy is the rule at first and departs from it where that pays (residual policy learning: Silver et al., 2018; Johannink et al.,
-ICRA 2019). When the forecasts show that the world has changed, the agent begins anew (see change_detection.py).
+The critics begin as the belief rule's score: one unit carries it through all layers, the others add to it what they learn. Where
+jobs ran on the installation before, it is the score under the belief that they bend. So a policy is the rule at first, departs
+from it where those jobs say so, and learns where that pays (residual policy learning: Silver et al., 2018; Johannink et al.,
+ICRA 2019). When the forecasts of a workload show that its world has changed, what it taught is forgotten (change_detection.py).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -19,9 +21,9 @@ import numpy as np
 import torch
 
 from jpo.agent.change_detection import Chart
-from jpo.agent.policy import SCORE, Policy
+from jpo.agent.policy import SCORE_HERE, Policy
 from jpo.agent.sac.candidate_set import Learner, new_learner, update, with_optimiser
-from jpo.agent.sac.fork_replay import ForkReplay, Practice
+from jpo.agent.sac.fork_replay import ForkBatch, ForkReplay, Practice
 from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
 from jpo.agent.state import BOUND
 
@@ -36,6 +38,8 @@ REAL_BEFORE_HALF = 16
 UPDATES_PER_RUN = 8
 
 
+Step = Callable[[Learner, Batch | None, ForkBatch | None], object]
+"""One gradient step: `candidate_set.update`, or that of an alternative."""
 Practise = Callable[[Policy, np.random.Generator], Practice]
 """Plays one simulated job with this policy, stochastically."""
 
@@ -62,8 +66,8 @@ class AgentState:
         real, simulated: replays of transitions; forks: of forks.
         rng: draws batches and simulated jobs.
         progress: by workload.
-        chart: of the real runs' forecast errors since the agent began.
-        resets: how often it began anew because the world had changed.
+        charts: of the forecast errors, by workload.
+        resets: how often the world of a workload had changed, or the agent began anew.
     """
 
     learners: list[Learner]
@@ -72,7 +76,7 @@ class AgentState:
     forks: ForkReplay
     rng: np.random.Generator
     progress: dict[str, WorkloadProgress] = field(default_factory=dict)
-    chart: Chart = field(default_factory=Chart)
+    charts: dict[str, Chart] = field(default_factory=dict)
     resets: int = 0
 
     @property
@@ -104,6 +108,7 @@ def learn(
     workload: str = "",
     out_of_time: Callable[[], bool],
     start: Policy | None = None,
+    begin_anew: Iterable[bool] | None = None,
 ) -> int:
     """Take in real runs one after the other, each with a simulated job next to it and UPDATES_PER_RUN updates.
 
@@ -111,17 +116,22 @@ def learn(
         transitions: runs not learnt before, oldest first; None for one that teaches nothing.
         workload: which the runs are of.
         out_of_time: asked before each run; True leaves the rest for the next time.
-        start: what the agent begins anew from when the world has changed; None = the belief rule.
+        start: what the agent begins anew from; None = the belief rule.
+        begin_anew: before which runs it does; None: never. What the workload taught is forgotten where its forecast errors say
+            that the world has changed.
 
     Returns:
         Number of runs taken in.
     """
     taken = 0
-    for transition in transitions:
+    for transition, reset in zip(transitions, itertools.repeat(None) if begin_anew is None else begin_anew, strict=False):
         if out_of_time():
             break
         if transition is not None:
-            _watch(state, transition, start)
+            if reset is None:
+                _watch(state, transition, workload)
+            elif reset:
+                _begin_anew(state, start)
             state.real.add([transition], workload)
             take_in(state, practise(policy_of(state), state.rng))
             improve(state, UPDATES_PER_RUN)
@@ -135,11 +145,11 @@ def take_in(state: AgentState, practice: Practice) -> None:
     state.forks.add(practice.forks)
 
 
-def improve(state: AgentState, updates: int) -> None:
+def improve(state: AgentState, updates: int, step: Step = update) -> None:
     """Gradient steps of every member, each on batches of its own."""
     for _ in range(updates):
         for learner in state.learners:
-            update(learner, _mixed(state, BATCH), state.forks.sample(FORKS, state.rng) if state.forks.size else None)
+            step(learner, _mixed(state, BATCH), state.forks.sample(FORKS, state.rng) if state.forks.size else None)
 
 
 def policy_of(state: AgentState) -> Policy:
@@ -150,14 +160,24 @@ def policy_of(state: AgentState) -> Policy:
     return Policy(members, released=(), card={})
 
 
-def _watch(state: AgentState, transition: Transition, start: Policy | None) -> None:
-    """Note the run's forecast error; on the alarm forget the runs of the old world and what was learnt from them."""
-    state.chart = state.chart.after(transition.miss)
-    if state.chart.alarm:
+def _watch(state: AgentState, transition: Transition, workload: str) -> None:
+    """Note the run's forecast error; on the alarm forget this workload's runs of the old world.
+
+    For other workloads nothing changes: what they taught, and the networks, stay.
+    """
+    chart = state.charts.get(workload, Chart()).after(transition.miss)
+    state.charts[workload] = Chart() if chart.alarm else chart
+    if chart.alarm:
         state.resets += 1
-        state.chart = Chart()
-        state.learners = _begin(state.resets, start, len(state.learners))
-        state.real = ReplayBuffer(state.real.capacity)
+        state.real.forget(workload)
+
+
+def _begin_anew(state: AgentState, start: Policy | None) -> None:
+    """Forget all real runs, and what was learnt."""
+    state.resets += 1
+    state.charts.clear()
+    state.learners = _begin(state.resets, start, len(state.learners))
+    state.real = ReplayBuffer(state.real.capacity)
 
 
 def _mixed(state: AgentState, n: int) -> Batch | None:
@@ -182,11 +202,11 @@ def _begin(seed: int, start: Policy | None, members: int) -> list[Learner]:
 
 
 def _carry_score(critics: Tensors) -> None:
-    """Let the first unit of each layer hold the belief rule's score + BOUND, which ReLU never cuts; the output is minus it, plus
-    what the other units say, which is next to nothing at first."""
+    """Let the first unit of each layer hold the rule's score on this installation + BOUND, which ReLU never cuts; the output is
+    minus it, plus what the other units say, which is next to nothing at first."""
     w0, b0, w1, b1, w2 = (critics[f"critics.{name}"] for name in ("w0", "b0", "w1", "b1", "w2"))
     w0[..., :, 0], b0[..., 0] = 0.0, BOUND
-    w0[..., SCORE, 0] = 1.0
+    w0[..., SCORE_HERE, 0] = 1.0
     w1[..., :, 0], w1[..., 0, :], b1[..., 0] = 0.0, 0.0, 0.0
     w1[..., 0, 0] = 1.0
     w2[..., 0, 0] = -1.0

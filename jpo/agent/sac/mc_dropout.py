@@ -1,7 +1,7 @@
-"""Uncertainty of the critics, judged by dropout while they answer: for comparison with the belief, whose intervals decide.
+"""Uncertainty of the critics, judged by dropout while they answer: for comparison with the spread of the ensemble.
 
 Hidden units are left out at random in many passes; where the answers scatter, the critics know little. The shipped critics learn
-without dropout, and intervals made in this way were measured to cover far less than they say, so nothing is decided by them.
+without dropout, and intervals made in this way were measured to cover far less than they say, so only who asks for it gets it.
 
 Source: Gal and Ghahramani, "Dropout as a Bayesian Approximation", ICML 2016.
 """
@@ -32,9 +32,14 @@ def uncertainty(
         rng: draws which hidden units are left out, one draw per pass for all candidates.
         rate: share of hidden units left out, 0 <= rate < 1.
     """
-    answers = np.array([[_expected(member, features, rng, rate) for member in policy.members] for _ in range(passes)])
-    values = answers.mean(axis=1)  # (passes, members, K) -> (passes, K)
+    values = answers(policy, features, rng, rate=rate, passes=passes)
     return values.mean(axis=0), values.std(axis=0)
+
+
+def answers(policy: Policy, features: Features, rng: np.random.Generator, *, rate: float = RATE, passes: int = PASSES) -> Floats:
+    """What the critics expect in each pass, the mean over the members: (K, WIDTH) -> (passes, K)."""
+    said = np.array([[_expected(member, features, rng, rate) for member in policy.members] for _ in range(passes)])
+    return np.asarray(said.mean(axis=1))
 
 
 def _expected(weights: Weights, features: Features, rng: np.random.Generator, rate: float) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from jpo.agent.decide import by_rule
 from jpo.cost import check_sla
 from jpo.optimizer.explain.scene import DecisionScene, guarded, neighbours
-from jpo.records import Alternative, Parameters
+from jpo.records import TRAINED, Alternative, DecidedBy, Parameters
 from jpo.wording.numbers import change, percent
 
 FEWEST, MOST = 3, 5
@@ -21,11 +21,11 @@ LARGEST_LOG = 10.0
 """Natural log beyond which a ratio is no longer told apart: e^10 is 2,202,547%."""
 RISKIER = 0.05
 """A chance of failing that is higher by so much is named."""
-DECIDED_OTHERWISE = {
+DECIDED_OTHERWISE: dict[DecidedBy, str] = {
     "user": "you set the values by hand",
     "waiting": "the outcome of the last suggestion comes first",
     "rollback": "what the last change did is undone first",
-    "sac": "expected to be as good, but the agent likes it less",
+    **dict.fromkeys(TRAINED, "expected to be as good, but the agent likes it less"),
 }
 """Objection to a configuration where the belief rule did not decide."""
 

@@ -15,7 +15,7 @@ from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, ne
 from jpo.optimizer.problem import exploration_runs_left, problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import within_sla
-from jpo.records import NAMED_PREFERENCES, WHOLE, Belief
+from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief
 from jpo.wording.numbers import duration
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _beyond(name: str, before: float, here: float, request: Request) -> float:
 def counterfactuals(scene: DecisionScene) -> Iterator[str]:
     """Counterfactual choices under another preference or boldness, where they differ: the same decider is asked again."""
     decided_by, request = scene.advice.decision.decided_by, scene.request
-    if decided_by == "sac" and scene.policy is None:
+    if decided_by in TRAINED and scene.policy is None:
         return
     if decided_by in OVERRULED:
         alone = "without the rollback" if scene.advice.undo else "left to itself"

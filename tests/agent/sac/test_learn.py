@@ -4,7 +4,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
 from jpo.agent.change_detection import Chart  # noqa: E402
-from jpo.agent.policy import SCORE  # noqa: E402
+from jpo.agent.policy import SCORE, SCORE_HERE  # noqa: E402
 from jpo.agent.sac.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
 from jpo.agent.sac.fork_replay import Fork, Practice  # noqa: E402
 from jpo.agent.sac.learn import MEMBERS, REAL_BEFORE_HALF, _mixed, improve, learn, new_agent, policy_of, take_in  # noqa: E402
@@ -44,8 +44,16 @@ def test_a_new_agent_decides_as_the_belief_rule_on_any_state():
     policy = policy_of(new_agent(0))
     assert len(policy.members) == MEMBERS
     for features, allowed in random_states():
+        features[:, SCORE_HERE] = features[:, SCORE]  # no jobs ran here before
         assert policy.pick(features, allowed, None) == np.argmin(np.where(allowed, features[:, SCORE], np.inf))
         assert policy.values(features) == pytest.approx(np.broadcast_to(-features[:, SCORE] - BOUND, (2 * MEMBERS, 30)), abs=0.3)
+
+
+def test_a_new_agent_departs_only_for_what_earlier_jobs_here_make_better():
+    policy = policy_of(new_agent(0))
+    for features, allowed in random_states():
+        choice, rule = policy.pick(features, allowed, None), np.argmin(np.where(allowed, features[:, SCORE], np.inf))
+        assert choice == rule or features[choice, SCORE_HERE] < features[rule, SCORE_HERE]
 
 
 def test_members_differ_and_draw_batches_of_their_own():
@@ -74,9 +82,9 @@ def test_learning_moves_the_networks_and_what_was_not_released_is_not():
     assert not any(np.array_equal(a["critics.w1"], b["critics.w1"]) for a, b in zip(before.members, after.members, strict=True))
 
 
-def taught(misses, agent=None, start=None, workload="a"):
-    agent = agent or new_agent(0)
-    learn(agent, [transition(0.1, miss) for miss in misses], simulated, workload=workload, out_of_time=lambda: False, start=start)
+def taught(misses, agent=None, start=None, workload="a", begin_anew=None):
+    agent, runs = agent or new_agent(0), [transition(0.1, miss) for miss in misses]
+    learn(agent, runs, simulated, workload=workload, out_of_time=lambda: False, start=start, begin_anew=begin_anew)
     return agent
 
 
@@ -86,17 +94,19 @@ def test_a_run_that_teaches_nothing_counts_as_taken_in():
     assert (agent.real.size, agent.updates) == (1, 8)
 
 
-def test_forecasts_that_miss_to_one_side_again_and_again_reset_the_agent():
-    agent = taught([3.0, 3.0])
-    assert (agent.resets, agent.real.size, agent.updates) == (0, 2, 16)
+def test_what_a_workload_taught_is_forgotten_when_its_forecasts_miss_to_one_side_again_and_again():
+    agent = new_agent(0)
+    learn(agent, [transition(0.1)], simulated, workload="another", out_of_time=lambda: False)
+    taught([3.0, 3.0], agent)
+    assert (agent.resets, agent.real.size, agent.updates) == (0, 3, 24)
     taught([3.0], agent)
-    assert (agent.resets, agent.real.size, agent.updates) == (1, 1, 8)
-    assert agent.chart == Chart()
+    assert (agent.resets, agent.real.size, agent.updates) == (1, 2, 32), "the other workload's run and the newest stay"
+    assert agent.charts["a"] == Chart()
 
 
 def test_a_reset_agent_begins_from_the_given_policy():
     start = policy_of(new_agent(5))
-    agent, other = taught([3.0] * 3, start=start), new_agent(5, start=start)
+    agent, other = taught([None], start=start, begin_anew=[True]), new_agent(5, start=start)
     assert agent.resets == 1
     for learner, begun in zip(agent.learners, other.learners, strict=True):
         drift = [float((learner.critics[name] - begun.critics[name]).abs().max()) for name in begun.critics]
