@@ -108,12 +108,19 @@ def decides(project: Project, slope: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("slope", "code", "sentence"), [(-1.0, "JPO-I630", "SAC: as the rule"), (1.0, "JPO-I631", "SAC departs")]
+    ("explore", "slope", "code", "sentence"),
+    [
+        ("safe", -1.0, "JPO-I630", "SAC: as the rule"),
+        ("safe", 1.0, "JPO-I631", "SAC departs"),
+        ("on", 1.0, "JPO-I632", "SAC: nothing else may be run now"),  # one trial is by far the most informative
+    ],
 )
-def test_a_released_policy_decides_and_says_what_it_did(project: Project, slope: float, code: str, sentence: str) -> None:
+def test_a_released_policy_decides_and_says_what_it_did(
+    project: Project, explore: str, slope: float, code: str, sentence: str
+) -> None:
     project.jpo("observe")
     decides(project, slope)
-    answer = project.jpo("suggest", "config.ini", "--explore", "on", "--no-learn", "--dry-run", "-o", "json")
+    answer = project.jpo("suggest", "config.ini", "--explore", explore, "--no-learn", "--dry-run", "-o", "json")
     assert answer.code == 0, answer.err
     assert code in answer.out
     assert sentence in answer.out
