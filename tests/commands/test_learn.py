@@ -51,7 +51,7 @@ def stopped_in_the_middle(numbers: Sequence[int], _what: str) -> Iterator[int]:
 def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tmp_path: Path) -> None:
     path = tmp_path / "p.safetensors"
     with pytest.raises(KeyboardInterrupt):
-        pretrain(path, jobs=2, seed=0, track=stopped_in_the_middle)
+        pretrain(path, policy="sac", jobs=2, seed=0, track=stopped_in_the_middle)
     assert [file.name for file in tmp_path.iterdir()] == ["p.safetensors.part"]
     seen: list[int] = []
 
@@ -59,7 +59,7 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tm
         seen.extend(numbers if what == "practice" else ())
         return silently(numbers, what)
 
-    told = pretrain(path, jobs=2, seed=0, track=noted)
+    told = pretrain(path, policy="sac", jobs=2, seed=0, track=noted)
     assert seen == [2, 3]
     assert told.startswith("going on from ")
     assert "; on 12 simulated jobs; ratio " in told
