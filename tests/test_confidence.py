@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from jpo.agent.acquisition import WORSE
 from jpo.agent.decide import decide
 from jpo.agent.problem import Problem
 from jpo.agent.reward import objective
@@ -19,7 +20,7 @@ NOBODY = Identity("simulated", "job", "none")
 
 
 def suggestions_on_one_job(rng: np.random.Generator) -> list[tuple[float, bool, str]]:
-    """Confidence, whether it was not worse than today by more than a tenth (noise-free), and the step, run by run."""
+    """Confidence, whether its claim was true (noise-free), and the step, run by run."""
     candidates, noise = random_candidates(rng), draw_noise(rng)
     prior, truth = draw_jobs(candidates, 256, rng), draw_jobs(candidates, 1, rng)
     none = np.zeros(len(candidates.values))
@@ -34,11 +35,20 @@ def suggestions_on_one_job(rng: np.random.Generator) -> list[tuple[float, bool, 
         outcome = Outcome(duration_seconds=math.exp(one.log_time), val_loss=math.exp(one.log_loss))
         runs.append(Run(str(at), NOBODY, candidates.parameters(row), status, None, float(at), outcome, "observe"))
         belief = posterior(prior, candidates, runs)
-        found = decide(Problem(candidates, belief, BALANCED, explore="on"), None, len(runs))
+        problem = Problem(candidates, belief, BALANCED, explore="on")
+        found = decide(problem, None, len(runs))
         row = found.choice
         if found.confidence is not None:
-            told.append((found.confidence, bool(log_cost[row] <= log_cost[candidates.current] + math.log(1.1)), found.step))
+            told.append((found.confidence, claim_holds(problem, row, log_cost - log_cost[candidates.current]), found.step))
     return told
+
+
+def claim_holds(problem: Problem, row: int, against_today: np.ndarray) -> bool:
+    """Whether what the suggestion of a row claims is true: each kind of step claims something else (agent/safety/claim.py)."""
+    if row == problem.candidates.current:
+        others = problem.open_rows & (np.arange(len(against_today)) != row)
+        return not bool((against_today[others] < -problem.belief.noise).any())
+    return bool(against_today[row] < (0.0 if problem.belief.tried[row] else WORSE))
 
 
 def test_of_suggestions_with_confidence_p_about_p_turn_out_not_worse_than_today() -> None:

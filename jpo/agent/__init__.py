@@ -10,8 +10,10 @@ In the order of the story:
     change_detection.py     whether the forecasts miss as they do when the world has changed
     problem.py              all of it in one record, which belief rule, SAC and explanation read
     state.py                the problem as WIDTH numbers per candidate, which the networks read
-    policy.py               actor and critics in numpy: all that a suggestion needs
-    decide.py               the answer: one candidate, or keep; reasons.py: why
+    residuals.py            what earlier jobs of this installation say, which no simulated job does
+    policy.py               an ensemble of critics in numpy: all that a suggestion needs
+    decide.py               the answer: one candidate, or keep; reasons.py: why; departure.py: what SAC did
+    safety/                 what may be run: holds, the chance of what is claimed, the way out of failure
     harm.py                 whether the last change did harm and is to be undone
     reward.py               what a run was worth
     sealed.py               files that notice damage: policies and checkpoints

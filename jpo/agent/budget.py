@@ -34,13 +34,6 @@ def reference_values(followed_up: Sequence[tuple[Run, Parameters]], now: Paramet
     return now
 
 
-def relative_costs(
-    followed_up: Sequence[tuple[Run, Parameters]], runs: Sequence[Run], preference: Preference, log_rate: Callable[[Run], float]
-) -> tuple[float, ...]:
-    """Costs of `compared_costs` alone."""
-    return tuple(cost for cost, _ in compared_costs(followed_up, runs, preference, log_rate))
-
-
 def compared_costs(
     followed_up: Sequence[tuple[Run, Parameters]], runs: Sequence[Run], preference: Preference, log_rate: Callable[[Run], float]
 ) -> tuple[tuple[float, int], ...]:
@@ -51,7 +44,7 @@ def compared_costs(
     does not count.
 
     Args:
-        followed_up: see `values_found`.
+        followed_up: see `reference_values`.
         runs: all of this workload, oldest first.
         log_rate: natural log of the price per hour of a run's configuration, against any one.
 

@@ -77,7 +77,9 @@ class Problem:
         """The same problem with another boldness or in another context; the candidates are not weighed again."""
         left = self.exploration_runs_left if exploration_runs_left is None else exploration_runs_left
         other = replace(self, explore=explore or self.explore, context=context or self.context, exploration_runs_left=left)
-        vars(other).update(weighed=self.weighed, **{name: value for name, value in vars(self).items() if name == "p_claim"})
+        vars(other)["weighed"] = self.weighed
+        if "p_claim" in vars(self):  # where it was asked for; practice often does without
+            vars(other)["p_claim"] = self.p_claim
         return other
 
     @cached_property

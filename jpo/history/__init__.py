@@ -5,6 +5,7 @@ sql.py             SqlStore: the statements, for every database; rows.py: record
 database.py        Database: what the statements need; sqlite.py and postgres/ fulfil it; copy_on_write.py for reading only
 migrations.py      the schema of SQLite; failures.py: errors of SQLite and the file system
 runs.py            recorded runs; series.py: time series as bytes; figures.py: statistics by workload
+followed.py        runs that followed a suggestion, and what it replaced
 audit.py           the audit log's hash chain; events.py: what goes into it
 archive.py         the whole history as JSON Lines; canonical.py: JSON with one form
 undo.py            which changes are in force, what was before them, and what is pinned

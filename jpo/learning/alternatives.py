@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from jpo.agent.policy import Weights
     from jpo.agent.sac.box import BoxLearner
     from jpo.agent.sac.box_replay import BoxReplay
-    from jpo.agent.sac.learn import Practice, Step
+    from jpo.agent.sac.fork_replay import Practice
+    from jpo.agent.sac.learn import Step
 
 JOBS: Mapping[PolicyName, int] = {"steering": 900, "reinforce": 900, "per-objective": 420}
 """Simulated jobs on which an alternative practises: some two minutes of one core each."""

@@ -16,8 +16,7 @@ import numpy as np
 from jpo.agent.policy import Policy
 from jpo.agent.problem import known_best
 from jpo.agent.reward import objective
-from jpo.agent.sac.fork_replay import MOST, Fork
-from jpo.agent.sac.learn import Practice
+from jpo.agent.sac.fork_replay import MOST, Fork, Practice
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.learning.job import AS_SIMULATED, Job, earlier_jobs, new_job
 from jpo.learning.practice import BOUND, Choose, DecisionPoint, begin, by_belief_rule, by_policy, step

@@ -148,11 +148,6 @@ def new_job(
     return job
 
 
-def residuals_of(job: Job, name: str) -> Residuals | None:
-    """Residuals of a job that was played, as later jobs of its installation know them."""
-    return residuals_of_job(name, job.candidates, posterior(job.draws, job.candidates, ()), job.runs)
-
-
 def earlier_jobs(installation: Installation, jobs: int, rng: np.random.Generator) -> Residuals | None:
     """Residuals of jobs that ran on an installation before: each ran some configurations that simulated jobs find promising.
 

@@ -24,7 +24,8 @@ from jpo.learning.release import RELEASE_JOBS, ReleaseTest, figures_of, release_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from jpo.agent.sac.learn import AgentState, Practice
+    from jpo.agent.sac.fork_replay import Practice
+    from jpo.agent.sac.learn import AgentState
 
     Practising = Callable[[Policy | None, Sequence[int]], Iterator[Practice]]
 

@@ -35,7 +35,8 @@ Source: Pocock, "Group Sequential Methods in the Design and Analysis of Clinical
 MORE_HARM = 0.01
 """By how much the share of jobs that cost more than never changing may exceed the rule's."""
 HARMED = 1.05
-SITUATIONS = (*DOMAINS, *(f"installation {kind}" for kind in KINDS if kind != "none"))
+INSTALLATIONS = {f"installation {kind}": kind for kind in KINDS if kind != "none"}
+SITUATIONS = (*DOMAINS, *INSTALLATIONS)
 """All that a policy meets; half of the jobs are of installations as the simulator thinks."""
 RELEASE_JOBS = 1100
 """Most simulated jobs in the release test: the standard error of the pooled ratio is then some .003."""
@@ -113,16 +114,21 @@ def _kept(job: PairedJob) -> tuple[float, float]:
 
 
 def test_job(seed: int) -> tuple[str, Job]:
-    """The fresh job of a seed, with the situation that it belongs to."""
+    """The fresh job of a seed, with the situation that it belongs to; the situations take turns."""
+    situations = tuple(INSTALLATIONS) if seed % 2 else DOMAINS
+    situation = situations[seed // 2 % len(situations)]
+    return situation, job_in(situation, seed)
+
+
+def job_in(situation: str, seed: int) -> Job:
+    """A fresh job in one of SITUATIONS."""
     rng = np.random.default_rng(seed)
-    if seed % 2:
-        kind = KINDS[1 + seed // 2 % (len(KINDS) - 1)]
-        installation = draw_installation(rng, kind)
+    if situation in INSTALLATIONS:
+        installation = draw_installation(rng, INSTALLATIONS[situation])
         residuals = earlier_jobs(installation, int(rng.integers(1, MOST_JOBS)), rng)
-        return f"installation {kind}", new_job(rng, ("safe", "on")[seed // 4 % 2], installation=installation, residuals=residuals)
-    domain = DOMAINS[seed // 2 % len(DOMAINS)]
+        return new_job(rng, ("safe", "on")[seed // 4 % 2], installation=installation, residuals=residuals)
     installation = draw_installation(rng, "none")
-    return domain, new_job(rng, domain, residuals=earlier_jobs(installation, int(rng.integers(0, MOST_JOBS)), rng))
+    return new_job(rng, situation, residuals=earlier_jobs(installation, int(rng.integers(0, MOST_JOBS)), rng))
 
 
 def played_by_both(policy: Policy, seed: int) -> PairedJob:

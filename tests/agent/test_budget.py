@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jpo.agent.budget import BUDGET, BUDGET_RUNS, budget_left, reference_values, relative_costs, replenished_budget
+from jpo.agent.budget import BUDGET, BUDGET_RUNS, budget_left, compared_costs, reference_values, replenished_budget
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -21,7 +21,7 @@ REFERENCE, TIME, COST = a_run(0, TODAY, 100.0), Preference(1, 0), Preference(0, 
 
 def spent(*followed_up, before=(REFERENCE,), preference=TIME, log_rate=lambda _run: 0.0):
     runs = [*before, *(run for run, _ in followed_up)]
-    return relative_costs(followed_up, runs, preference, log_rate)
+    return tuple(cost for cost, _ in compared_costs(followed_up, runs, preference, log_rate))
 
 
 def test_a_run_costs_multiples_of_what_it_replaced():

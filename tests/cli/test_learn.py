@@ -18,6 +18,7 @@ from jpo.errors import UsageError
         ["--pretrain", "p.safetensors", "--rebuild"],
         ["--pretrain", "p.safetensors", "--config", "jpo.toml"],
         ["--jobs", "20"],
+        ["--policy", "steering"],
     ],
 )
 def test_training_in_the_simulator_and_learning_from_runs_exclude_each_other(
@@ -29,16 +30,17 @@ def test_training_in_the_simulator_and_learning_from_runs_exclude_each_other(
     assert error.code == "JPO-E308"
 
 
-def test_pretrain_gets_file_jobs_and_seed(jpo: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pretrain_gets_file_policy_jobs_and_seed(jpo: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[object, ...]] = []
 
-    def noted(path: Path, *, jobs: int | None, seed: int, track: object) -> str:
-        calls.append((path, jobs, seed))
+    def noted(path: Path, *, policy: str, jobs: int | None, seed: int, track: object) -> str:
+        calls.append((path, policy, jobs, seed))
         return "trained\n"
 
     monkeypatch.setattr(learn, "pretrain", noted)
     assert jpo("learn", "--pretrain", "p.safetensors", "--jobs", "20", "--seed", "7") == "trained\n"
-    assert calls == [(Path("p.safetensors"), 20, 7)]
+    assert jpo("learn", "--pretrain", "p.safetensors", "--policy", "steering") == "trained\n"
+    assert calls == [(Path("p.safetensors"), "sac", 20, 7), (Path("p.safetensors"), "steering", None, 0)]
 
 
 def test_a_budget_that_is_no_duration_is_named(jpo: Callable[..., str]) -> None:

@@ -18,6 +18,7 @@ from jpo.agent.policy import shipped_policy
 from jpo.commands import suggest as story
 from jpo.commands.audit import since_when
 from jpo.errors import NothingAdmissible
+from jpo.learning.job import DOMAINS
 from jpo.optimizer.suggestion import decider
 
 if TYPE_CHECKING:
@@ -120,14 +121,15 @@ def test_a_dry_run_leaves_no_record(project: Project, monkeypatch: pytest.Monkey
 
 
 def test_learning_is_on_record_step_by_step(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jpo.learning.release.RELEASE_JOBS", 18)
+    for name, value in (("RELEASE_JOBS", 4 * len(DOMAINS)), ("MOST_JOBS", 3)):
+        monkeypatch.setattr(f"jpo.learning.release.{name}", value)
     project.jpo("observe")
     project.jpo("learn", "config.ini", "--budget", "60s")
     learnt, tested = records(project)[-2:]
     assert (learnt["kind"], learnt["data"]["runs"], learnt["data"]["rebuilt"]) == ("learnt", 6, False)
     assert tested["kind"] == "tested"
-    assert set(tested["data"]["results"]) >= {"safe", "on", "drift"}
-    assert {"policy", "rule", "ratio", "standard_error", "passed", "jobs"} == set(tested["data"]["results"]["safe"])
+    assert set(tested["data"]["results"]) >= {"pooled", *DOMAINS, "installation host-memory"}
+    assert {"jobs", "ratio", "standard_error", "harm", "rule_harm"} == set(tested["data"]["results"]["pooled"])
     assert len(tested["data"]["policy"]) == 64
 
 

@@ -51,7 +51,7 @@ def stopped_in_the_middle(numbers: Sequence[int], _what: str) -> Iterator[int]:
 def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tmp_path: Path) -> None:
     path = tmp_path / "p.safetensors"
     with pytest.raises(KeyboardInterrupt):
-        pretrain(path, jobs=2, seed=0, track=stopped_in_the_middle)
+        pretrain(path, policy="sac", jobs=2, seed=0, track=stopped_in_the_middle)
     assert [file.name for file in tmp_path.iterdir()] == ["p.safetensors.part"]
     seen: list[int] = []
 
@@ -59,7 +59,7 @@ def test_an_interrupted_training_goes_on_where_it_stopped_and_leaves_one_file(tm
         seen.extend(numbers if what == "practice" else ())
         return silently(numbers, what)
 
-    told = pretrain(path, jobs=2, seed=0, track=noted)
+    told = pretrain(path, policy="sac", jobs=2, seed=0, track=noted)
     assert seen == [2, 3]
     assert told.startswith("going on from ")
     assert "; on 12 simulated jobs; ratio " in told
@@ -108,12 +108,19 @@ def decides(project: Project, slope: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("slope", "code", "sentence"), [(-1.0, "JPO-I630", "SAC: as the rule"), (1.0, "JPO-I631", "SAC departs")]
+    ("explore", "slope", "code", "sentence"),
+    [
+        ("safe", -1.0, "JPO-I630", "SAC: as the rule"),
+        ("safe", 1.0, "JPO-I631", "SAC departs"),
+        ("on", 1.0, "JPO-I632", "SAC: nothing else may be run now"),  # one trial is by far the most informative
+    ],
 )
-def test_a_released_policy_decides_and_says_what_it_did(project: Project, slope: float, code: str, sentence: str) -> None:
+def test_a_released_policy_decides_and_says_what_it_did(
+    project: Project, explore: str, slope: float, code: str, sentence: str
+) -> None:
     project.jpo("observe")
     decides(project, slope)
-    answer = project.jpo("suggest", "config.ini", "--explore", "on", "--no-learn", "--dry-run", "-o", "json")
+    answer = project.jpo("suggest", "config.ini", "--explore", explore, "--no-learn", "--dry-run", "-o", "json")
     assert answer.code == 0, answer.err
     assert code in answer.out
     assert sentence in answer.out

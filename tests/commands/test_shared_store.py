@@ -8,6 +8,7 @@ import pytest
 
 from jpo.commands import suggest
 from jpo.history import open_store, verify
+from jpo.learning.continual import AGENT
 from jpo.project import record
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ def test_who_learnt_first_is_not_overwritten_and_the_other_suggests_all_the_same
 
     def while_another_saves(_: object) -> bytes:
         with open_store(url) as other:
-            other.save_agent("agent digits/cnn/pytorch", b"the other's", expected_version=0)
+            other.save_agent(AGENT, b"the other's", expected_version=0)
         return b"ours"
 
     monkeypatch.setattr("jpo.agent.sac.checkpoint.save_checkpoint", while_another_saves)
     answer = project.jpo("suggest", "config.ini", "--explore", "off", "-o", "json")
     assert (answer.code, "JPO-W605" in answer.out) == (0, True)
     with open_store(url) as store:
-        assert store.load_agent("agent digits/cnn/pytorch") == (b"the other's", 1)
+        assert store.load_agent(AGENT) == (b"the other's", 1)
         assert "learnt" not in [record.kind for record in store.audit_records()]

@@ -12,6 +12,7 @@ import pytest
 
 from jpo.agent.policy import load_policy, save_policy
 from jpo.history import open_store
+from jpo.learning.continual import POLICY
 
 if TYPE_CHECKING:
     from conftest import Project
@@ -345,7 +346,7 @@ def test_a_pinned_follower_does_not_forbid_its_leader(project: Project) -> None:
 
 def test_an_unreadable_policy_in_the_store_is_learnt_anew_and_keeps_nothing_back(project: Project) -> None:
     with open_store("sqlite:///.jpo/jpo.db") as store:
-        store.save_agent("policy digits/cnn/pytorch", b"damaged", expected_version=0)
+        store.save_agent(POLICY, b"damaged", expected_version=0)
     assert suggestion(project)["status"] == "changed"
 
 
@@ -367,8 +368,8 @@ def test_a_full_stdout_is_reported_and_what_was_done_is_on_record(project: Proje
 
 def test_a_policy_that_passed_its_release_test_decides(project: Project) -> None:
     with open_store("sqlite:///.jpo/jpo.db") as store:
-        own = save_policy(load_policy().weights, released=("on",), card={"updates": 0})
-        store.save_agent("policy digits/cnn/pytorch", own, expected_version=0)
+        own = save_policy(*load_policy().members, released=("on",), card={"updates": 0})
+        store.save_agent(POLICY, own, expected_version=0)
     deciders = {
         explore: json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json", "--explore", explore).out)[
             "decided_by"

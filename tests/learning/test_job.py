@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from jpo.agent.acquisition import CLIP
-from jpo.agent.residuals import residual_forecast
 from jpo.agent.reward import OVERSPENT
-from jpo.learning.job import DOMAINS, earlier_jobs, execute, new_job, residuals_of
+from jpo.learning.job import DOMAINS, earlier_jobs, execute, new_job
 from jpo.records import NAMED_PREFERENCES
 from jpo.simulate.installations import Installation, draw_installation
 
@@ -93,8 +92,9 @@ def test_jobs_of_an_installation_show_what_the_next_has_to_expect():
     jobs = [new_job(rng, "safe", installation=BATCH_LIMIT, residuals=residuals) for _ in range(20)]
     excess = np.concatenate([job.installation.excess for job in jobs])
     assert jobs[0].installation.jobs == len(set(residuals.job.tolist()))
-    worse = np.concatenate([job.truth.fails[0] & (job.draws.fails.mean(axis=0) < 0.3) for job in jobs])
-    assert excess[worse].mean() > excess[~worse].mean() + 0.2
+    fine = np.concatenate([job.draws.fails.mean(axis=0) < 0.1 for job in jobs])  # as simulated jobs have it
+    fails = np.concatenate([job.truth.fails[0] for job in jobs])
+    assert excess[fine & fails].mean() > excess[fine & ~fails].mean() + 0.2
 
 
 def test_the_bent_belief_is_nearer_to_the_truth_of_the_installation():
@@ -110,18 +110,6 @@ def test_the_bent_belief_is_nearer_to_the_truth_of_the_installation():
 def test_a_first_job_knows_nothing_of_its_installation():
     assert drawn(0).installation is None
     assert earlier_jobs(BATCH_LIMIT, 0, np.random.default_rng(0)) is None
-
-
-def test_a_job_that_was_played_tells_later_ones():
-    job = drawn(3, "safe")
-    now = job.candidates.current
-    execute(job, now, now)
-    assert residuals_of(job, "first") is None, "one configuration only"
-    execute(job, now - 1 if now else 1, now)
-    told = residuals_of(job, "first")
-    assert told.workloads == ("first",)
-    assert len(told.log_time) == 1
-    assert residual_forecast(told, job.candidates).jobs == 1
 
 
 def test_jobs_like_the_residuals_differ_from_the_simulator_as_those_did():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from jpo.agent.state import WIDTH
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from jpo.agent.sac.replay_buffer import Transition
     from jpo.agent.state import Features
     from jpo.records import Bools, Floats
 
@@ -31,6 +32,14 @@ class Fork:
 
     features: Features
     saved: Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Practice:
+    """What simulated jobs taught next to a real run: transitions, and forks."""
+
+    transitions: Sequence[Transition]
+    forks: Sequence[Fork]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,7 +13,7 @@ ICRA 2019). When the forecasts of a workload show that its world has changed, wh
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ import torch
 from jpo.agent.change_detection import Chart
 from jpo.agent.policy import SCORE_HERE, Policy
 from jpo.agent.sac.candidate_set import Learner, new_learner, update, with_optimiser
-from jpo.agent.sac.fork_replay import Fork, ForkBatch, ForkReplay
+from jpo.agent.sac.fork_replay import ForkBatch, ForkReplay, Practice
 from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
 from jpo.agent.state import BOUND
 
@@ -36,14 +36,6 @@ BATCH, FORKS = 64, 64
 REAL_BEFORE_HALF = 16
 """Fewer real transitions than this are shown in proportion, or the networks would learn them by heart."""
 UPDATES_PER_RUN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Practice:
-    """What simulated jobs taught next to a real run: transitions, and forks."""
-
-    transitions: Sequence[Transition]
-    forks: Sequence[Fork]
 
 
 Step = Callable[[Learner, Batch | None, ForkBatch | None], object]
@@ -169,8 +161,10 @@ def policy_of(state: AgentState) -> Policy:
 
 
 def _watch(state: AgentState, transition: Transition, workload: str) -> None:
-    """Note the forecast error; on the alarm forget this workload's runs of the old world. For other workloads nothing changes:
-    what they taught, and the networks, stay."""
+    """Note the run's forecast error; on the alarm forget this workload's runs of the old world.
+
+    For other workloads nothing changes: what they taught, and the networks, stay.
+    """
     chart = state.charts.get(workload, Chart()).after(transition.miss)
     state.charts[workload] = Chart() if chart.alarm else chart
     if chart.alarm:

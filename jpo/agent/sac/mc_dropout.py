@@ -23,21 +23,13 @@ RATE = 0.1
 PASSES = 30
 
 
-def uncertainty(
-    policy: Policy, features: Features, rng: np.random.Generator, *, rate: float = RATE, passes: int = PASSES
-) -> tuple[Floats, Floats]:
-    """Mean and standard deviation, over passes with dropout, of what the critics expect on average: (K, WIDTH) -> (K,), (K,).
+def answers(policy: Policy, features: Features, rng: np.random.Generator, *, rate: float = RATE, passes: int = PASSES) -> Floats:
+    """What the critics expect in each pass with dropout, the mean over the members: (K, WIDTH) -> (passes, K).
 
     Args:
         rng: draws which hidden units are left out, one draw per pass for all candidates.
         rate: share of hidden units left out, 0 <= rate < 1.
     """
-    values = answers(policy, features, rng, rate=rate, passes=passes)
-    return values.mean(axis=0), values.std(axis=0)
-
-
-def answers(policy: Policy, features: Features, rng: np.random.Generator, *, rate: float = RATE, passes: int = PASSES) -> Floats:
-    """What the critics expect in each pass, the mean over the members: (K, WIDTH) -> (passes, K)."""
     said = np.array([[_expected(member, features, rng, rate) for member in policy.members] for _ in range(passes)])
     return np.asarray(said.mean(axis=1))
 

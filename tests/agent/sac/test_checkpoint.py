@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
 
 from jpo.agent.sac.checkpoint import FORMAT, load_checkpoint, save_checkpoint  # noqa: E402
-from jpo.agent.sac.fork_replay import Fork  # noqa: E402
+from jpo.agent.sac.fork_replay import Fork, Practice  # noqa: E402
 from jpo.agent.sac.learn import (  # noqa: E402
     MEMBERS,
     UPDATES_PER_RUN,
-    Practice,
     WorkloadProgress,
     improve,
     learn,

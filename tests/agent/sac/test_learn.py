@@ -6,8 +6,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed; it is neede
 from jpo.agent.change_detection import Chart  # noqa: E402
 from jpo.agent.policy import SCORE, SCORE_HERE  # noqa: E402
 from jpo.agent.sac.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from jpo.agent.sac.fork_replay import Fork  # noqa: E402
-from jpo.agent.sac.learn import MEMBERS, REAL_BEFORE_HALF, Practice, _mixed, improve, learn, new_agent, policy_of, take_in  # noqa: E402
+from jpo.agent.sac.fork_replay import Fork, Practice  # noqa: E402
+from jpo.agent.sac.learn import MEMBERS, REAL_BEFORE_HALF, _mixed, improve, learn, new_agent, policy_of, take_in  # noqa: E402
 from jpo.agent.sac.replay_buffer import Transition  # noqa: E402
 from jpo.agent.state import BOUND, WIDTH, Observation  # noqa: E402
 from jpo.records import Preference  # noqa: E402
