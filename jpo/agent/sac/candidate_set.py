@@ -26,7 +26,7 @@ from jpo.agent.sac.replay_buffer import Batch
 GAMMA = 0.92
 """About 12 further runs count."""
 TAU = 0.01
-RATE = 6e-4
+RATE = 3e-4
 HUBER = 1.0
 """Errors of a critic beyond this, in runs, count linearly: one lost run teaches no more than it should."""
 OF_TRANSITIONS = 0.1
