@@ -546,6 +546,11 @@ class Suggestion:
         """The reasons that say that intervals are widened: whoever reads the forecasts must know."""
         return tuple(reason for reason in self.reasons if "widened by" in reason)
 
+    @property
+    def of_policy(self) -> str | None:
+        """The reason that says what the trained policy did; None where it was not asked."""
+        return next((reason for reason in self.reasons if reason.startswith(("SAC", "policy "))), None)
+
     def expected_change(self, quantity: str) -> float | None:
         """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
         now, then = getattr(self.now, quantity), getattr(self.next, quantity)

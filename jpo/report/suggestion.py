@@ -180,8 +180,8 @@ def verdict(report: Report) -> str:
         done = "kept as it is"
     else:
         done = f"{numbers.counted(count, 'value')} {'written' if report.written else 'not written'}"
-    decider = names.DECIDERS[suggestion.decided_by]
-    return f"{report.path}: {done}; decided by {decider}. Suggestion {suggestion.suggestion_id}"
+    decider = suggestion.of_policy or f"decided by {names.DECIDERS[suggestion.decided_by]}"
+    return f"{report.path}: {done}; {decider}. Suggestion {suggestion.suggestion_id}"
 
 
 # --- for programs: the names of these classes are published, as definitions of the schema

@@ -7,7 +7,7 @@ import pytest
 from jpo.agent.context import Context
 from jpo.agent.problem import PATIENCE, Problem, known_best, may_try
 from jpo.agent.safety.holds import Hold
-from jpo.records import Preference
+from jpo.records import Candidates, Preference
 
 TIME = Preference(1, 0, 0)
 RISKY = [[0, -0.1, -2.0]] * 3 + [[0, -0.1, 2.0]]
@@ -81,8 +81,32 @@ def test_a_trial_that_was_asked_for_is_the_most_informative_of_what_is_left(grid
 
 
 def test_standing_still_earns_a_trial_while_there_is_a_budget(grid, belief):
-    even = belief([[0, 0.5, 0.5], [0, -0.1, 0.5], [0, -0.1, 0.5], [0, 0.3, 0.5]])
+    even = belief([[0, 0.5, 0.5], [0, -0.3, 0.5], [0, -0.3, 0.5], [0, 0.3, 0.5]])
     still = {"min_confidence": 0.7, "repeated": PATIENCE}
     assert Problem(grid(), even, TIME, **still).allowed.tolist() == [False, True, False]
     for changes in ({"repeated": PATIENCE - 1}, {"budget_left": 0.5}, {"explore": "off"}):
         assert Problem(grid(), even, TIME, **{**still, **changes}).allowed.tolist() == [True, False, False]
+    little = belief([[0, 0.5, 0.5], [0, -0.1, 0.5], [0, -0.1, 0.5], [0, 0.3, 0.5]])
+    assert Problem(grid(), little, TIME, **still).allowed.tolist() == [True, False, False], "the rule expects no gain of it"
+
+
+def test_other_batches_are_tried_before_more_gpus_than_ever(belief):
+    """Twice the batch on twice the GPUs looks best, and twice the batch alone is worth a trial, too."""
+    values = np.array([[32.0, 1], [64, 1], [64, 2]])
+    candidates = Candidates(("batch_size", "gpus"), values, 0, np.ones(3, bool), np.zeros(3))
+    faster = belief([[0, -0.3, -0.6]] * 4)
+    assert Problem(candidates, faster, TIME, min_confidence=0.7).allowed.tolist() == [True, True, False]
+    assert Problem(candidates, faster, TIME).allowed.tolist() == [True, True, True], "where nobody wants it careful"
+    tried = belief([[0, -0.3, -0.6]] * 4, runs=(1, 1, 0))
+    assert Problem(candidates, tried, TIME, min_confidence=0.7).allowed.tolist() == [True, True, True]
+
+
+def test_where_today_may_not_stay_the_best_that_ended_well_is_no_gamble(grid, belief):
+    known = belief([[0, 0.1, 0.4]] * 4, runs=(1, 1, 0))
+    elsewhere = grid(admissible=(False, True, True))
+    assert Problem(elsewhere, known, TIME, min_confidence=0.7).allowed.tolist() == [False, True, False]
+
+
+def test_values_that_ended_well_are_no_gamble_where_todays_only_failed(grid, belief):
+    failed = belief([[0, 0.2, 0.4]] * 4, runs=(0, 1, 0), failures=(1, 0, 0), p_fail=(0.6, 0.1, 0.1))
+    assert Problem(grid(), failed, TIME, min_confidence=0.7).allowed[1]

@@ -187,7 +187,7 @@ def test_forks_teach_what_each_candidate_saves_against_the_rules_choice():
         features[:, :, 0] = (0, -2, 1, 0, 0, 0, 0, 0)
         return ForkBatch(features * there[..., None], features[..., 0] * 0.5 * there, there)
 
-    errors = [update(learner, None, drawn(64))[1].item() for _ in range(200)]
+    errors = [update(learner, None, drawn(64))[1].item() for _ in range(400)]
     assert errors[-1] < 0.05 * errors[0]
     fresh = drawn(200)
     q = learner.critics.forward(torch.from_numpy(fresh.features[:, :3].reshape(-1, WIDTH)))[-1].mean(0).reshape(200, 3)
