@@ -27,7 +27,8 @@ THRESHOLD = 1.01
 """Not worse than the belief rule by more than one percent; set before any policy was trained, never tuned to let one pass."""
 CERTAINTY = 1.96
 """Standard errors of a situation's 95% interval."""
-LOOKS = 5
+LOOKS, FIRST_SUCCESS = 5, 3
+"""Looks at the data, and the first that may end in a release: each situation has some fifty jobs then."""
 CERTAINTY_OF_LOOKS = 2.41
 """Standard errors of the pooled 95% interval, wide enough for LOOKS looks at the data.
 
@@ -149,9 +150,10 @@ def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) 
     played: list[PairedJob] = []
     for seed in track(seeds, "release test"):
         played.append(played_by_both(policy, seed))
-        if len(played) % max(2, len(seeds) // LOOKS) == 0 and len(played) >= 2 * len(SITUATIONS):
+        look, rest = divmod(len(played), max(2, len(seeds) // LOOKS))
+        if not rest and len(played) >= 2 * len(SITUATIONS):
             pooled = compare(played)
-            if pooled.passed_pooled or pooled.end(-CERTAINTY_OF_LOOKS) > THRESHOLD:
+            if (look >= FIRST_SUCCESS and pooled.passed_pooled) or pooled.end(-CERTAINTY_OF_LOOKS) > THRESHOLD:
                 break
     situations = {name: [job for job in played if job.situation == name] for name in SITUATIONS}
     return ReleaseTest(compare(played), {name: compare(jobs) for name, jobs in situations.items() if len(jobs) > 1})

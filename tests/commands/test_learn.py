@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training that ends within seconds."""
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    for name, value in (("STAGES", 4), ("UPDATES_PER_JOB", 1), ("TRANSITIONS", 64), ("FORKS", 8), ("RELEASE_JOBS", 12)):
+    for name, value in (("STAGES", 4), ("UPDATES_PER_TEN_JOBS", 10), ("TRANSITIONS", 64), ("FORKS", 8), ("RELEASE_JOBS", 12)):
         monkeypatch.setattr(pretraining, name, value)
     few_jobs(monkeypatch)
 
@@ -112,7 +112,7 @@ def decides(project: Project, slope: float) -> None:
     [
         ("safe", -1.0, "JPO-I630", "SAC: as the rule"),
         ("safe", 1.0, "JPO-I631", "SAC departs"),
-        ("on", 1.0, "JPO-I632", "SAC: nothing else may be run now"),  # one trial is by far the most informative
+        ("on", 1.0, "JPO-I631", "SAC departs"),
     ],
 )
 def test_a_released_policy_decides_and_says_what_it_did(

@@ -19,7 +19,7 @@ class Killed(Exception):
 def tiny(monkeypatch):
     """Four stages of one job each, and one fork in each job, of two runs."""
     monkeypatch.setattr(pretraining, "STAGES", 4)
-    monkeypatch.setattr(pretraining, "UPDATES_PER_JOB", 1)
+    monkeypatch.setattr(pretraining, "UPDATES_PER_TEN_JOBS", 10)
     monkeypatch.setattr(pretraining, "TRANSITIONS", 64)
     monkeypatch.setattr(pretraining, "FORKS", 8)
     monkeypatch.setattr(forks, "FORKS_PER_JOB", 1)

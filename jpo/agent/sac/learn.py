@@ -146,7 +146,9 @@ def take_in(state: AgentState, practice: Practice) -> None:
 
 
 def improve(state: AgentState, updates: int, step: Step = update) -> None:
-    """Gradient steps of every member, each on batches of its own."""
+    """Gradient steps of every member, each on batches of its own; none where nothing was practised."""
+    if not (state.simulated.size or state.forks.size):
+        return
     for _ in range(updates):
         for learner in state.learners:
             step(learner, _mixed(state, BATCH), state.forks.sample(FORKS, state.rng) if state.forks.size else None)
