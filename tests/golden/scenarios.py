@@ -19,7 +19,7 @@ def edited(name: str, *texts: str) -> Callable[[Path], None]:
     def edit(project: Path) -> None:
         content = (project / name).read_bytes()
         for old, new in zip(texts[::2], texts[1::2], strict=True):
-            assert old.encode() in content, f"{old} is not in {name}"
+            assert old.encode() in content, f"{old} is not in {name}:\n{content.decode()}"
             content = content.replace(old.encode(), new.encode())
         (project / name).write_bytes(content)
 
@@ -221,7 +221,7 @@ TEAM = Scenario(
         Step("explain_undone", "explain -o json"),
         Step("rollback_nothing", "rollback -o json", files=("config.ini",), before=edited("config.ini", "gpus = 2", "gpus = 1")),
         Step("suggest_after_hand_edit", "suggest --no-learn -o json", files=("config.ini",)),
-        Step("rollback_conflict", "rollback -o json", files=("config.ini",), before=edited("config.ini", "=  128", "=  96")),
+        Step("rollback_conflict", "rollback -o json", files=("config.ini",), before=edited("config.ini", "=  256", "=  96")),
         Step("rollback_forced", "rollback --force -o json", files=("config.ini",)),
         Step("predict_spot", "predict --vary gpus=1,2,4 --spot -o json"),
         Step("predict_max_cost", "predict --max-cost 10EUR -o json"),
