@@ -224,7 +224,7 @@ class AgentTable(SettingsTable):
     """Boldness of the agent, and the time that it may learn inside `jpo suggest`.
 
     `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
-    "off": as the preference weighs it. `quality_risk`: chance of a loss five times as far below from which a trial is not written.
+    "off": as the preference weighs it. `quality_risk`: chance of a loss five times as far below that holds a trial back.
     `min_confidence`: chance of what a change claims (to be better, or safe to try), below which "safe" writes nothing.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
     many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
