@@ -8,6 +8,7 @@ keep     nothing that may be tried is better by more than the noise of a run
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,6 +87,9 @@ def p_claim(
         tolerance: of the loss, as a ratio; None: the loss has no say beyond the preference.
     """
     today = _against_today(belief, candidates, preference, reference)
+    if tolerance is not None:  # a trial's loss is judged by the floor (holds.py), its time and cost here
+        without_loss = replace(belief, log_loss=np.zeros_like(belief.log_loss))
+        today = np.where(belief.tried, today, _against_today(without_loss, candidates, preference, reference))
     limit = np.where(belief.tried, 0.0, WORSE)
     good = widened(today, belief.weights, interval_factor) < limit
     if belief.failures[candidates.current] and not belief.runs[candidates.current]:
@@ -93,7 +97,7 @@ def p_claim(
     if tolerance is not None and belief.val_loss is not None:
         loss = log_loss_of(belief, candidates, reference)
         kept = widened(loss, belief.weights, loss_interval_factor) <= math.log1p(tolerance) + 1e-12
-        good &= kept | ~belief.tried  # a trial's loss has been judged by the floor (holds.py), and costs in the objective
+        good &= kept | ~belief.tried
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)
 
 
