@@ -388,8 +388,8 @@ class Decision:
     Attributes:
         choice: row of the candidate set.
         confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to
-            be safe: it ends well, costs no more than a tenth more than today, keeps the validation loss. Any other change claims
-            to be better than today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
+            be safe: it ends well and costs no more than a tenth more than today. Any other change claims to be better than
+            today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
         decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
             "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.

@@ -1,7 +1,7 @@
 """Claim of a suggestion, and its chance, which is the confidence that is shown.
 
 known    it ends well, is better than today under the preference, and keeps the validation loss
-trial    it is safe to try: it ends well, costs no more than a tenth more than today, and keeps the validation loss
+trial    it is safe to try: it ends well, and costs no more than a tenth more than today (its loss is judged by the floor)
 keep     nothing that may be tried is better by more than the noise of a run
 """
 
@@ -84,10 +84,11 @@ def p_claim(
     Of a trial, a row that was never run, nobody claims that it is better: it is safe to try, no more than WORSE than today.
 
     Args:
-        tolerance: of the loss, as a ratio; None: the loss has no say beyond the preference.
+        tolerance: of the loss, as a ratio; a trial's is left to the floor (holds.py). None: the loss has no say beyond the
+            preference.
     """
     today = _against_today(belief, candidates, preference, reference)
-    if tolerance is not None:  # a trial's loss is judged by the floor (holds.py), its time and cost here
+    if tolerance is not None:
         without_loss = replace(belief, log_loss=np.zeros_like(belief.log_loss))
         today = np.where(belief.tried, today, _against_today(without_loss, candidates, preference, reference))
     limit = np.where(belief.tried, 0.0, WORSE)

@@ -22,10 +22,17 @@ def test_a_measured_change_claims_to_be_better_and_a_trial_to_be_safe(grid, beli
 
 
 def test_what_may_fail_or_lose_claims_less(grid, belief):
-    believed = with_loss(belief([[0, -0.1, -0.1]] * 4, p_fail=(0, 0, 0.5)), [[0, 0.1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    one_loses = [[0, 0.1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+    believed = with_loss(belief([[0, -0.1, -0.1]] * 4, runs=(1, 1, 1), p_fail=(0, 0, 0.5)), one_loses)
     kept = p_claim(believed, grid(), BALANCED, reference=0, tolerance=0.02)
     assert kept.tolist()[1:] == pytest.approx([0.75, 0.5])
     assert p_claim(believed, grid(), Preference(1, 0), reference=0)[2] == pytest.approx(0.5)
+
+
+def test_the_floor_judges_the_loss_of_a_trial_and_its_claim_is_of_time_and_cost(grid, belief):
+    believed = with_loss(belief([[0, -0.1, 0.3]] * 4), [[0, 0.3, 0]] * 4)
+    assert p_claim(believed, grid(), BALANCED, reference=0, tolerance=0.02).tolist() == [0, MOST, 0]
+    assert p_claim(believed, grid(), BALANCED, reference=0)[1] == 0, "without a floor it counts as the preference has it"
 
 
 def test_nothing_is_claimed_beyond_what_the_belief_carries(grid, belief):
