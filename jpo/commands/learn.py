@@ -56,7 +56,7 @@ def ratio(result: Release) -> str:
     return f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
 
 
-def pretrain(path: Path, *, policy: PolicyName, jobs: int | None, seed: int, track: Track) -> str:
+def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: int, track: Track) -> str:
     """Train a policy in the simulator and write it to `path`; says how SAC's release test ended, the others are not put to it.
 
     SAC is saved in `path`.part after each stage; called again, it goes on from there.

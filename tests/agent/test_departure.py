@@ -7,7 +7,7 @@ import pytest
 
 from jpo.agent.context import Context
 from jpo.agent.decide import decide
-from jpo.agent.departure import of_sac, runs_saved
+from jpo.agent.departure import of_policy, runs_saved
 from jpo.agent.policy import SHAPES, Policy
 from jpo.agent.problem import Problem
 from jpo.agent.state import OWN
@@ -37,7 +37,7 @@ def problem(grid, belief):
 
 
 def told(problem, policy, choice):
-    return list(of_sac(problem, policy, problem.allowed, choice))
+    return list(of_policy(problem, policy, problem.allowed, choice))
 
 
 def informed(problem, *, mean=(0.0, 0.0, 0.0), p_fails=(0.0, 0.0, 0.0), jobs=14):
