@@ -29,7 +29,7 @@ from jpo.agent.alternatives.named import policy_named  # noqa: E402
 from jpo.agent.policy import SHIPPED, Policy, load_policy  # noqa: E402
 from jpo.learning.job import Job  # noqa: E402
 from jpo.learning.practice import Choose, by_belief_rule, by_policy, mean_cost, play  # noqa: E402
-from jpo.learning.release import SITUATIONS, Played, Release, compare, test_job  # noqa: E402
+from jpo.learning.release import SITUATIONS, PairedJob, Release, compare, test_job  # noqa: E402
 from jpo.records import TRAINED  # noqa: E402
 
 SEED = 400_000_000
@@ -66,13 +66,13 @@ def main(argv: list[str]) -> int:
 
 def measure(policies: Mapping[str, Policy], seeds: Sequence[int]) -> Results:
     """Each policy against the belief rule on the same jobs with the same luck, pooled and by situation of two jobs or more."""
-    played: dict[str, list[Played]] = {name: [] for name in policies}
+    played: dict[str, list[PairedJob]] = {name: [] for name in policies}
     for seed in seeds:
         situation, job = test_job(seed)
         rule = figures(job.copy(), by_belief_rule)
         for name, policy in policies.items():
             own = figures(job.copy(), partial(by_policy, policy))
-            played[name].append(Played(situation, own[0], rule[0], own[1], rule[1]))
+            played[name].append(PairedJob(situation, own[0], rule[0], own[1], rule[1]))
     places = {POOLED: SITUATIONS, **{name: (name,) for name in SITUATIONS}}
     rows = {
         place: {name: [job for job in jobs if job.situation in within] for name, jobs in played.items()}

@@ -164,7 +164,8 @@ class Outcome:
     outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
     `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
     `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
-    it stayed below for 95% of its time.
+    it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs after the first quarter of the run, mostly
+    below 0, and `loss_slope_error` its standard error.
 
     Raises:
         ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
@@ -187,6 +188,8 @@ class Outcome:
     memory_p95_gib: float | None = None
     converged: bool | None = None
     stopped: bool | None = None
+    loss_slope: float | None = None
+    loss_slope_error: float | None = None
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -198,7 +201,7 @@ class Outcome:
                 continue
             if not math.isfinite(value):
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
-            if value < 0 and name not in ("train_loss", "val_loss"):
+            if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
                 raise ValueError(f"{name} = {value} is negative")
             if value > 1 and name in ("gpu_utilisation", "cpu_utilisation"):
                 raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
@@ -664,6 +667,8 @@ class Draws:
         log_throughput: samples per second, so that log_time + log_throughput is the work; None: not told apart.
     and of shape (J,):
         to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
+        loss_slope: d ln loss / d ln epochs after the first quarter of the current candidate's run, NaN where the job ends at a
+            target; None: not told.
     """
 
     log_time: Floats
@@ -673,6 +678,7 @@ class Draws:
     fails: Bools
     log_throughput: Floats | None = None
     to_target: Bools | None = None
+    loss_slope: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from made import DIGITS
 
-from jpo.optimizer.front import Front, Point, Volumes
+from jpo.optimizer.pareto.front import Front, Point, Volumes
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import Interval
 

@@ -34,6 +34,8 @@ HIDDEN = 64
 HEADS = 2
 """Critics of one member, side by side."""
 SCORE = OWN.index("belief rule score")
+SCORE_HERE = OWN.index("belief rule score here")
+"""The same under the belief that earlier jobs of the installation bend; equal to SCORE where there were none."""
 TEMPERATURE = 0.1
 """Runs: how much a candidate must save to be e times as likely, against the rule's own softmax of the same temperature."""
 MARGIN = 0.1

@@ -152,16 +152,19 @@ def _own(problem: Problem, regret: Floats) -> Floats:
             nothing if later is None else np.log(later.expected),
             nothing if later is None else later.improvement * 4,
             nothing if later is None else row == later.incumbent,
-            *_here(context, nothing),
+            *_here(context, acquisition, nothing),
         )
     ).astype(np.float64)
 
 
-def _here(context: Context, nothing: Floats) -> tuple[Floats, ...]:
-    """Own numbers as the residuals of earlier jobs on this installation would have them; each (K,), 0 where there were none."""
+def _here(context: Context, acquisition: AcquisitionValues, nothing: Floats) -> tuple[Floats, ...]:
+    """Own numbers as the residuals of earlier jobs on this installation would have them, each (K,).
+
+    Without any the score is the belief rule's, the others are 0.
+    """
     here, p_fails = context.here, context.p_fails_here
     if here is None or p_fails is None:
-        return (nothing,) * 7
+        return *(nothing,) * 6, _scaled_score(acquisition)
     gain = here.improvement * 4
     return np.log(here.expected), here.mean, here.sd, p_fails, here.p_worse_today, gain, _scaled_score(here)
 

@@ -14,7 +14,7 @@ from jpo.project.collect import OTHER_RUNS
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
-from jpo.records import PolicyName
+from jpo.records import Known, PolicyName
 from jpo.wording.numbers import percent_in_words, times
 
 
@@ -25,19 +25,15 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         runs = store.runs_of(identity)
         request = request_of(job, runs)
         others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
-        residuals = residuals_here(store, identity, (*others, *runs), learn=True)
-        learnt = continual.catch_up(
-            store, identity, runs, request, residuals=residuals, seed=seed, now=now, budget_seconds=budget
-        )
+        known = Known(runs, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
+        learnt = continual.catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=budget)
         lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
-        lines += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
+        why = "the forecasts showed that the world had changed" if request.resets == "evidence" else "as [agent] resets asks"
+        lines += [f"{why}: begun anew {times(learnt.resets)}"] if learnt.resets else []
         lines += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
-        lines += (
-            [f"[agent] policy = {request.policy} decides, whatever SAC learns"]
-            if request.policy not in continual.LEARNING
-            else []
-        )
+        if request.policy not in continual.LEARNING:
+            lines.append(f"[agent] policy = {request.policy} decides, whatever SAC learns")
         if continual.untested(store):
             lines += verdicts(release_if_passed(store, track, now=now))
     return "\n".join(lines) + "\n"

@@ -12,9 +12,9 @@ from pathlib import Path
 from jpo.cost import usd_of_text
 from jpo.errors import UsageError
 from jpo.learning import continual
-from jpo.optimizer.choices import choices_of
-from jpo.optimizer.front import Front
-from jpo.optimizer.tradeoff import OBJECTIVES, axes_of, front_of
+from jpo.optimizer.pareto.choices import choices_of
+from jpo.optimizer.pareto.front import Front
+from jpo.optimizer.pareto.tradeoff import OBJECTIVES, axes_of, front_of
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings

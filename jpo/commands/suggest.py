@@ -75,6 +75,5 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
         return known
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
-    residuals, seed = known.residuals, options.seed
-    codes = continual.keep_up(store, identity, known.runs, lasting, residuals=residuals, seconds=seconds, now=job.now, seed=seed)
+    codes = continual.keep_up(store, identity, known, lasting, seconds=seconds, now=job.now, seed=options.seed)
     return replace(known, codes=(*known.codes, *codes))

@@ -16,6 +16,7 @@ import numpy as np
 from jpo.forecast.discrepancy import LOSS, PRICE, UTILISATION, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.duration import MeasuredDurations, measured_durations
+from jpo.forecast.evidence.slope import slope_log_likelihood
 from jpo.forecast.evidence.work import Work, work_of
 from jpo.forecast.measurements import (
     NO_MEASUREMENTS,
@@ -76,14 +77,15 @@ def posterior(
     others = zip((draws.log_loss, draws.log_utilisation, power), (loss, utilisation, price), strict=True)
     parts = [time.adjusted(draws), *(adjust(log, quantity) for log, quantity in others)]
     ends = _of_failures(draws.fails, candidate_runs)
-    log_likelihood = np.sum([part.log_likelihood for part in parts], axis=0) + ends
+    of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + ends
+    log_likelihood = of_runs + slope_log_likelihood(draws, succeeded, work)
     exponent, fails = flattening(log_likelihood, _LEAST_SHARE), draws.fails
     weights = softmax(exponent * log_likelihood)
     p_fails = softmax(exponent * log_likelihood + (1 - exponent) * ends) @ fails  # how runs ended is certain, and not flattened
     share = effective_share(softmax(log_likelihood))
     if transferred is not None:
         surfaces = _conditioned_surfaces(transferred, time, (loss, utilisation, price), candidates.current)
-        comparable = log_likelihood - parts[0].log_likelihood + time.log_likelihood(draws)
+        comparable = of_runs - parts[0].log_likelihood + time.log_likelihood(draws)
         transferred_share = _transfer_probability(transferred, surfaces, comparable, candidate_runs)
         members = len(transferred.draws.fails)
         p_fails = (1 - transferred_share) * p_fails + transferred_share * transferred.draws.fails.mean(axis=0)

@@ -31,8 +31,10 @@ from jpo.history.series import unpack
 from jpo.records import Series
 
 FORMAT, VERSION = "jpo state", 1
-WITHOUT_HARDWARE = 2
-"""The schema before a workload could name its hardware; its exports are read, too."""
+OLDEST_SCHEMA = 2
+"""The schema whose exports are still read."""
+ADDED: Mapping[str, str | None] = {"hardware": "", "loss_slope": None, "loss_slope_error": None}
+"""Columns that were added since, with what they hold in an older export."""
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read: an agent of 48 MiB. A file with a longer one is not an export."""
 HEADER_BYTES = 4096
@@ -147,7 +149,7 @@ def read_lines(file: BinaryIO, place: str) -> Iterator[bytes]:
 def _check_header(header: Mapping[str, Any], place: str) -> None:
     if header.get("format") != FORMAT:
         raise _bad(place, "is not the header of an export")
-    if header.get("version") != VERSION or header.get("schema") not in (WITHOUT_HARDWARE, len(MIGRATIONS)):
+    if header.get("version") != VERSION or header.get("schema") not in range(OLDEST_SCHEMA, len(MIGRATIONS) + 1):
         finding = f"was written by another jpo ({str(header.get('jpo'))[:20]!r}, schema {str(header.get('schema'))[:20]})"
         remedy = f"import it with a jpo that knows that schema (this one: {len(MIGRATIONS)})"
         raise StoreError(place, finding, remedy, code="JPO-E516")
@@ -157,8 +159,8 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
     """Insert the row of a line; returns the name of its table."""
     name, row = document.get("table"), document.get("row")
     table = TABLES.get(name) if isinstance(name, str) else None
-    if table and isinstance(row, dict) and "hardware" in table.columns:
-        row = {"hardware": "", **row}  # WITHOUT_HARDWARE
+    if table and isinstance(row, dict):
+        row = {name: nothing for name, nothing in ADDED.items() if name in table.columns} | row
     if table is None or not isinstance(row, dict) or set(row) != set(table.columns):
         raise _bad(place, "is not a row of a table of this version")
     assert isinstance(name, str)

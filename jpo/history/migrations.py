@@ -192,6 +192,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP TABLE watermarks",
         "ALTER TABLE watermarks_of_3 RENAME TO watermarks",
     ),
+    ("ALTER TABLE runs ADD COLUMN loss_slope REAL", "ALTER TABLE runs ADD COLUMN loss_slope_error REAL"),
 )
 
 

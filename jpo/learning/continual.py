@@ -24,7 +24,7 @@ from jpo.learning.forks import practise_here
 from jpo.learning.prequential import with_record
 from jpo.learning.resets import due
 from jpo.optimizer.request import Request
-from jpo.records import Identity, PolicyName, Residuals, Run
+from jpo.records import Identity, Known, PolicyName, Run
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
@@ -83,10 +83,9 @@ def need_torch() -> None:
 def keep_up(
     store: Store,
     identity: Identity,
-    runs: Sequence[Run],
+    known: Known,
     request: Request,
     *,
-    residuals: Residuals | None = None,
     seconds: float,
     now: float,
     seed: int,
@@ -97,8 +96,8 @@ def keep_up(
         JPO-W605 for the report if the agent could not be read or saved; else nothing.
     """
     try:
-        if seconds > 0 and find_spec("torch") is not None and waiting(store, identity, runs, request) > 0:
-            catch_up(store, identity, runs, request, residuals=residuals, seed=seed, now=now, budget_seconds=seconds)
+        if seconds > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, request) > 0:
+            catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=seconds)
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
@@ -119,10 +118,9 @@ def waiting(store: Store, identity: Identity, runs: Sequence[Run], request: Requ
 def catch_up(
     store: Store,
     identity: Identity,
-    runs: Sequence[Run],
+    known: Known,
     request: Request,
     *,
-    residuals: Residuals | None = None,
     seed: int,
     now: float,
     budget_seconds: float | None,
@@ -133,7 +131,7 @@ def catch_up(
     forgotten and learnt anew.
 
     Args:
-        residuals: of the jobs of this installation, on whose like it practises.
+        known: the workload's runs, and the residuals of the other jobs here, on whose like it practises.
         budget_seconds: None: networks begin anew, and take as long as it takes.
 
     Raises:
@@ -141,6 +139,7 @@ def catch_up(
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
     need_torch()
+    runs, residuals = known.runs, known.residuals
     import torch
 
     from jpo.agent.sac.checkpoint import save_checkpoint

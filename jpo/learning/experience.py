@@ -47,7 +47,7 @@ def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
 
     Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
     """
-    text = repr((LEARNT_FROM, request.preference, learnable(runs)[: learnt + 1], *sorted(request.targets.items())))
+    text = repr((LEARNT_FROM, request.preference, tuple(learnable(runs)[: learnt + 1]), *sorted(request.targets.items())))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -90,7 +90,7 @@ class ReleaseTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PairedJob:
     """One job played by both: mean costs in optima, and in multiples of never changing."""
 
     situation: str
@@ -100,7 +100,7 @@ class Played:
     rule_kept: float
 
 
-def compare(played: Sequence[Played]) -> Release:
+def compare(played: Sequence[PairedJob]) -> Release:
     """Judge jobs that both have played; two or more."""
     assert len(played) > 1
     logs = np.log([job.policy / job.rule for job in played])
@@ -108,7 +108,7 @@ def compare(played: Sequence[Played]) -> Release:
     return Release(len(played), float(np.exp(logs.mean())), float(logs.std(ddof=1) / math.sqrt(len(logs))), harm, rule_harm)
 
 
-def _kept(job: Played) -> tuple[float, float]:
+def _kept(job: PairedJob) -> tuple[float, float]:
     return job.policy_kept, job.rule_kept
 
 
@@ -125,12 +125,12 @@ def test_job(seed: int) -> tuple[str, Job]:
     return domain, new_job(rng, domain, residuals=earlier_jobs(installation, int(rng.integers(0, MOST_JOBS)), rng))
 
 
-def played_by_both(policy: Policy, seed: int) -> Played:
+def played_by_both(policy: Policy, seed: int) -> PairedJob:
     """Play the job of a seed with the policy and with the belief rule."""
     situation, job = test_job(seed)
     other = job.copy()
     figures = [_figures(job, partial(by_policy, policy)), _figures(other, by_belief_rule)]
-    return Played(situation, figures[0][0], figures[1][0], figures[0][1], figures[1][1])
+    return PairedJob(situation, figures[0][0], figures[1][0], figures[0][1], figures[1][1])
 
 
 def _figures(job: Job, choose: Choose) -> tuple[float, float]:
@@ -140,7 +140,7 @@ def _figures(job: Job, choose: Choose) -> tuple[float, float]:
 
 def release_test(policy: Policy, seeds: Sequence[int], track: Track = silently) -> ReleaseTest:
     """Play the jobs of the seeds, one by one, until it is clear whether the policy passes."""
-    played: list[Played] = []
+    played: list[PairedJob] = []
     for seed in track(seeds, "release test"):
         played.append(played_by_both(policy, seed))
         if len(played) % max(2, len(seeds) // LOOKS) == 0 and len(played) >= 2 * len(SITUATIONS):

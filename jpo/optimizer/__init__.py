@@ -3,11 +3,12 @@
 request.py       what the user wants and allows; candidates.py: the configurations between which is chosen
 prior.py         the belief before and after the runs; surrogate.py: what it expects of each candidate
 sla.py           SLA targets held against all candidates
+installation.py  what earlier jobs here say of a workload; usage.py: what its last run left idle
 problem.py       the decision problem; advise.py: the decision; suggestion.py: everything about it in one record
 explain/         alternatives, what held a value back, what would change the answer
 
 question.py      what `jpo predict` is asked; expectations.py, prediction_rows.py, prediction.py: what is expected, and why
 what_if.py       a deadline or a budget; answer.py: the answer
-tradeoff.py      what `jpo pareto` shows: measured and predicted points; front.py: the record of it; choices.py: the agent's
+pareto/          what `jpo pareto` shows: measured and predicted points, and the agent's choices
 simulated_runs.py  what `jpo simulate` compares
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from jpo.optimizer.front import Front, Point, difference, gain, maximised, measured_volume
+from jpo.optimizer.pareto.front import Front, Point, difference, gain, maximised, measured_volume
 from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Section, Span, Table
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT

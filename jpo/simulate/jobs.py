@@ -60,6 +60,7 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
         fails=speed.out_of_memory | diverges | (to_target & too_late),
         log_throughput=_relative(log_epochs - log_time - np.where(to_target, 0.0, luck), knobs.current),
         to_target=to_target[:, 0],
+        loss_slope=np.where(to_target, np.nan, _loss_slope(latents))[:, 0],
     )
 
 
@@ -97,9 +98,20 @@ def _final_loss(knobs: Knobs, factor: Floats, latents: Latents) -> Floats:
     batches, Keskar et al., ICLR 2017.
     """
     progress = _LN2 * knobs.epochs - factor  # ln of epochs of today's progress, relative to today
-    floor, power = latents.uniform("loss floor", 0.2, 0.98), latents.log_uniform("loss power", 0.05, 1.5)
+    floor, power = _learning_curve(latents)
     gap = np.where(latents.happens("gap", 0.3), latents.uniform("gap per doubling", 0, 0.05), 0.0) * np.maximum(knobs.batch, 0.0)
     return np.asarray(np.log(floor + (1 - floor) * np.exp(np.clip(-power * progress, -_WIDEST, _WIDEST))) + gap)
+
+
+def _learning_curve(latents: Latents) -> tuple[Floats, Floats]:
+    """Floor, relative to today's loss, and power of the loss, both (J, 1)."""
+    return latents.uniform("loss floor", 0.2, 0.98), latents.log_uniform("loss power", 0.05, 1.5)
+
+
+def _loss_slope(latents: Latents) -> Floats:
+    """d ln loss / d ln epochs between a quarter of today's run and its end, as it is measured, (J, 1)."""
+    floor, power = _learning_curve(latents)
+    return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * _LN2))
 
 
 def _local_noise(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:

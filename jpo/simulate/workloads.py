@@ -37,6 +37,8 @@ GPU_PRICES = (0.5, 1.2, 2.1, 4.0)
 """USD per GPU and hour, for four kinds of accelerators (assumed, the range of clouds)."""
 FULL_WATTS = {"gpus": 300.0, "cpus": 5.0}
 """Power of one GPU and of one CPU core at full load (assumed: the range of data sheets)."""
+_LARGEST_SLOPE_ERROR = 0.06
+"""Largest standard error of the slope of a learning curve: ten validations that scatter by 4%."""
 LOSS_PER_EPOCHS = 0.3
 """ln(final loss) per ln(epochs needed) when epochs are fixed: the mean of the simulator's (1 - floor) x power."""
 
@@ -126,6 +128,7 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
     samples = workload.levels["samples_per_second"] * workload.levels["duration_seconds"] * float(np.exp(data))
     cpus, pace = np.array([values["cpus"]]), np.array([data - simulated.log_time - slower])
     used = usage(trace(workload.demand, np.zeros(1, dtype=np.int64), cpus, pace, np.array([batch]), rng), cpus)
+    slope, error = _measured_slope(workload.draws, rng)
     busy = min(1.0, workload.levels["utilisation"] * float(np.exp(simulated.log_utilisation)))
     return status, Outcome(
         duration_seconds=seconds,
@@ -136,7 +139,17 @@ def execute(workload: SimulatedWorkload, values: Parameters, run: int, rng: np.r
         gpu_utilisation=busy if workload.computes_on == "gpus" else None,
         cpu_utilisation=float(used.cpu_mean[0]) if workload.computes_on == "gpus" else busy,
         memory_gib=float(used.memory_peak_gib[0]),
+        loss_slope=slope,
+        loss_slope_error=error,
     )
+
+
+def _measured_slope(draws: Draws, rng: np.random.Generator) -> tuple[float, float] | tuple[None, None]:
+    """Slope of a run's learning curve as telemetry would measure it, and its error; none of a job that ends at a target."""
+    if draws.loss_slope is None or not np.isfinite(draws.loss_slope[0]):
+        return None, None
+    error = float(rng.uniform(0.0, _LARGEST_SLOPE_ERROR))
+    return float(draws.loss_slope[0]) + error * float(rng.standard_normal()), error
 
 
 def truth(workload: SimulatedWorkload, run: int) -> Mapping[str, Floats]:

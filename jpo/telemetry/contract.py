@@ -11,7 +11,7 @@ same names (csv/log.py).
 | jpo_run_info                | info    | 1                                                                                    |
 | jpo_samples_total           | counter | training samples processed                                                           |
 | jpo_train_loss              | gauge   |                                                                                      |
-| jpo_val_loss                | gauge   | absent before the first validation; NaN = diverged                                   |
+| jpo_val_loss                | gauge   | absent before the first validation; NaN = diverged; its course is the learning curve |
 | jpo_epoch                   | gauge   | optional: finished epochs                                                            |
 | jpo_run_start_time_seconds  | gauge   | optional: unix seconds                                                               |
 | jpo_run_end_time_seconds    | gauge   | optional: unix seconds; set last: all other values are then final                     |

@@ -33,6 +33,7 @@ class MeasuredValues:
         gpu_utilisation: mean ratio over the run's GPUs.
         gpu_memory_bytes: the highest of one GPU.
         energy_joules: of all GPUs.
+        loss_slope, loss_slope_error: of the learning curve (learning_curve.py).
     """
 
     samples: float | None = None
@@ -53,6 +54,8 @@ class MeasuredValues:
     gpu_utilisation: float | None = None
     gpu_memory_bytes: float | None = None
     energy_joules: float | None = None
+    loss_slope: float | None = None
+    loss_slope_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +172,8 @@ def _outcome(measured: MeasuredRun, cpus: float | None) -> Outcome:
         memory_mean_gib=_gib(values.memory_mean_bytes),
         memory_p95_gib=_gib(values.memory_p95_bytes),
         converged=None if converged is None else converged == 1,
+        loss_slope=values.loss_slope,
+        loss_slope_error=values.loss_slope_error,
     )
 
 

@@ -61,6 +61,8 @@ OUTCOMES: Mapping[str, Quantity] = {
     "memory_p95_gib": Quantity("memory, 95th percentile", "memory p95", "GiB", "gib"),
     "converged": Quantity("target reached", "converged"),
     "stopped": Quantity("stopped from outside", "stopped"),
+    "loss_slope": Quantity("slope of the learning curve", "loss slope"),
+    "loss_slope_error": Quantity("standard error of the slope", "loss slope error"),
 }
 """What a run has, and what is forecast of one: every field of records.Outcome, and so of records.Forecast."""
 

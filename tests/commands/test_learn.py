@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from jpo.agent.alternatives.steering import SHAPES
-from jpo.agent.policy import load_policy
+from jpo.agent.alternatives.steering import SHAPES as ACTOR
+from jpo.agent.policy import SCORE, SHAPES, load_policy, save_policy
 from jpo.commands.learn import pretrain
+from jpo.history import open_store
 from jpo.learning import pretraining
+from jpo.learning.continual import AGENT, POLICY
+from jpo.learning.installation import RESIDUALS
 from jpo.learning.practice import silently
 
 if TYPE_CHECKING:
@@ -97,4 +101,45 @@ def test_an_alternative_is_trained_by_its_name_and_says_that_it_decides_only_the
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     path = tmp_path / "s.safetensors"
     assert '[agent] policy = "steering"' in pretrain(path, policy="steering", jobs=2, seed=0, track=silently)
-    assert load_policy(path, SHAPES).released == ()
+    assert load_policy(path, ACTOR).released == ()
+
+
+def decides(project: Project, slope: float) -> None:
+    """Release a policy that expects `slope` runs more per unit of the rule's score: -1 is the rule, 1 its contrary."""
+    weights = {name: np.zeros(shape, np.float32) for name, shape in SHAPES.items()}
+    weights["critics.w0"][:, SCORE, 0] = weights["critics.w1"][:, 0, 0] = 1.0
+    weights["critics.b0"][:, 0, 0], weights["critics.w2"][:, 0, 0] = 5.0, slope
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
+        saved = store.load_agent(POLICY)
+        file = save_policy(weights, released=("safe", "on"), card={})
+        store.save_agent(POLICY, file, expected_version=saved[1] if saved else 0)
+
+
+@pytest.mark.parametrize(
+    ("slope", "code", "sentence"), [(-1.0, "JPO-I630", "SAC: as the rule"), (1.0, "JPO-I631", "SAC departs")]
+)
+def test_a_released_policy_decides_and_says_what_it_did(project: Project, slope: float, code: str, sentence: str) -> None:
+    project.jpo("observe")
+    decides(project, slope)
+    answer = project.jpo("suggest", "config.ini", "--explore", "on", "--no-learn", "--dry-run", "-o", "json")
+    assert answer.code == 0, answer.err
+    assert code in answer.out
+    assert sentence in answer.out
+
+
+def saved(project: Project) -> list[bool]:
+    """Whether the agent, and the residuals of the jobs here, are in the store."""
+    with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db") as store:
+        return [store.load_agent(name) is not None for name in (AGENT, RESIDUALS)]
+
+
+def test_a_suggestion_learns_and_keeps_what_the_jobs_here_showed_unless_told_not_to(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    few_jobs(monkeypatch)
+    for option in ("--no-learn", "--dry-run"):
+        assert project.jpo("suggest", "config.ini", option).code == 0
+        assert saved(project) == [False, False]
+    assert project.jpo("suggest", "config.ini").code == 0
+    assert saved(project) == [True, True]

@@ -266,13 +266,16 @@ def test_the_same_columns_stand_in_both_schemas_and_in_the_archive(url_of: Calla
             assert {row[1] for row in connection.execute(f"PRAGMA table_info({name})")} == set(table.columns)
 
 
-def test_an_export_from_before_hardware_is_read(lines: list[bytes]) -> None:
+@pytest.mark.parametrize("schema", [2, 3])
+def test_an_export_from_before_a_column_was_added_is_read(schema: int, lines: list[bytes]) -> None:
+    added = ["loss_slope", "loss_slope_error", *(["hardware"] if schema == 2 else [])]
+
     def older(line: bytes) -> bytes:
         document = json.loads(line)
         if "schema" in document:
-            document["schema"] = 2
-        elif document.get("table") in ("suggestions", "runs", "watermarks", "audit"):
-            del document["row"]["hardware"]
+            document["schema"] = schema
+        for name in added:
+            document.get("row", {}).pop(name, None)
         return json.dumps(document).encode() + b"\n"
 
     with open_store("sqlite://") as store:

@@ -102,6 +102,7 @@ def test_a_store_from_before_hardware_keeps_its_runs_series_and_audit_log(tmp_pa
         identity = Identity("a", "b", "c")
         (recorded,) = store.recorded_runs(identity)
         assert (recorded.run.identity, recorded.run.outcome.val_loss, recorded.suggestion_id) == (identity, 0.5, "s")
+        assert (recorded.run.outcome.loss_slope, recorded.run.outcome.loss_slope_error) == (None, None)
         assert (store.watermark(identity, "csv"), verify(store).records) == (11.0, 1)
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

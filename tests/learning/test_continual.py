@@ -14,7 +14,7 @@ from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
 from jpo.learning.continual import AGENT, POLICY, Learnt, catch_up, keep_up, policy_for, progress_of, untested, waiting
-from jpo.records import Identity, RunStatus
+from jpo.records import Identity, Known, RunStatus
 from tests.learning.test_experience import REQUEST, RUNS, a_run
 
 JOB = Identity("d", "m", "f")
@@ -30,7 +30,7 @@ def store() -> Iterator[Store]:
 
 def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0, job: Identity = JOB) -> Learnt:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    return catch_up(store, job, runs, REQUEST, seed=0, now=1.0, budget_seconds=budget)
+    return catch_up(store, job, Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=budget)
 
 
 def forgetful(store: Store) -> tuple[int, dict[str, int]]:
@@ -107,31 +107,31 @@ def test_a_rebuilt_agent_is_the_same_agent(store: Store) -> None:
 
 
 def test_without_time_nothing_is_learnt_and_the_saved_agent_is_not_even_read(store: Store) -> None:
-    assert keep_up(store, JOB, RUNS, REQUEST, seconds=0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=0, now=1.0, seed=0) == ()
     assert store.load_agent(AGENT) is None
     store.save_agent(AGENT, b"no agent", expected_version=0)
-    assert keep_up(store, JOB, RUNS, REQUEST, seconds=0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=0, now=1.0, seed=0) == ()
 
 
 def test_without_torch_a_suggestion_learns_nothing_and_learning_names_the_remedy(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert keep_up(store, JOB, RUNS, REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ()
     with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
-        catch_up(store, JOB, RUNS, REQUEST, seed=0, now=1.0, budget_seconds=60.0)
+        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
 
 
 def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    assert keep_up(store, JOB, RUNS, REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ()
     assert waiting(store, JOB, RUNS, REQUEST) == 0
 
 
 def test_a_saved_agent_that_cannot_be_read_is_a_warning_for_a_suggestion_and_an_error_for_learning(store: Store) -> None:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     store.save_agent(AGENT, b"no agent", expected_version=0)
-    assert keep_up(store, JOB, RUNS, REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
+    assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ("JPO-W605",)
     with pytest.raises(StoreError) as caught:
         learnt(store)
     assert caught.value.code == "JPO-E601"

@@ -25,6 +25,8 @@ def tiny(monkeypatch):
     monkeypatch.setattr(forks, "FORKS_PER_JOB", 1)
     monkeypatch.setattr(forks, "AHEAD", 1)
     monkeypatch.setattr(forks, "MOST_JOBS", 3)
+    monkeypatch.setattr("jpo.learning.release.MOST_JOBS", 3)
+    monkeypatch.setattr("jpo.learning.scenarios.RUNS", 4)
 
 
 def trained(**options):

@@ -17,7 +17,7 @@ from jpo.learning.release import (
     RELEASE_JOBS,
     SITUATIONS,
     THRESHOLD,
-    Played,
+    PairedJob,
     Release,
     ReleaseTest,
     compare,
@@ -28,7 +28,7 @@ from jpo.learning.release import (
 from jpo.learning.release import (
     test_job as job_of,
 )
-from jpo.records import Identity
+from jpo.records import Identity, Known
 from tests.learning.test_experience import REQUEST, RUNS
 
 
@@ -49,8 +49,8 @@ def random_policy(seed: int = 0) -> Policy:
     return Policy(({name: rng.normal(size=shape).astype(np.float32) for name, shape in SHAPES.items()},), (), {}, margin=0.0)
 
 
-def played(policy: float, rule: float, *, situation: str = "safe", kept: float = 1.0, rule_kept: float = 1.0) -> Played:
-    return Played(situation, policy, rule, kept, rule_kept)
+def played(policy: float, rule: float, *, situation: str = "safe", kept: float = 1.0, rule_kept: float = 1.0) -> PairedJob:
+    return PairedJob(situation, policy, rule, kept, rule_kept)
 
 
 def test_ratio_and_error_are_those_of_the_logs_of_paired_jobs() -> None:
@@ -157,7 +157,7 @@ def test_it_stops_as_soon_as_it_is_clear_whether_a_policy_passes(
     """At every fifth of 1,100 jobs: the standard error after 220 is 1/15 of the spread."""
     sides = lambda seed: float(np.exp(spread * (-1) ** (seed // len(SITUATIONS))))  # noqa: E731
 
-    def stand_in(_policy: Policy, seed: int) -> Played:
+    def stand_in(_policy: Policy, seed: int) -> PairedJob:
         return played(ratio * sides(seed), 1.0, situation=SITUATIONS[seed % len(SITUATIONS)])
 
     monkeypatch.setattr(release, "played_by_both", stand_in)
@@ -180,7 +180,7 @@ def test_a_tested_agent_is_saved_with_its_result_and_decides_where_it_passed(mon
     with open_store("sqlite://") as store:
         shipped = policy_for(store, "safe")
         for runs, released in ((RUNS[:3], ()), (RUNS, DOMAINS)):
-            catch_up(store, Identity("d", "m", "f"), runs, REQUEST, seed=0, now=1.0, budget_seconds=60.0)
+            catch_up(store, Identity("d", "m", "f"), Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
             assert release_if_passed(store, lambda numbers, _what: numbers, now=1.0).released == released
             assert not untested(store)
             saved = store.load_agent(POLICY)

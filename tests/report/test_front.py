@@ -8,7 +8,7 @@ from fronts import COST, FRONT, NOTHING, TIME, fact, guess
 from made import DIGITS
 
 from jpo.cli.output import rendered
-from jpo.optimizer.front import Front
+from jpo.optimizer.pareto.front import Front
 from jpo.records import Currency
 from jpo.report import front as subject
 

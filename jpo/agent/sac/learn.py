@@ -4,8 +4,9 @@ One agent learns from all workloads of a store, so that thirty jobs teach the th
 state a cache: from the same start, the same runs in the same order give the same agent, bit by bit, in one go or in several. So
 the work is counted in updates per run; a time budget only decides how many runs are taken in before the rest waits.
 
-The critics begin as the belief rule: one unit carries its score through all layers, the others add to it what they learn. So a
-policy is the rule at first and departs from it where that pays (residual policy learning: Silver et al., 2018; Johannink et al.,
+The critics begin as the belief rule's score: one unit carries it through all layers, the others add to it what they learn. Where
+jobs ran on the installation before, it is the score under the belief that they bend. So a policy is the rule at first, departs
+from it where those jobs say so, and learns where that pays (residual policy learning: Silver et al., 2018; Johannink et al.,
 ICRA 2019). When the forecasts show that the world has changed, the agent begins anew (see change_detection.py).
 """
 
@@ -20,7 +21,7 @@ import numpy as np
 import torch
 
 from jpo.agent.change_detection import Chart
-from jpo.agent.policy import SCORE, Policy
+from jpo.agent.policy import SCORE_HERE, Policy
 from jpo.agent.sac.candidate_set import Learner, new_learner, update, with_optimiser
 from jpo.agent.sac.fork_replay import Fork, ForkBatch, ForkReplay
 from jpo.agent.sac.replay_buffer import Batch, ReplayBuffer, Transition, concatenate
@@ -195,11 +196,11 @@ def _begin(seed: int, start: Policy | None, members: int) -> list[Learner]:
 
 
 def _carry_score(critics: Tensors) -> None:
-    """Let the first unit of each layer hold the belief rule's score + BOUND, which ReLU never cuts; the output is minus it, plus
-    what the other units say, which is next to nothing at first."""
+    """Let the first unit of each layer hold the rule's score on this installation + BOUND, which ReLU never cuts; the output is
+    minus it, plus what the other units say, which is next to nothing at first."""
     w0, b0, w1, b1, w2 = (critics[f"critics.{name}"] for name in ("w0", "b0", "w1", "b1", "w2"))
     w0[..., :, 0], b0[..., 0] = 0.0, BOUND
-    w0[..., SCORE, 0] = 1.0
+    w0[..., SCORE_HERE, 0] = 1.0
     w1[..., :, 0], w1[..., 0, :], b1[..., 0] = 0.0, 0.0, 0.0
     w1[..., 0, 0] = 1.0
     w2[..., 0, 0] = -1.0

@@ -2,4 +2,5 @@
 
 plausibility.py   values that cannot be, or that nothing confirms, are left out and named
 work.py           whether a run is a fixed number of epochs, or ends at a target
+slope.py          how steep the learning curves still are: what less progress would cost
 """

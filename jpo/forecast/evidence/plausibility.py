@@ -159,12 +159,14 @@ def _times(log: float) -> str:
 
 
 def _without(run: Run, doubted: Mapping[str, str]) -> Run:
-    """The run without some values; what was worked out from a duration goes with it."""
+    """The run without some values; what was worked out from a duration or a loss goes with it."""
     if not doubted:
         return run
     names = set(doubted)
     if "duration_seconds" in names:
         names |= {"throughput_samples_per_second", "cost_usd", "cpu_cores_mean", "cpu_utilisation"}
+    if "val_loss" in names:
+        names |= {"loss_slope", "loss_slope_error"}
     return replace(run, outcome=replace(run.outcome, **dict.fromkeys(names, None)))
 
 

@@ -153,4 +153,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN loss_slope DOUBLE PRECISION",
+        "ALTER TABLE runs ADD COLUMN loss_slope_error DOUBLE PRECISION",
+    ),
 )

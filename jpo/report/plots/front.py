@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from jpo.optimizer.front import Front, Point, difference, maximised, unit_of
+from jpo.optimizer.pareto.front import Front, Point, difference, maximised, unit_of
 from jpo.report.plots.picture import save
 from jpo.wording import names
 from jpo.wording.printable import printable

@@ -1,6 +1,7 @@
 """Lines of one CSV log (format: log.py), taken in one by one, whether read at once or while they are written.
 
-Of the rows only the last values and the longest pause are kept: a log of any length takes the same memory.
+Of the rows only the last values, the longest pause and a thinned learning curve are kept: a log of any length takes the same
+memory.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ LONGEST_LINE = 64 * 2**10
 """Bytes; no row of a log is longer: a file without line breaks is something else."""
 PAUSES = 3.0
 """An epoch of ten minutes writes one row in ten minutes: only a job that is silent for several of its pauses has ended."""
+MOST_LOSSES = 1000
+"""Validation losses that are kept; of more, each second one of the earlier is left out."""
 FIRST_PAUSE_SECONDS = 3600.0
 """Patience while it is not known how long an epoch takes."""
 
@@ -33,6 +36,7 @@ class Log:
         latest: by column, the last value that was measured.
         lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
+        curve: epochs done and validation loss, of MOST_LOSSES rows at most.
     """
 
     path: Path
@@ -41,6 +45,7 @@ class Log:
     latest: dict[str, float] = field(default_factory=dict)
     lines: int = 0
     longest_pause: float | None = None
+    curve: list[tuple[float, float]] = field(default_factory=list)
     _places: list[tuple[str, int]] = field(default_factory=list)
 
     def take(self, line: str) -> dict[str, float] | None:
@@ -76,6 +81,10 @@ class Log:
                     _number(f"line {self.lines}: {name}", cell.strip(), self.path)
         self._pause(row)
         self.latest |= row
+        if "val_loss" in row and "epoch" in self.latest:
+            if len(self.curve) == MOST_LOSSES:
+                del self.curve[::2]
+            self.curve.append((self.latest["epoch"], row["val_loss"]))
         return row
 
     def _pause(self, row: Mapping[str, float]) -> None:

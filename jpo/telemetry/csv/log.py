@@ -35,6 +35,7 @@ from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log, unreadable
+from jpo.telemetry.learning_curve import loss_slope
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
@@ -64,6 +65,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
         finding = f"the run ends in the future ({ended_at:g})"
         raise TelemetryError(str(log.path), finding, "write unix seconds, not milliseconds", code="JPO-E112")
+    slope, error = loss_slope(log.curve) or (None, None)
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
@@ -80,6 +82,8 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
             converged=YES_OR_NO.get(log.head.get("converged", "").lower()),
             cpu_seconds=log.number("cpu_seconds"),
             memory_bytes=log.number("memory_bytes"),
+            loss_slope=slope,
+            loss_slope_error=error,
         ),
     )
     try:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Series, Skipped
+from jpo.telemetry.learning_curve import Slope
 from jpo.telemetry.outcome import MeasuredRun, to_run
 from jpo.telemetry.prometheus import measuring, time_series
 from jpo.telemetry.prometheus.answers import TooMuch
@@ -93,8 +94,8 @@ def finished_runs(
         mark = -math.inf if watermark is None else watermark
         scope = Scope(client, names, identity, since, until, mark)
         collected = _in_chunks(scope)
-        series_of = _newest_series(scope, collected)
-        runs, skipped = _records(collected, series_of)
+        series_of, slope_of = _newest_samples(scope, collected)
+        runs, skipped = _records(collected, series_of, slope_of)
         whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
         session = client.session
         return Finished(
@@ -144,28 +145,36 @@ def _borders(begin: float, until: float, length: float) -> Iterator[float]:
     return (until - (until - begin) * (1 - (i + 1) / count) for i in range(count))
 
 
-def _newest_series(scope: Scope, collected: Collected) -> dict[str, list[Series]]:
-    """Time series of the newest runs, by run id; none if a limit or the deadline is reached: they are not worth failing for."""
+def _newest_samples(scope: Scope, collected: Collected) -> tuple[dict[str, list[Series]], Mapping[str, Slope]]:
+    """Time series of the newest runs, and slopes of their learning curves, by run id.
+
+    None of either if a limit or the deadline is reached: they are not worth failing for.
+    """
     wanted = time_series.newest([sampled for _, sampled in collected.runs.values()])
     if not wanted or collected.cut_short:
-        return {}
+        return {}, {}
     begin = min(run.started_at for run in wanted) - time_series.MARGIN_SECONDS
     until = min(scope.until, max(run.ended_at for run in wanted) + time_series.MARGIN_SECONDS)
+    narrow = replace(scope, begin=begin, until=until)
     series_of: dict[str, list[Series]] = defaultdict(list)
     try:
-        for series in time_series.read(replace(scope, begin=begin, until=until), wanted, tuple(collected.labellings.values())):
+        for series in time_series.read(narrow, wanted, tuple(collected.labellings.values())):
             series_of[series.run_id].append(series)
+        return series_of, time_series.loss_slopes(narrow, wanted)
     except TelemetryError as error:
         if not isinstance(error, TooMuch) and error.code != OUT_OF_TIME:
             raise
-        return {}
-    return series_of
+        return {}, {}
 
 
-def _records(collected: Collected, series_of: dict[str, list[Series]]) -> tuple[list[Run], list[Skipped]]:
+def _records(
+    collected: Collected, series_of: Mapping[str, list[Series]], slope_of: Mapping[str, Slope]
+) -> tuple[list[Run], list[Skipped]]:
     runs, skipped = [], list(collected.skipped.values())
     for measured, _ in collected.runs.values():
         values = time_series.completed(measured.values, series_of.get(measured.run_id, ()))
+        slope, error = slope_of.get(measured.run_id, (None, None))
+        values = replace(values, loss_slope=slope, loss_slope_error=error)
         try:
             runs.append(to_run(replace(measured, values=values), "prometheus"))
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Time series of CPU, memory and GPUs during the newest runs: single samples, for percentiles and phases.
+"""Time series of CPU, memory, GPUs and losses during the newest runs: single samples, for percentiles, phases and slopes.
 
 Single samples are expensive (a thousand runs of one metric took seconds), so they are read for few runs only, and over no more
 than their time. Containers of a pod follow each other; GPUs, and servers that store everything twice, run in parallel: samples
@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from jpo.records import Series
 from jpo.telemetry import contract
+from jpo.telemetry.learning_curve import Slope, loss_slope
 from jpo.telemetry.outcome import BYTES_PER_GIB, MeasuredValues
 from jpo.telemetry.prometheus import cluster, queries
 from jpo.telemetry.prometheus.answers import AnswerRow
@@ -132,6 +133,23 @@ def _own(scope: Scope, quantity: str, role: str, factor: float, runs: Mapping[st
         if run and (points := _within(_points(row, quantity, factor), run, 0.0)):
             series[run.run_id].append(points)
     return {run_id: _merged(of_run) for run_id, of_run in series.items()}
+
+
+def loss_slopes(scope: Scope, runs: Sequence[SampledRun]) -> dict[str, Slope]:
+    """Slopes of the learning curves of these runs, by run id, over time instead of epochs; of several processes the one that
+    reported most. A loss that stays the same is one validation, seen again and again.
+    """
+    sampled, curves = {run.run_id: run for run in runs}, dict[str, list[Point]]()
+    for row in scope.samples(contract.VAL_LOSS, list(sampled)):
+        run = sampled.get(row.labels.get("run_id", ""))
+        points = _within(sorted(row.points), run, 0.0) if run else []
+        if run and len(points) > len(curves.get(run.run_id, ())):
+            curves[run.run_id] = points
+    slopes = {}
+    for run_id, points in curves.items():
+        news = [after for before, after in pairwise([(0.0, 0.0), *points]) if after[1] != before[1]]
+        slopes[run_id] = loss_slope((time - sampled[run_id].started_at, loss) for time, loss in news)
+    return {run_id: slope for run_id, slope in slopes.items() if slope is not None}
 
 
 def _points(row: AnswerRow, quantity: str, factor: float) -> list[Point]:

@@ -9,7 +9,7 @@ from fronts import FRONT, NOTHING, fact
 from made import DIGITS
 
 from jpo.errors import UsageError
-from jpo.optimizer.front import Front
+from jpo.optimizer.pareto.front import Front
 from jpo.records import Interval
 from jpo.report.plots.front import plot
 

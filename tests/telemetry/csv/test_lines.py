@@ -8,7 +8,7 @@ import pytest
 
 from jpo.errors import TelemetryError
 from jpo.telemetry.contract import STALE_SECONDS
-from jpo.telemetry.csv.lines import FIRST_PAUSE_SECONDS, LONGEST_LINE, Log
+from jpo.telemetry.csv.lines import FIRST_PAUSE_SECONDS, LONGEST_LINE, MOST_LOSSES, Log
 
 HEADER = "time,epoch,samples,train_loss,val_loss"
 
@@ -63,3 +63,10 @@ def test_a_line_that_cannot_be_read_is_named(lines, finding):
     with pytest.raises(TelemetryError) as error:
         a_log(*lines)
     assert (error.value.code, error.value.finding) == ("JPO-E110", finding)
+
+
+def test_a_learning_curve_of_any_length_is_thinned_towards_its_beginning():
+    log = a_log(HEADER, "5,,,,0.9", *(f"{10 + at},{at},,,0.5" for at in range(1, 3 * MOST_LOSSES + 1)))
+    assert len(log.curve) <= MOST_LOSSES
+    assert log.curve[-1] == (3 * MOST_LOSSES, 0.5)
+    assert min(log.curve)[0] < MOST_LOSSES

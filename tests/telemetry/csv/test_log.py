@@ -200,3 +200,12 @@ def test_an_empty_file_is_a_run_that_has_not_begun(write):
 def test_a_line_without_end_is_refused(write):
     with pytest.raises(TelemetryError, match="line 2 is longer than 64 KiB"):
         read_log(write(f"# run_id=1\n# note={'x' * 2**16}\n"))
+
+
+def test_the_slope_of_the_learning_curve_is_read_from_its_rows(write):
+    rows = "".join(f"{1000 + 10 * epoch},{epoch},{epoch * 1437},,{epoch**-0.2}\n" for epoch in range(1, 5001))
+    head, _, _ = LOG.partition("1010.0,1")
+    end = LOG[LOG.index("# end") :].replace("1031.0", "52000")
+    outcome = read_log(write(head + rows + end)).outcome
+    assert (outcome.loss_slope, outcome.loss_slope_error) == (pytest.approx(-0.2, abs=1e-6), pytest.approx(0, abs=1e-6))
+    assert read_log(write(LOG)).outcome.loss_slope is None  # two validations

@@ -162,3 +162,18 @@ def test_a_wrong_route_prefix_is_named(history):
     with pytest.raises(TelemetryError, match="route prefix") as caught:
         finished_runs(source, DIGITS, since=0, until=1, watermark=None)
     assert caught.value.code == "JPO-E104"
+
+
+def test_the_slope_of_a_learning_curve_comes_from_the_samples_of_its_loss(serve, history):
+    begin, labels = history.since, 'run_id="learner",dataset="digits",model="mlp",framework="pytorch",job="train",instance="a:1"'
+    lines = []
+    for seconds in range(0, 2001, 20):  # an epoch each 100 s
+        epoch = seconds // 100
+        values = {"jpo_run_info": 1, "jpo_samples_total": 100 * seconds, "jpo_epoch": epoch, "jpo_run_start_time_seconds": begin}
+        values |= {"jpo_val_loss": epoch**-0.2} if epoch else {}
+        values |= {"jpo_run_end_time_seconds": begin + seconds} if seconds == 2000 else {}
+        lines += [f"{name}{{{labels}}} {value!r} {begin + seconds:.3f}\n" for name, value in values.items()]
+    source, mlp = PrometheusSource(serve("".join(lines))), Identity("digits", "mlp", "pytorch")
+    (run,) = finished_runs(source, mlp, since=begin - HOUR, until=begin + HOUR, watermark=None).runs
+    assert run.outcome.loss_slope == pytest.approx(-0.2, abs=0.01)
+    assert run.outcome.loss_slope_error < 0.01

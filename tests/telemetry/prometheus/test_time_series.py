@@ -6,7 +6,7 @@ import pytest
 
 from jpo.records import Series
 from jpo.telemetry.outcome import MeasuredValues
-from jpo.telemetry.prometheus.time_series import MOST_POINTS, NEWEST_RUNS, SampledRun, completed, newest, thinned
+from jpo.telemetry.prometheus.time_series import MOST_POINTS, NEWEST_RUNS, SampledRun, completed, loss_slopes, newest, thinned
 
 HOUR = 3600.0
 
@@ -50,3 +50,26 @@ def test_means_that_were_measured_stay():
     assert (values.memory_mean_bytes, values.memory_bytes, values.gpu_utilisation) == (5, 7, 0.4)
     filled = completed(MeasuredValues(), courses)
     assert (filled.memory_mean_bytes, filled.memory_bytes, filled.gpu_utilisation) == (2 * 2**30, 3 * 2**30, 0.2)
+
+
+def losses(power, epochs=20, seconds=100.0, scrapes=5):
+    """Scrapes of a validation loss that falls with a power of the epochs, and stays until the next validation."""
+    at = [
+        (epoch * seconds + scrape * seconds / scrapes, epoch**-power) for epoch in range(1, epochs) for scrape in range(scrapes)
+    ]
+    return [*at, (epochs * seconds, epochs**-power)]
+
+
+def test_slopes_come_from_each_validation_once(scope_on):
+    sampled = [SampledRun(run_id, 0.0, 2000.0, (), None) for run_id in ("r1", "r2", "short")]
+    rows = [
+        ({"run_id": "r1", "instance": "a"}, losses(0.3)),
+        ({"run_id": "r1", "instance": "b"}, losses(2.0)[:9]),  # died early
+        ({"run_id": "r2"}, [*losses(0.1), (9000.0, 5.0)]),  # a Pushgateway's, after its end
+        ({"run_id": "short"}, losses(0.1, epochs=3)),
+        ({"run_id": "another"}, losses(0.1)),
+    ]
+    scope = scope_on({"jpo_val_loss": rows})
+    slopes = loss_slopes(scope, sampled)
+    assert {run_id: slope for run_id, (slope, _) in slopes.items()} == {"r1": pytest.approx(-0.3), "r2": pytest.approx(-0.1)}
+    assert len(scope.client.asked) == 1

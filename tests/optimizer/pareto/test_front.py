@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from fronts import FRONT, TODAY
 
-from jpo.optimizer.front import Volumes, difference, gain, measured_volume
+from jpo.optimizer.pareto.front import Volumes, difference, gain, measured_volume
 from jpo.records import Currency
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from made import a_run
 
 from jpo.cost import Prices
-from jpo.optimizer.choices import choices_of
+from jpo.optimizer.pareto.choices import choices_of
 from jpo.optimizer.request import Request
 from jpo.records import Known, Outcome, Preference
 

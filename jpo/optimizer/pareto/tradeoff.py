@@ -19,8 +19,8 @@ from jpo.cost import check_sla, outcome_of
 from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
-from jpo.optimizer.choices import AgentChoices
-from jpo.optimizer.front import Front, Point, Volumes, maximised
+from jpo.optimizer.pareto.choices import AgentChoices
+from jpo.optimizer.pareto.front import Front, Point, Volumes, maximised
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Forecast, Identity, Interval, Known, Run

@@ -8,9 +8,9 @@ from made import a_run
 
 from jpo.cost import Prices
 from jpo.errors import UsageError
+from jpo.optimizer.pareto.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.optimizer.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.records import Outcome, Preference, Run, RunStatus
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
