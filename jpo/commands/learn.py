@@ -29,13 +29,11 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         learnt = continual.catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=budget)
         lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
         lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
-        lines += [f"the forecasts showed that the world had changed: begun anew {times(learnt.resets)}"] if learnt.resets else []
+        why = "the forecasts showed that the world had changed" if request.resets == "evidence" else "as [agent] resets asks"
+        lines += [f"{why}: begun anew {times(learnt.resets)}"] if learnt.resets else []
         lines += [f"{learnt.left} runs are left for the next time; give a larger --budget"] if learnt.left else []
-        lines += (
-            [f"[agent] policy = {request.policy} decides, whatever SAC learns"]
-            if request.policy not in continual.LEARNING
-            else []
-        )
+        if request.policy not in continual.LEARNING:
+            lines.append(f"[agent] policy = {request.policy} decides, whatever SAC learns")
         if continual.untested(store):
             lines += verdicts(release_if_passed(store, track, now=now))
     return "\n".join(lines) + "\n"
@@ -54,7 +52,7 @@ def ratio(result: Release) -> str:
     return f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
 
 
-def pretrain(path: Path, *, policy: PolicyName, jobs: int | None, seed: int, track: Track) -> str:
+def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: int, track: Track) -> str:
     """Train a policy in the simulator and write it to `path`; says how SAC's release test ended, the others are not put to it.
 
     SAC is saved in `path`.part after each stage; called again, it goes on from there.

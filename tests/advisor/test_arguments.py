@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jpo.advisor.arguments import budget_of, identity_of, preference_of, seed_of, status_of, whole_number
+from jpo.advisor.arguments import budget_of, identity_of, policy_of, preference_of, seed_of, status_of, whole_number
+from jpo.agent.policy import Policy
 from jpo.errors import UsageError
 from jpo.records import NAMED_PREFERENCES, Identity, Outcome, Preference, RunStatus
 
@@ -16,6 +17,16 @@ def test_a_preference_is_a_name_weights_or_a_record() -> None:
         preference_of("fast")
     with pytest.raises(UsageError, match="weighs speed"):
         preference_of({"speed": 1})
+
+
+def test_a_policy_is_itself_or_known_by_its_name() -> None:
+    policy = Policy((), (), {})
+    assert policy_of(policy) is policy
+    assert policy_of(None) is policy_of("belief") is None
+    named = [found and found.name for found in map(policy_of, ("shipped", "sac", "steering", "by-sla"))]
+    assert named == ["sac", "sac", "steering", "by-sla"]
+    with pytest.raises(UsageError, match="policy: 'best' is unknown; write sac, belief, steering"):
+        policy_of("best")
 
 
 def test_three_parts_of_a_name_are_data_set_model_and_framework() -> None:

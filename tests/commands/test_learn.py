@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from jpo.agent.alternatives.steering import SHAPES as ACTOR
 from jpo.agent.policy import SCORE, SHAPES, load_policy, save_policy
 from jpo.commands.learn import pretrain
 from jpo.history import open_store
@@ -94,6 +95,13 @@ def test_learn_begins_anew_when_a_run_is_reported_late(project: Project, monkeyp
     late = project.log(1, 32, 71.0, start=1_700_000_500, name="late")
     project.jpo("observe", "--csv", str(late))
     assert "7 runs learnt, 7 altogether, 104 updates" in project.jpo("learn", "config.ini", "--budget", "60s").out
+
+
+def test_an_alternative_is_trained_by_its_name_and_says_that_it_decides_only_there(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
+    path = tmp_path / "s.safetensors"
+    assert '[agent] policy = "steering"' in pretrain(path, policy="steering", jobs=2, seed=0, track=silently)
+    assert load_policy(path, ACTOR).released == ()
 
 
 def decides(project: Project, slope: float) -> None:

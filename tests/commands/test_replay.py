@@ -98,7 +98,15 @@ def test_without_prices_the_cost_is_relative(project: Project) -> None:
 
 
 def test_every_policy_can_be_named(empty: Project, trace: Path) -> None:
-    answer = empty.jpo("replay", "toy.csv", "--policies", "jpo,jpo-bold,optuna-tpe,optuna-gp,gp-ei", "--runs", "3", *QUICK[2:])
+    answer = empty.jpo(
+        "replay",
+        "toy.csv",
+        "--policies",
+        "jpo-bold,gp-ei,optuna-tpe,belief,sac,steering,reinforce,mc-dropout,optuna-gp",
+        "--runs",
+        "3",
+        *QUICK[2:],
+    )
     assert answer.code == 0
     assert "optuna-gp" in answer.out
 

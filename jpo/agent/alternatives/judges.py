@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.policy import HEADS, surely_saved
+from jpo.agent.policy import HEADS, rule_choice, surely_saved
 from jpo.agent.sac.mc_dropout import answers
 from jpo.agent.state import OWN, SHARED
 from jpo.records import NAMED_PREFERENCES
@@ -34,7 +34,7 @@ def on_average(policy: Policy, features: Features, allowed: Bools) -> Floats:
 def by_dropout(policy: Policy, features: Features, allowed: Bools) -> Floats:
     """As SAC, but doubt is the scatter over passes with dropout instead of the ensemble's spread."""
     values = answers(policy, features, np.random.default_rng(0))  # (passes, K); the same passes at every decision
-    savings = values - values[:, [int(np.argmin(np.where(allowed, features[:, OWN.index("belief rule score")], np.inf)))]]
+    savings = values - values[:, [rule_choice(features, allowed)]]
     return np.asarray(savings.mean(axis=0) - savings.std(axis=0) - policy.margin)
 
 

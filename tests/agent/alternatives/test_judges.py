@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from jpo.agent.alternatives import judges
-from jpo.agent.policy import MARGIN, SCORE, SHAPES, Policy
-from jpo.agent.state import WIDTH
+from jpo.agent.decide import decide
+from jpo.agent.policy import MARGIN, SCORE, SHAPES, Policy, surely_saved
+from jpo.agent.problem import Problem
+from jpo.agent.state import OWN, WIDTH
+from jpo.records import Preference
+
+LARGER = OWN.index("log2 batch size against incumbent")
 
 
 def policy(members=3):
@@ -51,10 +56,23 @@ def test_dropout_doubts_what_rests_on_few_units_and_says_the_same_twice():
     sure, unsure = np.array(features([1, 1.2])), np.array(features([1, 3]))
     judged = [judges.by_dropout(policy(1), rows, ALL)[1] for rows in (unsure, unsure)]
     assert judged[0] == judged[1]
-    assert judged[0] < judges.surely_saved(policy(1), unsure, ALL)[1]
+    assert judged[0] < surely_saved(policy(1), unsure, ALL)[1]
     assert judges.by_dropout(policy(1), sure, ALL)[1] < judged[0]
 
 
 def test_an_alternative_decides_where_it_was_not_released_and_sac_does_not():
     assert Policy((), (), {}, name="by-sla").decides("safe", "horizon")
     assert not Policy((), ("safe",), {}).decides("safe", "horizon")
+
+
+def test_who_decided_is_the_name_that_the_user_wrote(grid, belief):
+    """64 and 128 untried, both expected to take half; critics that like a larger batch take the other than the rule."""
+    half = np.log(0.5)
+    problem = Problem(grid(), belief([[0, half, half]]), Preference(1, 0, 0), explore="on")
+    critics = linear(5)
+    critics["critics.w0"][:, [0, LARGER], 0] = 0, 5
+    decision = decide(problem, Policy((critics,), (), {}, name="reinforce", judge=judges.on_average), 3)
+    assert (decision.choice, decision.decided_by) == (2, "reinforce")
+    assert ("policy reinforce, as [agent] asks: departs from the rule", "JPO-I635") in zip(
+        decision.reasons, decision.codes, strict=True
+    )

@@ -104,6 +104,13 @@ def test_what_a_workload_taught_is_forgotten_when_its_forecasts_miss_to_one_side
     assert agent.charts["a"] == Chart()
 
 
+def test_who_wants_resets_by_another_rule_gets_those_and_no_others():
+    agent = new_agent(0)
+    runs, begin_anew = [transition(0.1, miss=3.0)] * 4, [False, False, False, True]
+    learn(agent, runs, simulated, out_of_time=lambda: False, begin_anew=begin_anew)
+    assert (agent.resets, agent.real.size, agent.updates) == (1, 1, 8)
+
+
 def test_a_reset_agent_begins_from_the_given_policy():
     start = policy_of(new_agent(5))
     agent, other = taught([None], start=start, begin_anew=[True]), new_agent(5, start=start)
