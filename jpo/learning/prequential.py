@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from jpo.agent.policy import Policy
@@ -20,13 +20,13 @@ from jpo.wording import numbers
 if TYPE_CHECKING:
     from jpo.records import Interval, Run, Suggestion
 
-DEPARTED = "JPO-I631"
+DEPARTED, AS_THE_RULE = "JPO-I631", "JPO-I630"
 LAST = 200
 """Newest suggestions that are looked at."""
-FEWEST = 5
-"""Departures with an outcome that are needed to judge."""
+FEWEST = 10
+"""Departures and agreements with an outcome that are needed to judge, of each."""
 LARGEST = 2.5
-"""Standard deviations that one departure counts at most, and a failed one counts always."""
+"""Standard deviations that one run counts at most, and a failed one counts always."""
 CERTAIN = 2.33
 """Standard errors: noise alone withdraws a good policy in 1 of 100 looks."""
 OF_90_PERCENT = 1.645
@@ -34,41 +34,46 @@ OF_90_PERCENT = 1.645
 
 @dataclass(frozen=True, slots=True)
 class PrequentialRecord:
-    """Departures of one policy with a finished run: how many, how many failed, and how far they missed their forecasts.
+    """Runs of changes that one policy made, where it departed from the rule and where it did as the rule would.
+
+    An installation where all runs miss their forecasts, or fail, says nothing against departures: the two are compared.
 
     Attributes:
-        miss: mean of the standardised misses of ln duration; above 0: worse than forecast.
+        departures, agreements: standardised misses of ln duration, above 0: worse than forecast; a failed run has LARGEST.
     """
 
-    departures: int
-    failed: int
-    miss: float
+    departures: tuple[float, ...]
+    agreements: tuple[float, ...]
 
     @property
     def withdrawn(self) -> bool:
-        """Whether its departures turn out worse than forecast, beyond chance."""
-        return self.departures >= FEWEST and self.miss * math.sqrt(self.departures) > CERTAIN
+        """Whether departures turn out worse against their forecasts than agreements, beyond chance."""
+        if min(len(self.departures), len(self.agreements)) < FEWEST:
+            return False
+        spread = max(1.0, pstdev((*self.departures, *self.agreements)))
+        error = spread * math.sqrt(1 / len(self.departures) + 1 / len(self.agreements))
+        return fmean(self.departures) - fmean(self.agreements) > CERTAIN * error
 
     def __str__(self) -> str:
-        failed = f"{self.failed} of them failed" if self.failed else "none of them failed"
-        missed = f"their runs missed the forecasts by {self.miss:.1f} standard deviations on average"
-        return f"SAC decides no more: it departed from the rule {numbers.times(self.departures)}, {failed}, and {missed}"
+        times, failed = numbers.times(len(self.departures)), sum(miss == LARGEST for miss in self.departures)
+        worse = fmean(self.departures) - fmean(self.agreements)
+        finding = f"its runs then missed their forecasts by {worse:.1f} standard deviations more than as the rule"
+        return f"SAC decides no more: it departed from the rule {times}, {failed} of these runs failed, and {finding}"
 
 
 def record_of(policy: Policy, store: Store) -> PrequentialRecord:
     """The prequential record of a policy, from the newest suggestions of all workloads."""
     digest = policy.digest
-    made = (each for each in store.suggestions_of(limit=LAST) if each.policy == digest and DEPARTED in each.codes)
-    return prequential_record(
-        (suggestion, runs[0]) for suggestion in made if (runs := store.runs_following(suggestion.suggestion_id))
-    )
+    changed = [each for each in store.suggestions_of(limit=LAST) if each.policy == digest and each.status == "changed"]
+    pairs = ((each, store.runs_following(each.suggestion_id)) for each in changed)
+    return prequential_record((suggestion, runs[0]) for suggestion, runs in pairs if runs)
 
 
 def prequential_record(pairs: Iterable[tuple[Suggestion, Run]]) -> PrequentialRecord:
-    """The record of departures, each with the run that followed it."""
-    judged = [(run.ended_well, miss) for suggestion, run in pairs if (miss := _miss(suggestion, run)) is not None]
-    misses = [miss for _, miss in judged]
-    return PrequentialRecord(len(judged), sum(not well for well, _ in judged), fmean(misses) if misses else 0.0)
+    """The record of changes, each with the run that followed it."""
+    judged = [(suggestion.codes, miss) for suggestion, run in pairs if (miss := _miss(suggestion, run)) is not None]
+    departures, agreements = (tuple(miss for codes, miss in judged if code in codes) for code in (DEPARTED, AS_THE_RULE))
+    return PrequentialRecord(departures, agreements)
 
 
 def _miss(suggestion: Suggestion, run: Run) -> float | None:

@@ -10,6 +10,7 @@ import pytest
 from jpo.agent.policy import Policy, load_policy
 from jpo.history import Store, open_store
 from jpo.learning.prequential import (
+    AS_THE_RULE,
     CERTAIN,
     DEPARTED,
     FEWEST,
@@ -41,63 +42,81 @@ def on_record(store: Store, suggestion: Suggestion, run: Run | None) -> None:
     store.record(Finished(() if run is None else (run,)), now=1e6)
 
 
+def agreement(number: int, seconds: float | None, policy: Policy = POLICY) -> tuple[Suggestion, Run]:
+    """A change as the rule would have made it, and the run that followed."""
+    return departure(100 + number, seconds, policy, codes=("JPO-I603", AS_THE_RULE))
+
+
+def recorded(departed: list[float | None], agreed: list[float | None]) -> PrequentialRecord:
+    return prequential_record(
+        [
+            *(departure(at, seconds) for at, seconds in enumerate(departed)),
+            *(agreement(at, seconds) for at, seconds in enumerate(agreed)),
+        ]
+    )
+
+
 def test_misses_count_in_standard_deviations_and_each_no_more_than_so_much() -> None:
-    record = prequential_record([departure(1, 100.0 * math.exp(0.1)), departure(2, 1e6), departure(3, 1e-6)])
-    assert (record.departures, record.failed) == (3, 0)
-    assert record.miss == pytest.approx(1 / 3)
-    failed = prequential_record([departure(1, None)])
-    assert (failed.failed, failed.miss) == (1, LARGEST)
+    record = recorded([100.0 * math.exp(0.1), 1e6, 1e-6, None], [100.0])
+    assert record.departures == pytest.approx((1.0, LARGEST, -LARGEST, LARGEST))
+    assert record.agreements == (0.0,)
 
 
 def test_what_cannot_be_compared_does_not_count() -> None:
     without_forecast, run = departure(1, 100.0, next=Forecast())
-    assert prequential_record([(without_forecast, run), (departure(2, 1.0)[0], replace(run, outcome=Outcome()))]).departures == 0
+    pairs = [(without_forecast, run), (departure(2, 1.0)[0], replace(run, outcome=Outcome()))]
+    assert prequential_record(pairs) == prequential_record([]) == PrequentialRecord((), ())
     assert not prequential_record([]).withdrawn
 
 
 @pytest.mark.parametrize(
-    ("seconds", "withdrawn"),
+    ("departed", "agreed", "withdrawn"),
     [
-        ([100.0] * 20, False),
-        ([200.0] * (FEWEST - 1), False),
-        ([200.0] * FEWEST, True),
-        ([None] * FEWEST, True),
-        ([50.0] * 20, False),
-        ([120.0, 85.0] * 10, False),
+        ([100.0] * 20, [100.0] * 20, False),
+        ([200.0] * (FEWEST - 1), [100.0] * 20, False),
+        ([200.0] * FEWEST, [100.0] * (FEWEST - 1), False),
+        ([200.0] * FEWEST, [100.0] * FEWEST, True),
+        ([None] * FEWEST, [100.0] * FEWEST, True),
+        ([None] * FEWEST, [None] * FEWEST, False),  # an installation where all fails says nothing against departures
+        ([200.0, 100.0] * 10, [200.0, 100.0] * 10, False),
+        ([50.0] * 20, [100.0] * 20, False),
+        ([120.0, 85.0] * 10, [100.0] * 20, False),
     ],
 )
-def test_only_departures_that_turn_out_worse_beyond_chance_withdraw(seconds: list[float | None], withdrawn: bool) -> None:
-    record = prequential_record([departure(at, each) for at, each in enumerate(seconds)])
-    assert record.withdrawn is withdrawn
+def test_only_departures_that_turn_out_worse_than_agreements_beyond_chance_withdraw(
+    departed: list[float | None], agreed: list[float | None], withdrawn: bool
+) -> None:
+    assert recorded(departed, agreed).withdrawn is withdrawn
 
 
-def test_a_small_miss_of_many_departures_is_chance() -> None:
-    assert not PrequentialRecord(100, 0, CERTAIN / 10 - 0.001).withdrawn
-    assert PrequentialRecord(100, 0, CERTAIN / 10 + 0.001).withdrawn
+def test_a_small_difference_of_many_runs_is_chance() -> None:
+    errors = math.sqrt(2 / 100)
+    assert not PrequentialRecord((CERTAIN * errors - 0.01,) * 100, (0.0,) * 100).withdrawn
+    assert PrequentialRecord((CERTAIN * errors + 0.01,) * 100, (0.0,) * 100).withdrawn
 
 
 def test_the_store_withdraws_the_release_of_the_policy_that_departed_and_of_no_other() -> None:
     with open_store("sqlite://") as store:
         for number in range(FEWEST):
             on_record(store, *departure(number, None))
-        assert record_of(POLICY, store).failed == FEWEST
+            on_record(store, *agreement(number, 100.0))
+        assert record_of(POLICY, store).departures == (LARGEST,) * FEWEST
         judged = with_record(POLICY, store)
         assert judged.released == ()
         assert judged.withdrawn == (
-            "SAC decides no more: it departed from the rule 5 times, 5 of them failed, and their runs missed the forecasts by 2.5"
-            " standard deviations on average"
+            "SAC decides no more: it departed from the rule 10 times, 10 of these runs failed, and its runs then missed their"
+            " forecasts by 2.5 standard deviations more than as the rule"
         )
         other = Policy(POLICY.members[:1], POLICY.released, {})
         assert with_record(other, store) is other
 
 
-def test_what_was_as_the_rule_or_has_not_run_yet_is_no_departure() -> None:
+def test_what_was_kept_or_has_not_run_yet_is_no_departure() -> None:
     with open_store("sqlite://") as store:
         for number in range(FEWEST):
-            on_record(store, *departure(number, None, codes=("JPO-I603", "JPO-I630")))
-        for number in range(FEWEST):
+            on_record(store, *departure(number, None, status="kept"))
             on_record(store, departure(FEWEST + number, None)[0], None)
-        assert record_of(POLICY, store).departures == 0
+        assert record_of(POLICY, store) == PrequentialRecord((), ())
         assert with_record(POLICY, store) is POLICY
 
 
@@ -106,4 +125,5 @@ def test_a_record_never_grants_a_release() -> None:
     with open_store("sqlite://") as store:
         for number in range(FEWEST):
             on_record(store, *departure(number, 50.0))
+            on_record(store, *agreement(number, 100.0))
         assert with_record(barred, store) is barred
