@@ -73,11 +73,9 @@ def _because(problem: Problem, rule: int, choice: int) -> str:
     after = f"after what {numbers.counted(problem.context.jobs_here, 'other job')} here showed"
     if excess[rule] - excess[choice] > MORE_FAILURES:
         often, simulated = (numbers.percent_in_words(float(chance[rule])) for chance in (p_fails, problem.belief.p_fail))
-        return (
-            f"because, {after}, {_moves(problem, rule)} fail more often than simulated jobs do ({often} instead of {simulated})"
-        )
+        return f"because, {after}, its choice of {_moves(problem, rule)} fails with a chance of {often}, not {simulated}"
     if shift[rule] - shift[choice] > SLOWER and shift[rule] > 0:
-        return f"because, {after}, {_moves(problem, rule)} do {_share(shift[rule])} worse than on simulated jobs"
+        return f"because, {after}, its choice of {_moves(problem, rule)} does {_share(shift[rule])} worse than on simulated jobs"
     if shift[rule] - shift[choice] > SLOWER:
         return f"because, {after}, {_moves(problem, choice)} do {_share(shift[choice])} better than on simulated jobs"
     return "by what it learnt on simulated jobs"

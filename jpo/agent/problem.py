@@ -26,8 +26,8 @@ PATIENCE = 2
 """Equal answers after which a job stands still, and one trial is run although its chance is below `min_confidence`."""
 NEARLY_MOST = 0.8
 """Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
-EVEN = 0.5
-"""It must be safe to try with at least this chance."""
+EVEN, LENIENCE = 0.5, 0.2
+"""It must be safe to try with at least this chance, and with so much less than `min_confidence` at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ class Problem:
         if not (self.exploration_runs_left or self.explore == "on"):
             score = self.acquisition.score
             worth_it = score < score[self.acquisition.incumbent]
-            return np.asarray(rows & worth_it & (self.p_claim >= min(EVEN, self.min_confidence)))
+            return np.asarray(rows & worth_it & (self.p_claim >= max(EVEN, self.min_confidence - LENIENCE)))
         likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)
 

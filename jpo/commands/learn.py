@@ -41,7 +41,7 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
 
 def verdicts(test: ReleaseTest) -> list[str]:
     """Lines about a release test: mean cost per run of policy / belief rule on the same jobs, pooled and by situation."""
-    word = "passed, the policy decides" if test.released else "not passed, the belief rule decides"
+    word = "passed, the policy decides" if test.released else "not passed, who decided before still does"
     pooled = test.pooled
     harm = f"harm {percent_in_words(pooled.harm)}, of the belief rule {percent_in_words(pooled.rule_harm)}"
     lines = [f"release test: {word}; on {pooled.jobs} simulated jobs; {ratio(pooled)}; {harm}"]

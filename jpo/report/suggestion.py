@@ -102,7 +102,7 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
         return
     ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
     expected = "  ".join(f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None)
-    claim = " that it is safe to try" if "JPO-I604" in suggestion.codes else ""
+    claim = " that it is safe to try, by time and cost" if "JPO-I604" in suggestion.codes else ""
     sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{claim}"
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)

@@ -61,13 +61,15 @@ def test_failures_of_other_jobs_are_the_reason_where_they_are_expected_more_ofte
     ((sentence, code),) = told(informed(problem, p_fails=(0, 0.6, 0.1)), LARGER, 2)
     assert code == "JPO-I631"
     assert sentence.endswith(
-        "because, after what 14 other jobs here showed, larger batches fail more often than simulated jobs do (60% instead of 0%)"
+        "because, after what 14 other jobs here showed, its choice of larger batches fails with a chance of 60%, not 0%"
     )
 
 
 def test_jobs_that_were_slower_or_faster_here_are_the_reason_where_nothing_failed(problem):
     ((slower, _),) = told(informed(problem, mean=(0, np.log(1.5), 0), jobs=1), LARGER, 2)
-    assert slower.endswith("because, after what 1 other job here showed, larger batches do 50% worse than on simulated jobs")
+    assert slower.endswith(
+        "because, after what 1 other job here showed, its choice of larger batches does 50% worse than on simulated jobs"
+    )
     ((faster, _),) = told(informed(problem, mean=(0, 0, np.log(0.8))), LARGER, 2)
     assert faster.endswith("larger batches do 20% better than on simulated jobs")
 

@@ -126,5 +126,5 @@ def of_loss(
     rows = np.where(belief.tried, below > LOSS_RISK, (below > LIKELIER) | (much_below > trial_risk))
     rows[now] = below[now] > LIKELIER
     rows[base] = False
-    words = f"is likely to end with a validation loss more than {floor:.3g} worse"
+    words = f"is likely to end with a validation loss more than {floor:.0%} worse"
     return (Hold(rows, words, "JPO-I623"),)
