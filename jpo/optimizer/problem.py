@@ -35,8 +35,6 @@ NEARLY_EQUAL = 0.15
 """Rungs of the rate are a quarter of a decade apart: .56 counts as half."""
 MOST_TIME = math.log(1.5)
 """A promised loss is worth half as much time again as the reference, not more."""
-HARDLY = 0.1
-"""Chance to keep a promised loss below which today's values may stay as well: else anything would be run, however unlikely."""
 NEARLY_BEST = 0.5
 """Share of the best chance to keep a promised loss with which a candidate still counts as one that may."""
 
@@ -117,10 +115,7 @@ def loss_first(
     if not rows.any() or belief.val_loss is None:
         return replace(candidates, admissible=candidates.admissible & (belief.weights @ belief.log_loss <= 0))
     kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
-    best = kept.max(where=rows, initial=0.0)
-    today = np.arange(len(rows)) == candidates.current
-    stays = today & candidates.admissible if best < HARDLY else np.zeros_like(today)  # nothing near is likely to keep the promise
-    return replace(candidates, admissible=(rows & (kept >= NEARLY_BEST * best)) | stays)
+    return replace(candidates, admissible=rows & (kept >= NEARLY_BEST * kept.max(where=rows, initial=0.0)))
 
 
 def _calmer(candidates: Candidates) -> Bools:

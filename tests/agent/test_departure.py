@@ -83,9 +83,9 @@ def test_every_parameter_that_moves_is_named(belief):
     rows = np.array([[32.0, 1, 0.1, 3], [64, 2, 0.05, 3], [16, 2, 0.1, 9]])
     candidates = Candidates(("batch_size", "gpus", "learning_rate", "warmup"), rows, 0, np.ones(3, bool), np.zeros(3))
     problem = informed(Problem(candidates, belief([[0, HALF, 2 * HALF]]), TIME, explore="on"), p_fails=(0, 0.5, 0.9))
-    assert "smaller batches, more GPUs and higher warmup fail more often" in told(problem, LARGER, 1)[0][0]
+    assert "smaller batches, more GPUs and higher warmup fails with" in told(problem, LARGER, 1)[0][0]
     worse = informed(Problem(candidates, belief([[0, 2 * HALF, HALF]]), TIME, explore="on"), p_fails=(0, 0.5, 0.2))
-    assert "larger batches, more GPUs and lower learning rates fail more often" in told(worse, SMALLER, 2)[0][0]
+    assert "larger batches, more GPUs and lower learning rates fails with" in told(worse, SMALLER, 2)[0][0]
 
 
 def test_each_decision_of_policy_says_one_of_the_two_and_the_rule_neither(problem):
