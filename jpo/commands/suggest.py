@@ -24,6 +24,9 @@ from jpo.project.request import approved_by_hand, request_of
 from jpo.records import Known, Parameters, PolicyName
 from jpo.report.suggestion import Report
 
+NOT_LEARNT = "the agent took in no new runs: another process did, or its state is damaged; `jpo learn --rebuild` makes it anew"
+"""With JPO-W605."""
+
 
 @dataclass(frozen=True, slots=True)
 class SuggestOptions:
@@ -76,4 +79,5 @@ def learn_what_is_new(job: Project, request: Request, known: Known, options: Sug
     # with the targets of --deadline, which hold for this once, the agent would begin anew
     lasting = request if options.lasting_targets is None else replace(request, targets=options.lasting_targets)
     codes = continual.keep_up(store, identity, known, lasting, seconds=seconds, now=job.now, seed=options.seed)
-    return replace(known, codes=(*known.codes, *codes))
+    notes = (*known.evidence.notes, *([NOT_LEARNT] if codes else []))
+    return replace(known, codes=(*known.codes, *codes), evidence=replace(known.evidence, notes=notes))

@@ -93,7 +93,8 @@ class Surrogate:
             basis = f"{failed or 'none'} of {numbers.counted(there, 'run')} of it failed"
         else:
             ended = [run.ended_well for run in self.runs if run.status is not RunStatus.STOPPED]
-            basis = f"from simulated jobs; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed"
+            failed = f"; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed" if ended else ""
+            basis = f"from simulated jobs{failed}"
         return FailureChance(float(belief.p_fail[row]), basis)
 
     def expected(self, quantity: str) -> Floats | None:
