@@ -93,8 +93,8 @@ class Surrogate:
             basis = f"{failed or 'none'} of {numbers.counted(there, 'run')} of it failed"
         else:
             ended = [run.ended_well for run in self.runs if run.status is not RunStatus.STOPPED]
-            failed = f"; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed" if ended else ""
-            basis = f"from simulated jobs{failed}"
+            of_runs = f"; {ended.count(False) or 'none'} of {numbers.counted(len(ended), 'run')} here failed" if ended else ""
+            basis = f"from simulated jobs{of_runs}"
         return FailureChance(float(belief.p_fail[row]), basis)
 
     def expected(self, quantity: str) -> Floats | None:
