@@ -79,7 +79,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
         elif problem.exploring:
-            yield f"after {problem.repeated} equal answers one trial is run all the same, the most informative", "JPO-I629"
+            yield f"after {problem.repeated} runs with these values one trial is run all the same, the most promising", "JPO-I629"
         if problem.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
             yield "no run has measured a validation loss: whether it is kept is not known", "JPO-W628"
         if acquisition.expected[choice] > acquisition.expected[acquisition.incumbent] and by == "belief":
