@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Explore = Literal["off", "safe", "on"]
 PATIENCE = 2
-"""Runs with the same values after which a job stands still, and one trial is run although its chance is below `min_confidence`."""
+"""Runs with the same values after which a job stands still, and one trial is run below `min_confidence`."""
 NEARLY_MOST = 0.8
 """Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
 EVEN, LENIENCE = 0.5, 0.2
@@ -133,7 +133,7 @@ class Problem:
 
     @cached_property
     def earned(self) -> bool:
-        """Whether standing still has earned a trial: PATIENCE runs of the same values under "safe", and a share of the budget left."""
+        """Whether standing still has earned a trial: PATIENCE runs alike under "safe", and a share of the budget left."""
         patient = self.min_confidence > 0 and self.repeated > 0 and self.repeated % PATIENCE == 0
         return self.explore == "safe" and patient and self.budget_left >= SHARE * self.budget and self.next_trial is not None
 
