@@ -728,6 +728,12 @@ class Belief:
         """Candidates that have been run, however it ended, shape (K,)."""
         return (self.runs + self.failures + self.stopped) > 0
 
+    @property
+    def only_failed(self) -> Bools:
+        """Candidates that have failed and never ended well, shape (K,)."""
+        failed: Bools = (self.failures > 0) & (self.runs == 0)
+        return failed
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Residuals:

@@ -97,7 +97,7 @@ def in_failure(problem: Problem) -> bool:
     The budget has no say then: it keeps the reference from being risked, and keeping would fail every night.
     """
     now, belief = problem.candidates.current, problem.belief
-    return bool(belief.failures[now] > 0 and belief.runs[now] == 0 and problem.acquisition.incumbent == now)
+    return bool(belief.only_failed[now] and problem.acquisition.incumbent == now)
 
 
 def way_back(problem: Problem) -> int:
@@ -110,8 +110,7 @@ def way_back(problem: Problem) -> int:
     logs = np.log(np.maximum(candidates.values, _NONE))
     goal = int(np.argmin(np.where(belief.runs > 0, expected, np.inf)))
     apart = np.abs(logs - logs[goal]).sum(axis=1)  # (K,)
-    only_failed = (belief.failures > 0) & (belief.runs == 0)
-    return int(np.lexsort((expected, apart, only_failed, ~candidates.admissible))[0])
+    return int(np.lexsort((expected, apart, belief.only_failed, ~candidates.admissible))[0])
 
 
 def by_rule(problem: Problem, allowed: Bools) -> int:

@@ -122,7 +122,7 @@ class Problem:
         if self.min_confidence <= 0:
             return np.ones(len(self.candidates.values), dtype=np.bool_)
         now, confident = self.candidates.current, self.p_claim >= self.min_confidence
-        if self.belief.failures[now] and not self.belief.runs[now]:
+        if self.belief.only_failed[now]:
             return np.asarray(confident | (self.belief.runs > 0))
         return np.asarray(confident | self._is(now if self._may_stay else self.acquisition.incumbent))
 
@@ -147,7 +147,7 @@ class Problem:
         """The most informative row that was not run yet, by what it may gain for its cost; None: none is left."""
         return int(np.argmax(np.where(self._trials, self._gain, -np.inf))) if self._trials.any() else None
 
-    @property
+    @cached_property
     def _trials(self) -> Bools:
         """Rows that were not run yet: where trials were asked for, not what is likely to fail; else what is safe to try."""
         rows = self.open_rows & ~self.belief.tried
@@ -158,7 +158,7 @@ class Problem:
         likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)
 
-    @property
+    @cached_property
     def _gain(self) -> Floats:
         return np.asarray(self.acquisition.improvement / self.acquisition.expected)
 
@@ -228,7 +228,6 @@ def known_best(problem: Problem) -> int:
     """
     belief, acquisition = problem.belief, problem.acquisition
     now, best = problem.candidates.current, acquisition.incumbent
-    broken = belief.failures[now] > 0 and belief.runs[now] == 0
-    sure = broken or belief.runs[best] > 1 or clearly_better(belief, acquisition.mean, best, now)
+    sure = bool(belief.only_failed[now]) or belief.runs[best] > 1 or clearly_better(belief, acquisition.mean, best, now)
     better = sure and acquisition.expected[best] < acquisition.expected[now]
     return best if better or not problem.candidates.admissible[now] else now

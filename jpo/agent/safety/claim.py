@@ -93,7 +93,7 @@ def p_claim(
         today = np.where(belief.tried, today, _against_today(without_loss, candidates, preference, reference))
     limit = np.where(belief.tried, 0.0, WORSE)
     good = widened(today, belief.weights, interval_factor) < limit
-    if belief.failures[candidates.current] and not belief.runs[candidates.current]:
+    if belief.only_failed[candidates.current]:
         good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:
         loss = log_loss_of(belief, candidates, reference)

@@ -74,7 +74,7 @@ def _objections(scene: DecisionScene, row: int) -> Iterator[str]:
         checks = check_sla(scene.request.targets, scene.surrogate.forecast(row))
         broken = [f" {check.name}" for check in checks if check.verdict == "broken"]
         yield f"expected to break [sla]{','.join(broken)}"
-    if belief.failures[row] and not belief.runs[row]:
+    if belief.only_failed[row]:
         yield "it did not end well when it was run"
     worse = scene.acquisition.expected[row] / scene.acquisition.expected[scene.choice] - 1
     if worse > NEARLY:
