@@ -33,6 +33,9 @@ WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 Parameters = Mapping[str, float]
 """A configuration: the value of each parameter, by its name."""
 
+RESOURCES = ("gpus", "cpus", "memory_gib")
+"""What is paid by the hour: it changes how fast a model is trained, and not the model."""
+
 SAME = 1e-6
 """Relative: values travel through texts and units (bytes, GiB) before they come back as a run."""
 

@@ -12,8 +12,7 @@ import numpy as np
 from jpo.advisor.space import NumberedSpace
 from jpo.agent.action import CandidateRules, propose_candidates
 from jpo.cost import Prices, log_rate
-from jpo.cost.price import RESOURCES
-from jpo.records import Candidates, Run
+from jpo.records import RESOURCES, Candidates, Run
 
 if TYPE_CHECKING:
     from jpo.records import Floats

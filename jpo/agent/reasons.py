@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
-from jpo.agent.safety.claim import HARDWARE
+from jpo.records import RESOURCES
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _settled(problem: Problem) -> Sentences:
 def _other_models(problem: Problem) -> Collection[int]:
     """Rows that train another model than today's: with other values than those of the hardware."""
     candidates = problem.candidates
-    at = [i for i, name in enumerate(candidates.names) if name not in HARDWARE]
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
     other = (candidates.values[:, at] != candidates.values[candidates.current, at]).any(axis=1)
     return {int(row) for row in np.flatnonzero(other)}
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jpo.cost.price import RESOURCES, Prices, usd_per_hour
-from jpo.records import Interval
+from jpo.cost.price import Prices, usd_per_hour
+from jpo.records import RESOURCES, Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 
 from jpo.cost.catalogue import Instance
 from jpo.errors import UsageError
-from jpo.records import SAME, Run
+from jpo.records import RESOURCES, SAME, Run
 
-RESOURCES = ("gpus", "cpus", "memory_gib")
-"""Parameters that are paid for by the hour."""
 _RELATIVE_WEIGHTS = {"gpus": 2.1, "cpus": 0.04, "memory_gib": 0.005}
 """Weights of a GPU, a CPU and a GiB when no price is known: those of the example jpo.toml, only to rank, never shown as USD."""
 _IDLE_SHARE = 0.02

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from jpo.cost.catalogue import Instance
-from jpo.cost.price import RESOURCES, Prices, cheapest, usd_per_hour
-from jpo.records import USD, Currency, Workload
+from jpo.cost.price import Prices, cheapest, usd_per_hour
+from jpo.records import RESOURCES, USD, Currency, Workload
 
 KEYS = dict(zip(RESOURCES, ("usd_per_gpu_hour", "usd_per_cpu_hour", "usd_per_gib_hour"), strict=True))
 """Parameter -> the key of [prices] that prices it."""

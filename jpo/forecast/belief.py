@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.forecast.discrepancy import LOSS, PRICE, UTILISATION, AdjustedParticles, Discrepancy, adjusted
+from jpo.forecast.discrepancy import PRICE, UTILISATION, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.duration import MeasuredDurations, measured_durations
-from jpo.forecast.evidence.slope import slope_log_likelihood
+from jpo.forecast.evidence.loss import MeasuredLosses, measured_losses
+from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work, work_of
 from jpo.forecast.measurements import (
     NO_MEASUREMENTS,
@@ -68,14 +69,15 @@ def posterior(
     candidate_runs, work = runs_at_candidates(candidates, runs), work_of(runs)
     draws, time = of_kind(draws, work), measured_durations(candidates, candidate_runs, work)
     succeeded, failed, stopped = ([run for run in candidate_runs if run.end is end] for end in End)
-    loss, utilisation = _quantities(succeeded)
+    loss = measured_losses(candidates, succeeded, slope_of(succeeded, work))
+    utilisation = _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION)
     power, price = _price(draws, candidates, [*succeeded, *stopped])
 
     def adjust(log: Floats, quantity: _MeasuredQuantity) -> AdjustedParticles:
         return adjusted(log, quantity.measurements, quantity.lower_bounds, quantity.discrepancy, candidates)
 
-    others = zip((draws.log_loss, draws.log_utilisation, power), (loss, utilisation, price), strict=True)
-    parts = [time.adjusted(draws), *(adjust(log, quantity) for log, quantity in others)]
+    others = (adjust(draws.log_utilisation, utilisation), adjust(power, price))
+    parts = [time.adjusted(draws), loss.adjusted(draws.log_loss), *others]
     ends = _of_failures(draws.fails, candidate_runs)
     of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + ends
     log_likelihood = of_runs + slope_log_likelihood(draws, succeeded, work)
@@ -84,7 +86,7 @@ def posterior(
     p_fails = softmax(exponent * log_likelihood + (1 - exponent) * ends) @ fails  # how runs ended is certain, and not flattened
     share = effective_share(softmax(log_likelihood))
     if transferred is not None:
-        surfaces = _conditioned_surfaces(transferred, time, (loss, utilisation, price), candidates.current)
+        surfaces = _conditioned_surfaces(transferred, time, loss, (utilisation, price), candidates.current)
         comparable = of_runs - parts[0].log_likelihood + time.log_likelihood(draws)
         transferred_share = _transfer_probability(transferred, surfaces, comparable, candidate_runs)
         members = len(transferred.draws.fails)
@@ -139,24 +141,19 @@ def of_jobs(draws: Draws, jobs: Ints) -> Draws:
     return replace(draws, **{name: array[jobs] for name, array in arrays.items() if array is not None})
 
 
-def _quantities(succeeded: Sequence[CandidateRun]) -> tuple[_MeasuredQuantity, _MeasuredQuantity]:
-    """Validation loss and utilisation, as measured."""
-    losses = measurements_of(succeeded, lambda run: run.outcome.val_loss)
-    return (
-        _MeasuredQuantity(losses, NO_MEASUREMENTS, LOSS),
-        _MeasuredQuantity(_utilisation(succeeded), NO_MEASUREMENTS, UTILISATION),
-    )
-
-
 def _conditioned_surfaces(
-    transferred: TransferredSurfaces, time: MeasuredDurations, others: tuple[_MeasuredQuantity, ...], current: int
+    transferred: TransferredSurfaces,
+    time: MeasuredDurations,
+    loss: MeasuredLosses,
+    others: tuple[_MeasuredQuantity, ...],
+    current: int,
 ) -> list[AdjustedParticles]:
     """The transferred surfaces, conditioned on the measurements."""
     rng, draws = np.random.default_rng((transferred.seed, 3)), transferred.draws
-    seconds = time.conditioned(draws.log_time, rng)
-    logs = (draws.log_loss, draws.log_utilisation, draws.log_power)
+    logs = (draws.log_utilisation, draws.log_power)
     return [
-        seconds,
+        time.conditioned(draws.log_time, rng),
+        loss.conditioned(draws.log_loss, rng),
         *(
             conditioned(log, quantity.measurements, quantity.lower_bounds, quantity.discrepancy, current, rng)
             for log, quantity in zip(logs, others, strict=True)

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import CLIP, INFLATION, WORSE, log_objective
+from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
-HARDWARE = frozenset({"gpus", "cpus", "memory_gib"})
-"""What changes how fast a model is trained, and not the model."""
 MOST = 0.99
 """No belief of a thousand simulated jobs carries more."""
 
@@ -35,7 +34,7 @@ def log_loss_of(belief: Belief, candidates: Candidates, reference: int) -> Float
 
     Of these the reference speaks for the others, else the one with the most measured losses.
     """
-    at = [i for i, name in enumerate(candidates.names) if name not in HARDWARE]
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
     _, which = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
     which = which.reshape(-1)
     measured = 1.0 + (belief.runs if belief.loss_runs is None else belief.loss_runs)

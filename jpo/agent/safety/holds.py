@@ -15,11 +15,10 @@ import numpy as np
 from jpo.agent.safety.claim import p_loss_worse
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
+from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Run
-
-RESOURCES = ("gpus", "cpus", "memory_gib")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

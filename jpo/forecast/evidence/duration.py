@@ -16,6 +16,7 @@ import numpy as np
 
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted, explained
 from jpo.forecast.ensemble import conditioned
+from jpo.forecast.evidence.groups import Groups, groups_without
 from jpo.forecast.evidence.work import Work, samples_of, usual_samples_per_epoch
 from jpo.forecast.measurements import (
     NO_MEASUREMENTS,
@@ -39,46 +40,9 @@ _STATISTICAL = "learning_rate"
 """The parameter that changes what is learnt, and no step's time."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Groups:
-    """Groups of candidates that take equally long.
-
-    Attributes:
-        first: shape (G,), one candidate of each; today's stands for its own.
-        of: shape (K,), the group of each candidate.
-        candidates: of shape (G, P).
-    """
-
-    first: Ints
-    of: Ints
-    candidates: Candidates
-
-    def runs(self, candidate_runs: Sequence[CandidateRun]) -> list[CandidateRun]:
-        """The runs with the row of their group."""
-        return [replace(run, row=int(self.of[run.row])) for run in candidate_runs]
-
-
-def groups_of(candidates: Candidates, work: Work) -> Groups | None:
-    """Groups of candidates that take equally long; None where each may take its own time."""
-    if work is not Work.FIXED or _STATISTICAL not in candidates.names:
-        return None
-    values = candidates.values.copy()
-    column = candidates.names.index(_STATISTICAL)
-    if np.ptp(values[:, column]) == 0:
-        return None
-    values[:, column] = values[candidates.current, column]
-    _, first, of = np.unique(values, axis=0, return_index=True, return_inverse=True)
-    of = of.reshape(-1)
-    first[of[candidates.current]] = candidates.current
-    each = Candidates(
-        candidates.names,
-        values[first],
-        int(of[candidates.current]),
-        candidates.admissible[first],
-        candidates.log_rate[first],
-        candidates.priced,
-    )
-    return Groups(first.astype(np.int64), of.astype(np.int64), each)
+def groups_of(candidates: Candidates, work: Work) -> Groups:
+    """Groups of candidates that take equally long: each its own time unless the work is fixed."""
+    return groups_without(candidates, (_STATISTICAL,) if work is Work.FIXED else ())
 
 
 def noise_of(succeeded: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None], before: float = _NOISE) -> float:
@@ -103,7 +67,7 @@ class MeasuredDurations:
     """What the runs say of the duration of each candidate.
 
     Attributes:
-        groups: of candidates that take equally long; None: each takes its own time.
+        groups: of candidates that take equally long.
         runs: by their ends, with the rows of the groups.
         noise: sd of ln duration between equal runs.
         seconds, bounds: measured ones, and what stopped runs say, at the groups.
@@ -111,7 +75,7 @@ class MeasuredDurations:
 
     candidates: Candidates
     work: Work
-    groups: Groups | None
+    groups: Groups
     runs: Mapping[End, Sequence[CandidateRun]]
     noise: float
     seconds: Measurements
@@ -124,7 +88,7 @@ class MeasuredDurations:
     @property
     def count(self) -> Ints | None:
         """How many runs that ended well say how long each candidate takes, (K,); None: those that ran it."""
-        if self.groups is None:
+        if self.groups.single:
             return None
         rows = [run.row for run in self.runs[End.WELL]]
         return np.bincount(np.array(rows, dtype=np.int64), minlength=len(self.groups.first))[self.groups.of].astype(np.int64)
@@ -136,8 +100,9 @@ class MeasuredDurations:
         counted = draws.log_throughput is not None and timed and all(samples_of(run.run) for run in timed)
         if counted and (self.work is Work.FIXED or all(samples_of(run.run) for run in stopped)):
             return self._expanded(_by_speed_and_work(self, draws))
-        among = self.groups.candidates if self.groups else self.candidates
-        return self._expanded(adjusted(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy, among))
+        return self._expanded(
+            adjusted(self.grouped(draws.log_time), self.seconds, self.bounds, self.discrepancy, self.groups.candidates)
+        )
 
     def log_likelihood(self, draws: Draws) -> Floats:
         """Log-likelihood of the durations alone, (J,), which surfaces without speed can be compared with."""
@@ -147,22 +112,22 @@ class MeasuredDurations:
 
     def conditioned(self, log_time: Floats, rng: np.random.Generator) -> AdjustedParticles:
         """Transferred surfaces, conditioned on the durations."""
-        current = self.groups.candidates.current if self.groups else self.candidates.current
+        current = self.groups.candidates.current
         measured = (self.seconds, self.bounds, self.discrepancy)
         return self._expanded(conditioned(self.grouped(log_time), *measured, current, rng))
 
     def grouped(self, log: Floats) -> Floats:
         """The columns of the groups."""
-        return log[:, self.groups.first] if self.groups else log
+        return self.groups.grouped(log)
 
     def _expanded(self, particles: AdjustedParticles) -> AdjustedParticles:
-        return replace(particles, log=particles.log[:, self.groups.of]) if self.groups else particles
+        return replace(particles, log=self.groups.expanded(particles.log))
 
 
 def measured_durations(candidates: Candidates, candidate_runs: Sequence[CandidateRun], work: Work) -> MeasuredDurations:
     """What the runs say of durations."""
     groups = groups_of(candidates, work)
-    placed = groups.runs(candidate_runs) if groups else candidate_runs
+    placed = groups.runs(candidate_runs)
     runs = {end: [run for run in placed if run.end is end] for end in End}
     seconds = measurements_of(runs[End.WELL], seconds_of)
     bounds = lower_bounds_of(runs[End.STOPPED]) if seconds.rows.size else NO_MEASUREMENTS
@@ -172,7 +137,7 @@ def measured_durations(candidates: Candidates, candidate_runs: Sequence[Candidat
 def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedParticles:
     """Particles of the duration at the groups, as the sum of ln work and ln seconds per sample, each adjusted to what says it."""
     well, stopped = measured.runs[End.WELL], measured.runs[End.STOPPED]
-    candidates = measured.groups.candidates if measured.groups else measured.candidates
+    candidates = measured.groups.candidates
     assert draws.log_throughput is not None
     fixed = measured.work is Work.FIXED
     usual = usual_samples_per_epoch(run.run for run in well) or 1.0

@@ -26,6 +26,12 @@ _RISING = 0.05
 """A loss that rises by more than this and twice its error overfits: no simulated job does."""
 
 
+def slope_of(succeeded: Sequence[CandidateRun], work: Work) -> float | None:
+    """Mean slope of the runs' learning curves; None where none was measured, or runs end at a target."""
+    measured = None if work is Work.TO_TARGET else _measured(succeeded)
+    return None if measured is None else measured[0]
+
+
 def slope_log_likelihood(draws: Draws, succeeded: Sequence[CandidateRun], work: Work) -> Floats:
     """Log-likelihood of the runs' slopes under each simulated job, shape (J,), up to a constant.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from statistics import median
 
-from jpo.records import Run
+from jpo.records import RESOURCES, Run
 
 ALIKE = 1.1
 """Runs did the same work if their samples differ by no more than this factor: the last scrape, a batch that was cut off."""
@@ -18,8 +18,6 @@ _EQUAL = 1.01
 """The same of repeated runs: a target is reached after another number of samples each time, unless it is checked seldom."""
 _FEWEST = 3
 """Runs; two that are equal by chance are no physics."""
-_RESOURCES = ("gpus", "cpus", "memory_gib")
-"""Parameters with which a job of either kind does the same work."""
 
 
 class Work(Enum):
@@ -64,5 +62,5 @@ def work_of(runs: Sequence[Run]) -> Work:
     spread = max(each for _, each in done) / min(each for _, each in done)
     if spread > ALIKE:
         return Work.UNKNOWN
-    varied = {frozenset((name, value) for name, value in run.parameters.items() if name not in _RESOURCES) for run, _ in done}
+    varied = {frozenset((name, value) for name, value in run.parameters.items() if name not in RESOURCES) for run, _ in done}
     return Work.FIXED if len(varied) > 1 or spread <= _EQUAL else Work.UNKNOWN

@@ -1,0 +1,87 @@
+"""Validation loss at every candidate: hardware alone trains the same model, and the learning curve says what a change can do.
+
+The misfit of simulated jobs is one of progress, in ln of epochs; a loss that hardly falls any more hardly shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.forecast.discrepancy import LOSS, AdjustedParticles, Discrepancy, adjusted
+from jpo.forecast.ensemble import conditioned
+from jpo.forecast.evidence.duration import noise_of
+from jpo.forecast.evidence.groups import Groups, groups_without
+from jpo.forecast.measurements import NO_MEASUREMENTS, CandidateRun, Measurements, measurements_of
+from jpo.records import RESOURCES
+
+if TYPE_CHECKING:
+    from jpo.records import Candidates, Floats
+
+_PROGRESS_TAU = 0.65
+"""sd of ln epochs for the same progress between a job and its best particle: LOSS.tau at the median slope of LCBench, -.23."""
+_LEAST_TAU = 0.02
+_APART = 3.0
+"""Standard deviations by which the mean losses on two kinds of hardware differ if they do not train the same model, as where the
+batch size is one of each GPU."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MeasuredLosses:
+    """What the runs say of the validation loss of each candidate.
+
+    Attributes:
+        groups: of candidates that train the same model.
+        measurements: at the groups.
+    """
+
+    groups: Groups
+    measurements: Measurements
+    discrepancy: Discrepancy
+
+    def adjusted(self, log_loss: Floats) -> AdjustedParticles:
+        """Particles of the loss at every candidate, (J, K), adjusted to the runs."""
+        among = self.groups.candidates
+        particles = adjusted(self.groups.grouped(log_loss), self.measurements, NO_MEASUREMENTS, self.discrepancy, among)
+        return replace(particles, log=self.groups.expanded(particles.log))
+
+    def conditioned(self, log_loss: Floats, rng: np.random.Generator) -> AdjustedParticles:
+        """Transferred surfaces, conditioned on the losses."""
+        current = self.groups.candidates.current
+        measured = (self.measurements, NO_MEASUREMENTS, self.discrepancy)
+        particles = conditioned(self.groups.grouped(log_loss), *measured, current, rng)
+        return replace(particles, log=self.groups.expanded(particles.log))
+
+
+def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], slope: float | None) -> MeasuredLosses:
+    """What the runs that ended well say of losses.
+
+    Args:
+        slope: d ln loss / d ln epochs of their learning curves; None = not measured.
+    """
+    groups = groups_without(candidates, RESOURCES)
+    noise = noise_of(groups.runs(succeeded), _loss, LOSS.noise)
+    if _differ(succeeded, groups, noise):
+        groups = groups_without(candidates, ())
+    tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
+    return MeasuredLosses(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
+
+
+def _loss(run: CandidateRun) -> float | None:
+    return run.outcome.val_loss
+
+
+def _differ(succeeded: Sequence[CandidateRun], groups: Groups, noise: float) -> bool:
+    """Whether hardware alone makes another model, by the mean losses within a group."""
+    each = measurements_of(succeeded, _loss)
+    within = groups.of[each.rows]
+    for group in np.unique(within):
+        them = within == group
+        mean, count = each.mean[them], each.count[them]
+        spread = np.abs(mean[:, None] - mean) / np.sqrt(1 / count[:, None] + 1 / count)
+        if spread.max() > _APART * noise:
+            return True
+    return False
