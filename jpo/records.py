@@ -168,7 +168,7 @@ class Outcome:
     `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
     `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
     it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs after the first quarter of the run, mostly
-    below 0, and `loss_slope_error` its standard error.
+    below 0, and `loss_slope_error` its standard error. `epochs` are those that were finished.
 
     Raises:
         ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
@@ -193,6 +193,7 @@ class Outcome:
     stopped: bool | None = None
     loss_slope: float | None = None
     loss_slope_error: float | None = None
+    epochs: float | None = None
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

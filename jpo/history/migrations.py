@@ -193,6 +193,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE watermarks_of_3 RENAME TO watermarks",
     ),
     ("ALTER TABLE runs ADD COLUMN loss_slope REAL", "ALTER TABLE runs ADD COLUMN loss_slope_error REAL"),
+    ("ALTER TABLE runs ADD COLUMN epochs REAL",),
 )
 
 

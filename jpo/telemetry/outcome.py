@@ -174,6 +174,7 @@ def _outcome(measured: MeasuredRun, cpus: float | None) -> Outcome:
         converged=None if converged is None else converged == 1,
         loss_slope=values.loss_slope,
         loss_slope_error=values.loss_slope_error,
+        epochs=_finite(values.epoch),
     )
 
 

@@ -63,6 +63,7 @@ OUTCOMES: Mapping[str, Quantity] = {
     "stopped": Quantity("stopped from outside", "stopped"),
     "loss_slope": Quantity("slope of the learning curve", "loss slope"),
     "loss_slope_error": Quantity("standard error of the slope", "loss slope error"),
+    "epochs": Quantity("finished epochs", "finished epochs"),
 }
 """What a run has, and what is forecast of one: every field of records.Outcome, and so of records.Forecast."""
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from statistics import median
 
-from jpo.records import RESOURCES, Run
+from jpo.records import RESOURCES, SAME, Run
 
 ALIKE = 1.1
 """Runs did the same work if their samples differ by no more than this factor: the last scrape, a batch that was cut off."""
 _EQUAL = 1.01
 """The same of repeated runs: a target is reached after another number of samples each time, unless it is checked seldom."""
 _FEWEST = 3
-"""Runs; two that are equal by chance are no physics."""
+"""Runs whose samples say it; two that are equal by chance are no physics."""
 
 
 class Work(Enum):
@@ -48,14 +48,24 @@ def usual_samples_per_epoch(runs: Iterable[Run]) -> float | None:
     return median(known) if known else None
 
 
+def _finished(run: Run) -> bool | None:
+    """Whether a run finished just the epochs that it was to train; None: one of the two numbers is unknown."""
+    did, asked = run.outcome.epochs, run.parameters.get("epochs")
+    return None if did is None or asked is None else abs(did - asked) <= SAME * asked
+
+
 def work_of(runs: Sequence[Run]) -> Work:
     """What the runs of a workload say of its kind.
 
-    A run that reports `converged` has a target. Else the work is fixed where at least three runs that ended well did the same for
-    each epoch they were to train, whatever else they were given; or, in one configuration, exactly the same.
+    A run that reports `converged` has a target. Else the work is fixed where every run that ended well finished just the epochs
+    that it was to train; where none reports epochs, if at least three did the same samples for each epoch they were to train,
+    whatever else they were given; or, in one configuration, exactly the same.
     """
     if any(run.outcome.converged is not None for run in runs):
         return Work.TO_TARGET
+    finished = [whole for run in runs if run.ended_well and (whole := _finished(run)) is not None]
+    if finished:
+        return Work.FIXED if all(finished) else Work.UNKNOWN
     done = [(run, per_epoch) for run in runs if run.ended_well and (per_epoch := samples_per_epoch(run))]
     if len(done) < _FEWEST:
         return Work.UNKNOWN
