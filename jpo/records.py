@@ -678,6 +678,8 @@ class Draws:
         to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
         loss_slope: d ln loss / d ln epochs after the first quarter of the current candidate's run, NaN where the job ends at a
             target; None: not told.
+        loader_share: share of a step of the current candidate's run during which its CPUs load data, in 0..1, NaN where they
+            compute; None: not told.
     """
 
     log_time: Floats
@@ -688,6 +690,7 @@ class Draws:
     log_throughput: Floats | None = None
     to_target: Bools | None = None
     loss_slope: Floats | None = None
+    loader_share: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

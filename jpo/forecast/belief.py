@@ -16,6 +16,7 @@ import numpy as np
 from jpo.forecast.discrepancy import PRICE, UTILISATION, AdjustedParticles, Discrepancy, adjusted
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.duration import MeasuredDurations, measured_durations
+from jpo.forecast.evidence.loaders import loaders_log_likelihood
 from jpo.forecast.evidence.loss import MeasuredLosses, measured_losses
 from jpo.forecast.evidence.slope import slope_log_likelihood, slope_of
 from jpo.forecast.evidence.work import Work, work_of
@@ -80,7 +81,7 @@ def posterior(
     parts = [time.adjusted(draws), loss.adjusted(draws.log_loss), *others]
     ends = _of_failures(draws.fails, candidate_runs)
     of_runs = np.sum([part.log_likelihood for part in parts], axis=0) + ends
-    log_likelihood = of_runs + slope_log_likelihood(draws, succeeded, work)
+    log_likelihood = of_runs + slope_log_likelihood(draws, succeeded, work) + loaders_log_likelihood(draws, candidates, succeeded)
     exponent, fails = flattening(log_likelihood, _LEAST_SHARE), draws.fails
     weights = softmax(exponent * log_likelihood)
     p_fails = softmax(exponent * log_likelihood + (1 - exponent) * ends) @ fails  # how runs ended is certain, and not flattened

@@ -65,21 +65,29 @@ class ResourceUsage:
     memory_peak_gib: Floats
 
 
-def draw_demand(cpus: Floats, memory_gib: Floats, rng: np.random.Generator) -> Demand:
+WAITS_FOR_STORAGE = 0.15
+"""Share of jobs whose loaders wait for storage while their CPUs idle. Assumed."""
+
+
+def draw_demand(cpus: Floats, memory_gib: Floats, rng: np.random.Generator, loader_share: Floats | None = None) -> Demand:
     """Random demands of jobs, given what they request today; today's peak fits in 99 of 100 jobs.
 
     Assumed ranges: loading U(.01, .12) of the run, validation U(.04, .2) and checkpoint U(.005, .04) of an epoch; training keeps
-    LU(.05, 1.2) of the requested CPUs busy (above 1: they are the bottleneck), loading 1 to 2 times and validation half as many;
-    a checkpoint one. Memory peak LU(.08, 1.01) of the request: people ask for far more than they use.
+    LU(.05, 1.2) of the requested CPUs busy (above 1: they are the bottleneck), and at least its loaders', which wait for storage
+    in 15% of jobs; loading 1 to 2 times and validation half as many; a checkpoint one. Memory peak LU(.08, 1.01) of the request: people ask for far more than they use.
 
     Args:
         cpus, memory_gib: shape (J,), today's requests.
+        loader_share: shape (J,), share of a step during which the CPUs load data, NaN where they compute; None: unknown.
 
     Source: phases of a training run: Mohan et al., "Analyzing and Mitigating Data Stalls in DNN Training", VLDB 2021 (loading),
     and "CheckFreq", FAST 2021 (checkpoints); requests against use: Rzadca et al., "Autopilot", EuroSys 2020.
     """
     jobs = len(cpus)
     train = cpus * np.exp(rng.uniform(np.log(0.05), np.log(1.2), jobs))
+    if loader_share is not None:
+        computing = rng.random(jobs) >= WAITS_FOR_STORAGE
+        train = np.maximum(train, np.where(computing, np.nan_to_num(loader_share), 0.0) * cpus)
     loads = train * rng.uniform(1.0, 2.0, jobs)
     parts = rng.dirichlet((3.0, 4.0, 2.0, 1.0), jobs)  # (J, 4): base, data, batches, copy
     peak = memory_gib * np.exp(rng.uniform(np.log(0.08), np.log(1.01), jobs))

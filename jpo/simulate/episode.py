@@ -75,10 +75,10 @@ class EpisodeJob:
             price = np.array([_PRICES.get(name, 0.0) * 3.0 ** rng.uniform(-1, 1) for name in LADDERS])
             self.log_rate: Floats = np.log(values @ price / (values[current] @ price))
             self.grid = Candidates(tuple(LADDERS), values, current, np.ones(len(values), dtype=np.bool_), self.log_rate)
-            self.demand = draw_demand(cpus[[current]], memory[[current]], rng)
+            self.draws = self._drawn(installation, rng)
+            self.demand = draw_demand(cpus[[current]], memory[[current]], rng, self.draws.loader_share)
             self.batch: Floats = np.log2(batch / batch[current])
             self.need_gib = peak_gib(self.demand, 0, self.batch)
-            self.draws = self._drawn(installation, rng)
             if not self.draws.fails[0, current] and self.need_gib[current] <= memory[current]:
                 break
         self.fails: Bools = self.draws.fails[0] | (self.need_gib > memory)

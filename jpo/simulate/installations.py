@@ -99,10 +99,14 @@ def outside(installation: Installation, candidates: Candidates, truth: Draws, rn
             room = np.maximum(installation.room + _JOB_ROOM * rng.standard_normal((jobs, 1)), _LEAST_ROOM)
             return replace(truth, fails=truth.fails | (_in_flight(installation, knobs) > room))
         case "slow-loaders" | "slow-links":
-            beyond = _beyond(installation, knobs, jobs, rng)
+            loaders = installation.kind == "slow-loaders"
+            served = installation.room + _JOB_ROOM * rng.standard_normal((jobs, 1)) if loaders else None
+            beyond = _beyond(installation, knobs, served)
             slope = installation.slope + _JOB_SLOPE * rng.standard_normal((jobs, 1))
             waits = _LN2 * slope * (beyond - beyond[:, [knobs.current]])  # (J, K)
             idle = np.clip(truth.log_utilisation - waits, -_WIDEST, _WIDEST)
+            if served is not None and truth.loader_share is not None:
+                truth = replace(truth, loader_share=np.maximum(truth.loader_share, np.exp2(-np.maximum(served[:, 0], 0.0))))
             return _lasting(replace(truth, log_utilisation=idle), truth.log_time + waits)
         case "warped":
             shared = _bend(knobs, 1, np.random.default_rng(installation.seed))
@@ -128,16 +132,18 @@ def _in_flight(installation: Installation, knobs: Knobs) -> Floats:
     return np.asarray(per_gpu + _cpus(knobs)) if knobs.has_cpus else knobs.batch
 
 
-def _beyond(installation: Installation, knobs: Knobs, jobs: int, rng: np.random.Generator) -> Floats:
+def _beyond(installation: Installation, knobs: Knobs, served: Floats | None) -> Floats:
     """Doublings beyond what the node, or its loaders, can do, (J, K) or (1, K).
+
+    Args:
+        served: doublings of today's demand that loaders can serve, (J, 1); None: the node's links are meant.
 
     Loaders are asked for samples per second: by GPUs in proportion, by larger batches less; CPUs share the work.
     """
-    if installation.kind == "slow-links":
+    if served is None:
         return np.asarray(np.maximum(np.log2(np.maximum(knobs.gpus, 1.0)) - np.log2(installation.node), 0.0))[None, :]
     asked = np.maximum(_gpus(knobs), installation.batch_share * knobs.batch) - (_cpus(knobs) if knobs.has_cpus else 0.0)
-    room = installation.room + _JOB_ROOM * rng.standard_normal((jobs, 1))
-    return np.asarray(np.maximum(asked - room, 0.0))
+    return np.asarray(np.maximum(asked - served, 0.0))
 
 
 def _gpus(knobs: Knobs) -> Floats:

@@ -61,6 +61,7 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
         log_throughput=_relative(log_epochs - log_time - np.where(to_target, 0.0, luck), knobs.current),
         to_target=to_target[:, 0],
         loss_slope=np.where(to_target, np.nan, _loss_slope(latents))[:, 0],
+        loader_share=speed.loader_share,
     )
 
 

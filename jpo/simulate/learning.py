@@ -32,10 +32,13 @@ def _batch_size(knobs: Knobs, latents: Latents) -> Floats:
     """S(b) = (1 + 2^(b - critical)) (1 + 2^(p (small - b))): past the noise scale larger batches waste samples; with a learning
     rate that stays as it is, too small ones do not settle either.
 
-    Source: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018; Shallue et al., JMLR 2019.
+    Source: McCandlish et al., "An Empirical Model of Large-Batch Training", 2018; Shallue et al., JMLR 2019. Of fixed epochs the
+    critical batch is farther away, and the best rate more nearly proportional to the batch: as LCBench's recorded losses have it.
     """
     low, high = knobs.batch.min(), knobs.batch.max()
-    critical = latents.uniform("critical batch", low - 1, high + 3)
+    to_target = latents.happens("to target", 0.5)
+    near, far = (latents.uniform("critical batch", *ends) for ends in ((low - 1, high + 3), (low, high + 6)))
+    critical = np.where(to_target, near, far)
     small = latents.uniform("small batch", low - 4, (low + high) / 2)
     power = np.where(latents.happens("steep", 0.5), 2.0, 1.0)
     rate_is_tuned = bool(np.ptp(knobs.rate) > 0)  # then a small batch gets the small rate that it needs
@@ -56,7 +59,8 @@ def _learning_rate(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
         return flat, flat > 0
     # ln of best rate / today's; assumed: people are right within a factor of e
     best_now = latents.rng("best rate").normal(0.0, 1.0, (latents.jobs, 1))
-    off = _LN2 * (knobs.rate - latents.uniform("rate power", 0, 1) * knobs.batch) - best_now
+    power = latents.uniform("rate power", 0, 1) + np.where(latents.happens("to target", 0.5), 0.0, 0.2)
+    off = _LN2 * (knobs.rate - power * knobs.batch) - best_now
     largest = np.maximum(np.log(latents.log_uniform("largest rate", 2, 30)), off[:, [knobs.current]])
     return np.minimum(latents.log_uniform("rate curvature", 0.05, 0.5) * off**2, _WORST_RATE), np.asarray(off > largest + 1e-9)
 

@@ -21,11 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Speed:
-    """Natural logs of step time and busy share (not yet relative to today), and where memory is exceeded, all (J, K)."""
+    """Speed of jobs; arrays are (J, K).
+
+    Attributes:
+        log_step, log_busy: natural logs of step time and busy share, not yet relative to today.
+        out_of_memory: where memory is exceeded.
+        loader_share: shape (J,), share of today's step during which CPUs load data; NaN where they compute.
+    """
 
     log_step: Floats
     log_busy: Floats
     out_of_memory: Bools
+    loader_share: Floats
 
 
 def step_time(knobs: Knobs, latents: Latents) -> Speed:
@@ -33,23 +40,26 @@ def step_time(knobs: Knobs, latents: Latents) -> Speed:
     half = latents.uniform("half saturation", knobs.batch.min() - 3, knobs.batch.max() + 1)
     with_gpus = knobs.gpus >= 1
     if with_gpus.all():
-        step, busy, too_large = _on_gpus(knobs, half, latents)
+        step, busy, too_large, loading = _on_gpus(knobs, half, latents)
     elif not with_gpus.any():
         step, busy = _on_cpus(knobs, half, latents)
-        too_large = np.zeros(step.shape, dtype=np.bool_)
+        too_large, loading = np.zeros(step.shape, dtype=np.bool_), np.full(step.shape, np.nan)
     else:
-        step, busy, too_large = _on_gpus(knobs, half, latents)
+        step, busy, too_large, loading = _on_gpus(knobs, half, latents)
         slow, slow_busy = _on_cpus(knobs, half, latents)
         step = np.where(with_gpus, step, slow * latents.log_uniform("gpu speed", 4, 60))  # one GPU against a few cores
         busy, too_large = np.where(with_gpus, busy, slow_busy), too_large & with_gpus
+        loading = np.where(with_gpus, loading, np.nan)
     coordinates = (knobs.batch, np.log2(np.maximum(knobs.gpus, 0.5)), np.log2(knobs.cpus), knobs.layers)
     discrepancy = residuals(coordinates, latents, "step")
     log_step = np.log(step * _layers(knobs, latents)) + latents.uniform("step residual", 0, 0.25) * discrepancy
-    return Speed(log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, latents))
+    return Speed(
+        log_step, np.log(np.clip(busy, 0.01, 1.0)), too_large | _host_memory_exceeded(knobs, latents), loading[:, knobs.current]
+    )
 
 
-def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floats, Bools]:
-    """Step, busy share, GPU memory exceeded.
+def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floats, Bools, Floats]:
+    """Step, busy share, GPU memory exceeded, share of the step during which data are loaded.
 
     T_grad = 1 + 2^(local - half), T_step = (T_grad^q + T_sync^q)^(1/q) + (passes - 1) T_grad; T_sync has one slope within and one
     across nodes. The input pipeline is a floor of the step.
@@ -81,7 +91,8 @@ def _on_gpus(knobs: Knobs, half: Floats, latents: Latents) -> tuple[Floats, Floa
     # Assumed range: above .2 (noticeable) in two of five jobs; below that it matters only to those who save CPUs.
     loading = latents.log_uniform("loading", 0.003, 3) * np.exp2(knobs.batch - half) / feeders
     np.maximum(step, loading, out=step)
-    return step, passes * (latents.uniform("busy overhead", 0.2, 1) + work) / step, accumulates < (local > limit)
+    busy = passes * (latents.uniform("busy overhead", 0.2, 1) + work) / step
+    return step, busy, accumulates < (local > limit), loading / step
 
 
 def _overlapping(first: Floats, second: Floats, power: Floats) -> Floats:

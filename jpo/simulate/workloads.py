@@ -87,10 +87,10 @@ def draw_workload(
         first = {name: float(rng.choice(values)) for name, values in choices.items()}
         grid = _grid(choices, first)
         draws = draw_jobs(grid, 1, rng, prior=FIXED_EPOCHS)
-        demand = draw_demand(np.array([first["cpus"]]), np.array([first["memory_gib"]]), rng)
+        draws = outside(installation, grid, draws, rng.spawn(1)[0])
+        demand = draw_demand(np.array([first["cpus"]]), np.array([first["memory_gib"]]), rng, draws.loader_share)
         if not draws.fails[0, grid.current] and peak_gib(demand, 0, np.zeros(1))[0] <= first["memory_gib"]:
             break
-    draws = outside(installation, grid, draws, rng.spawn(1)[0])
     return SimulatedWorkload(
         number=number,
         first=first,
