@@ -45,7 +45,11 @@ def holds_of(candidates: Candidates, runs: Sequence[Run], named: Collection[str]
         named: parameters whose largest value the user has named.
     """
     failing = ruled_out(candidates, runs) if any(not run.ended_well for run in runs) else _none(candidates)
-    held = [Hold(failing, "asks for no less than what failed", "JPO-I620"), *_memory(candidates, runs, named)]
+    held = [
+        Hold(failing, "asks for no less than what failed", "JPO-I620"),
+        *_memory(candidates, runs, named),
+        *_cpus(candidates, runs),
+    ]
     for name in RESOURCES:
         if name in candidates.names and name not in named:
             column = candidates.values[:, candidates.names.index(name)]
@@ -82,6 +86,37 @@ def _memory(candidates: Candidates, runs: Sequence[Run], named: Collection[str])
     else:
         words = f"asks for less memory_gib than the {need:.3g} that runs need with a headroom of {HEADROOM:.0%}"
         yield Hold(less & (column < need), words, "JPO-I621")
+
+
+def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
+    """Fewer CPUs than runs like today's kept busy on the mean, with no smaller batch and no fewer GPUs: their work takes time.
+
+    CPUs that compute are left out: how well they share the work, the forecast knows.
+    """
+    if "cpus" not in candidates.names or candidates.parameters(candidates.current).get("gpus", 0) < 1:
+        return
+    demands = [candidates.names.index(name) for name in ("batch_size", "gpus") if name in candidates.names]
+    now = candidates.parameters(candidates.current)
+    busy = [
+        cores
+        for run in runs
+        if run.ended_well
+        and all(
+            run.parameters.get(candidates.names[at], now[candidates.names[at]]) == now[candidates.names[at]] for at in demands
+        )
+        and (cores := _busy_cores(run))
+    ]
+    if busy:
+        column = candidates.values[:, candidates.names.index("cpus")]
+        as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
+        words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
+        yield Hold(as_much & (column < min(busy)), words, "JPO-I624")
+
+
+def _busy_cores(run: Run) -> float | None:
+    """Cores that a run kept busy on the mean; None: not measured."""
+    share, cpus = run.outcome.cpu_utilisation, run.parameters.get("cpus")
+    return run.outcome.cpu_cores_mean or (share * cpus if share is not None and cpus else None)
 
 
 def held(holds: Iterable[Hold], *, lasting: bool = False) -> Bools | np.bool_:
