@@ -36,7 +36,7 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = ()) -> tup
     """Why today's values are a change for the worse, with the reason code; None if they are not, or it cannot be known.
 
     A model is worse against the problem's reference, or without one against the values before the change. It must be the ordinary
-    decision's reference, or that would take the same step again.
+    decision's reference, or that would take the same step again. Values that may not be run any more are not gone back to.
 
     Args:
         before: row of the values before the change.
@@ -45,7 +45,7 @@ def setback(problem: Problem, before: int, broken: Iterable[Broken] = ()) -> tup
     belief = problem.belief
     now = problem.candidates.current
     runs, failures = int(belief.runs[now]), int(belief.failures[now])
-    if not belief.runs[before] or before == now:
+    if not belief.runs[before] or before == now or not problem.candidates.admissible[before]:
         return None
     if not runs:
         often_well = belief.failures[before] < belief.runs[before]

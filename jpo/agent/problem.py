@@ -28,6 +28,8 @@ NEARLY_MOST = 0.8
 """Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
 EVEN, LENIENCE = 0.5, 0.2
 """It must be safe to try with at least this chance, and with so much less than `min_confidence` at most."""
+IMPATIENCE, LEAST = 0.1, 0.2
+"""By so much less with each further PATIENCE runs alike, down to LEAST: the budget says what it may cost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +156,15 @@ class Problem:
         if not (self.exploration_runs_left or self.explore == "on"):
             score = self.acquisition.score
             worth_it = score < score[self.acquisition.incumbent]
-            return np.asarray(rows & worth_it & (self.p_claim >= max(EVEN, self.min_confidence - LENIENCE)))
+            return np.asarray(rows & worth_it & (self.p_claim >= self._needed))
         likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)
+
+    @property
+    def _needed(self) -> float:
+        """Least chance that an earned trial is safe to try: less, the longer the job has stood still."""
+        waited = max(0, self.repeated // PATIENCE - 1)
+        return max(EVEN, self.min_confidence - LENIENCE) - min(IMPATIENCE * waited, EVEN - LEAST)
 
     @cached_property
     def _gain(self) -> Floats:

@@ -1,6 +1,7 @@
 """Claim of a suggestion, and its chance, which is the confidence that is shown.
 
-known    it ends well, is better than today under the preference, and keeps the validation loss
+known    it ends well, is better than today under the preference, and keeps the validation loss; where today's values are likelier
+         to lose it than not, just that
 trial    it is safe to try: it ends well, and costs no more than a tenth more than today (its loss is judged by the floor)
 keep     nothing that may be tried is better by more than the noise of a run
 """
@@ -19,6 +20,8 @@ from jpo.records import RESOURCES
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
+LIKELIER = 0.5
+"""Today's values are given up for their loss, and a trial is not run, when it is likelier below the floor than not."""
 MOST = 0.99
 """No belief of a thousand simulated jobs carries more."""
 
@@ -97,7 +100,8 @@ def p_claim(
     if tolerance is not None and belief.val_loss is not None:
         loss = log_loss_of(belief, candidates, reference)
         kept = widened(loss, belief.weights, loss_interval_factor) <= math.log1p(tolerance) + 1e-12
-        good &= kept | ~belief.tried
+        lost = belief.weights @ ~kept[:, candidates.current] > LIKELIER
+        good = np.where(belief.tried, kept if lost else good & kept, good)
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.claim import p_loss_worse
+from jpo.agent.safety.claim import LIKELIER, log_loss_of, p_loss_worse
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
@@ -129,9 +129,10 @@ LOSS_RISK = 0.2
 """Chance of a validation loss below the floor from which a value is not written."""
 MUCH = 5.0
 """A trial must be likelier than not to keep the floor, and risk no more than LOSS_RISK of a loss this many times farther below:
-what one run will show, no belief knows, and a floor that forbids what was never run forbids learning."""
-LIKELIER = 0.5
-"""Today's values are given up for their loss, and a trial is not run, when it is likelier below the floor than not."""
+what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
+from what ended well; a larger one is held as what was run is."""
+STEP = 2.0
+"""Factor of batch size, learning rate and the like within which a trial is a small step from what ended well."""
 
 
 def of_loss(
@@ -145,8 +146,8 @@ def of_loss(
 ) -> tuple[Hold, ...]:
     """The quality floor: what is likely to end with a validation loss worse than the reference's by more than `floor`.
 
-    What was never run must be likelier than not to keep it, and a much worse loss unlikely. Nothing is held where there is no
-    floor, or no loss was ever measured.
+    What was never run must be likelier than not to keep it, and a much worse loss unlikely, if it is a small step. Nothing is held
+    where there is no floor, or no loss was ever measured.
 
     Args:
         trial_risk: the chance of a much worse loss from which something that was never run is held.
@@ -157,8 +158,34 @@ def of_loss(
     base = now if reference is None else reference
     below = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
     much_below = p_loss_worse(belief, candidates, base, MUCH * floor, loss_interval_factor)
-    rows = np.where(belief.tried, below > LOSS_RISK, (below > LIKELIER) | (much_below > trial_risk))
+    lenient = ~belief.tried & _small_steps(candidates, belief)
+    rows = np.where(lenient, (below > LIKELIER) | (much_below > trial_risk), below > LOSS_RISK)
     rows[now] = below[now] > LIKELIER
     rows[base] = False
     words = f"is likely to end with a validation loss more than {floor:.0%} worse"
     return (Hold(rows, words, "JPO-I623"),)
+
+
+def _small_steps(candidates: Candidates, belief: Belief) -> Bools:
+    """Rows within a STEP of one that ended well in everything but hardware, shape (K,)."""
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
+    places, where = np.unique(np.log2(np.maximum(candidates.values[:, at], 1e-9)), axis=0, return_inverse=True)
+    well = np.unique(where.reshape(-1)[belief.runs > 0])
+    apart = np.abs(places[:, None, :] - places[None, well, :]).max(axis=2, initial=0.0)  # (G, W)
+    return np.asarray((apart <= math.log2(STEP) + 1e-6).any(axis=1)[where.reshape(-1)])
+
+
+def of_rate(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Hold, ...]:
+    """For jobs of fixed work, whose duration no learning rate changes: untried rows for which another rate is expected to end with
+    a better validation loss. Nothing is held where no loss was ever measured."""
+    if belief.val_loss is None or "learning_rate" not in candidates.names:
+        return ()
+    others = np.delete(candidates.values, candidates.names.index("learning_rate"), axis=1)
+    _, group = np.unique(others, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    base = candidates.current if reference is None else reference
+    loss = np.where(candidates.admissible, belief.weights @ log_loss_of(belief, candidates, base) + belief.p_fail, np.inf)  # (K,)
+    least = np.full(group.max() + 1, np.inf)
+    np.minimum.at(least, group, loss)
+    words = "changes the learning rate, which changes no duration here, for no better validation loss"
+    return (Hold(~belief.tried & (loss > least[group]), words, "JPO-I637", lasting=False),)
