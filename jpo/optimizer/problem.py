@@ -18,10 +18,9 @@ from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
 from jpo.agent.safety.claim import p_loss_below
-from jpo.agent.safety.holds import Hold, held, holds_of, of_loss, of_rate
+from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.cost.sla import SLA_TARGETS
-from jpo.forecast.evidence.work import Work, work_of
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
@@ -72,8 +71,6 @@ def problem_of(
     floor = None if instead else request.quality_floor
     low = of_loss(candidates, belief, reference, floor, loss_interval_factor, trial_risk=request.quality_risk)
     usable, holds = without(usable, low), (*lasting, *low)
-    if work_of(runs) is Work.FIXED:
-        holds = (*holds, *of_rate(usable, belief, reference))
     problem = Problem(
         usable,
         belief,

@@ -51,13 +51,10 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
     slowed, drawn = under_limit(knobs, latents)
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
-    luck = _local_noise(latents, "luck of time", 0.15, (knobs.batch, knobs.layers, knobs.gpus, knobs.power_limit, *knobs.others))
-    luck_of_loss = _local_noise(
-        latents, "luck of loss", 0.03, (knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others)
-    )
+    luck = _local_noise(latents, "luck of time", 0.15, log_time.shape)
     return Draws(
         log_time=_relative(log_time + luck, knobs.current),
-        log_loss=_relative(log_loss + luck_of_loss, knobs.current),
+        log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, log_loss.shape), knobs.current),
         log_utilisation=_relative(speed.log_busy, knobs.current),
         log_power=_relative(log_power(speed.log_busy, latents) + drawn, knobs.current),
         fails=speed.out_of_memory | diverges | (to_target & too_late),
@@ -118,17 +115,15 @@ def _loss_slope(latents: Latents) -> Floats:
     return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * _LN2))
 
 
-def _local_noise(latents: Latents, name: str, largest: float, knobs: tuple[Floats, ...]) -> Floats:
-    """Noise of single configurations of these knobs, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to
-    `largest`, (J, K). What other knobs change is smooth: a step has no luck with its CPUs, and a model none with its hardware.
+def _local_noise(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
+    """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`.
 
-    Drawn in the order of the candidates, so that one more at their end changes nothing at the others.
+    Drawn by candidate, so that one more candidate changes nothing at the others.
     """
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
-    places: dict[tuple[float, ...], int] = {}
-    at = [places.setdefault(place, len(places)) for place in zip(*(knob.tolist() for knob in knobs), strict=True)]
-    noise = latents.rng(f"{name} there").standard_normal((len(places), latents.jobs)).T * deviation
-    return np.asarray(noise if len(places) == len(at) else noise[:, at])
+    noise = latents.rng(f"{name} there").standard_normal(shape[::-1]).T
+    noise *= deviation
+    return noise
 
 
 def _relative(logs: Floats, current: int) -> Floats:

@@ -173,19 +173,3 @@ def _small_steps(candidates: Candidates, belief: Belief) -> Bools:
     well = np.unique(where.reshape(-1)[belief.runs > 0])
     apart = np.abs(places[:, None, :] - places[None, well, :]).max(axis=2, initial=0.0)  # (G, W)
     return np.asarray((apart <= math.log2(STEP) + 1e-6).any(axis=1)[where.reshape(-1)])
-
-
-def of_rate(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Hold, ...]:
-    """For jobs of fixed work, whose duration no learning rate changes: untried rows for which another rate is expected to end with
-    a better validation loss. Nothing is held where no loss was ever measured."""
-    if belief.val_loss is None or "learning_rate" not in candidates.names:
-        return ()
-    others = np.delete(candidates.values, candidates.names.index("learning_rate"), axis=1)
-    _, group = np.unique(others, axis=0, return_inverse=True)
-    group = group.reshape(-1)
-    base = candidates.current if reference is None else reference
-    loss = np.where(candidates.admissible, belief.weights @ log_loss_of(belief, candidates, base) + belief.p_fail, np.inf)  # (K,)
-    least = np.full(group.max() + 1, np.inf)
-    np.minimum.at(least, group, loss)
-    words = "changes the learning rate, which changes no duration here, for no better validation loss"
-    return (Hold(~belief.tried & (loss > least[group]), words, "JPO-I637", lasting=False),)
