@@ -15,7 +15,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.records import Known, PolicyName
-from jpo.wording.numbers import percent_in_words, times
+from jpo.wording.numbers import counted, percent_in_words, times
 
 
 def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
@@ -28,6 +28,8 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
         known = Known(runs, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
         learnt = continual.catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=budget)
         lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
+        forks = counted(learnt.forks, "fork")
+        lines += [f"{forks} played from the states before these runs: what else could have been run then"] if learnt.forks else []
         lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         why = "the forecasts showed that the world had changed" if request.resets == "evidence" else "as [agent] resets asks"
         lines += [f"{why}: begun anew {times(learnt.resets)}"] if learnt.resets else []

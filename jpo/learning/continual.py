@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store
 from jpo.history.followed import followers
-from jpo.learning.experience import fingerprint, learnable, transitions
-from jpo.learning.forks import practise_here
+from jpo.learning.experience import experiences, fingerprint, learnable
+from jpo.learning.own_history import OwnHistory
 from jpo.learning.prequential import with_record
 from jpo.learning.resets import due
 from jpo.optimizer.request import Request
@@ -41,13 +40,15 @@ CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 @dataclass(frozen=True, slots=True)
 class Learnt:
     """Result of one round of learning: runs of the workload taken in now, runs of all workloads taken in altogether, gradient
-    steps since the agent began, runs left, and how often it began anew because the world had changed."""
+    steps since the agent began, runs left, how often it began anew because the world had changed, and forks played now from the
+    states before its runs."""
 
     runs: int
     runs_in_all: int
     updates: int
     left: int
     resets: int
+    forks: int = field(default=0, compare=False)
 
 
 def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Policy | None:
@@ -156,12 +157,13 @@ def catch_up(
         agent.real.forget(name)
         progress = WorkloadProgress()
     after_suggestions = followers(store, store.recorded_runs(identity))
-    new = transitions(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
+    new = experiences(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
+    history = OwnHistory(new, residuals)
     begin_anew = due(learnable(runs)[progress.runs :], request)
     taken = learn(
         agent,
-        new,
-        partial(practise_here, residuals),
+        history.transitions(),
+        history.practise,
         workload=name,
         out_of_time=lambda: time.monotonic() > deadline,
         start=shipped_policy(),
@@ -171,7 +173,7 @@ def catch_up(
     agent.progress[name] = WorkloadProgress(done, fingerprint(runs, request, done))
     left = max(0, len(learnable(runs)) - 1 - done)
     in_all = sum(each.runs for each in agent.progress.values())
-    learnt = Learnt(taken, in_all, agent.updates, left, agent.resets)
+    learnt = Learnt(taken, in_all, agent.updates, left, agent.resets, history.forks)
     if taken or rebuild:
         event, version = AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}), saved[1] if saved else 0
         store.save_agent(AGENT, save_checkpoint(agent), expected_version=version, event=event)
