@@ -86,9 +86,10 @@ def own_policy(store: Store) -> Policy | None:
 
 
 def unreadable(store: Store) -> str:
-    """Why the policy that `jpo learn` tested last cannot be read; "" where it can, or there is none."""
+    """That the policy which `jpo learn` tested last cannot be read, and what decides meanwhile; "" where it can, or is none."""
     found = _own_policy(store)
-    return found.finding if isinstance(found, StoreError) else ""
+    meanwhile = "until it is made anew, what came with JPO decides"
+    return f"the policy that learnt here {found.finding}; {meanwhile}" if isinstance(found, StoreError) else ""
 
 
 def _own_policy(store: Store) -> Policy | StoreError | None:
