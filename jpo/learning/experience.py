@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from jpo.records import Floats
 
 
-LEARNT_FROM = "the problem that was decided"
+LEARNT_FROM = "the problem that was decided, and how the last forecasts were met"
 """What a transition holds; an agent that learnt from other states begins anew."""
 
 
@@ -123,9 +123,10 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 
     Runs of other workloads are left out: which of them were on record then is not known.
     """
-    time, loss = calibration(prior, candidates, known.runs)
+    met = calibration(prior, candidates, known.runs)
     belief = believe(prior, candidates, known.runs)
-    return problem_despite_sla(Surrogate(candidates, belief, known.runs, prior, time, request.prices, loss), request, known)
+    surrogate = Surrogate(candidates, belief, known.runs, prior, met.time, request.prices, met.loss, met.misses)
+    return problem_despite_sla(surrogate, request, known)
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:
