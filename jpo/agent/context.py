@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.change_detection import Chart
 from jpo.agent.horizon import horizon
 
 if TYPE_CHECKING:
@@ -99,6 +100,14 @@ def watched(context: Context, belief: Belief, rows: Sequence[int], runs: Sequenc
         if run.ended_well and run.outcome.duration_seconds and belief.duration_seconds:
             moved[row] = math.log(run.outcome.duration_seconds) - forecast[row]
     return replace(context, age=age, moved=moved)
+
+
+def after_misses(context: Context, misses: Sequence[float | None]) -> Context:
+    """The context with how well the last forecasts were met: `last_miss` and `surprise`. `misses`: of the runs, oldest first."""
+    chart = Chart()
+    for miss in misses:
+        chart = chart.after(miss)
+    return replace(context, last_miss=misses[-1] if misses else None, surprise=chart.surprise)
 
 
 def log_ratio(value: float | None, reference: float | None) -> float | None:

@@ -81,11 +81,12 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
 def _confidence(problem: Problem, choice: int) -> float:
     if choice != problem.candidates.current:
         return float(problem.p_claim[choice])
+    may_run = problem.open_rows & problem.belief.tried if problem.only_measured else problem.open_rows
     return p_nothing_better(
         problem.belief,
         problem.candidates,
         problem.preference,
-        problem.open_rows & (np.arange(len(problem.open_rows)) != choice),
+        may_run & (np.arange(len(may_run)) != choice),
         reference=choice if problem.reference is None else problem.reference,
         interval_factor=problem.interval_factor,
     )

@@ -69,8 +69,11 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     name, acquisition = _name(choice, problem.candidates), problem.acquisition
     if step == "keep":
         yield from _settled(problem)
-        better = "to be better than today's values" if by == "belief" else "to pay off"
-        yield f"nothing that may be tried is expected {better}", "JPO-I602"
+        if by in ("belief", "sac"):
+            better = "to be better than today's values" if by == "belief" else "to pay off"
+            yield f"nothing that may be tried is expected {better}", "JPO-I602"
+        else:  # what it likes need not be what is expected
+            yield f"policy {by} likes nothing that may be tried better than today's values", "JPO-I602"
     elif step == "known":
         yield f"{name} {measured(problem, choice)}", "JPO-I603"
     else:

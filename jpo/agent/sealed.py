@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from jpo.agent.state import SCHEMA
 from jpo.errors import StoreError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 SEAL = b"jpo-seal-sha256:"
 BLANK = b"0" * 64
 
+FORMAT = "jpo agent 3"
+"""Of the agent that learns; other sealed files have their own."""
 PLACE = "agent state in the history"
 REMEDY = "`jpo learn --rebuild` makes it anew from the recorded runs"
 
@@ -55,6 +58,18 @@ def unseal(data: bytes, place: str = PLACE, remedy: str = REMEDY) -> tuple[Tenso
         raise StoreError(place, "is sealed, but not as JPO's agent writes it", remedy, code="JPO-E601") from error
 
 
+def unseal_agent(data: bytes) -> tuple[Tensors, dict[str, Any]]:
+    """A saved agent's tensors, and what it says of itself, e.g. `progress` and `updates`; without torch.
+
+    Raises:
+        StoreError: JPO-E601 like `unseal`; JPO-E603 if another version of the agent wrote it.
+    """
+    tensors, header = unseal(data)
+    if header.get("format") != FORMAT or header.get("schema") != SCHEMA:
+        raise StoreError(PLACE, "was written by another version of the agent", REMEDY, code="JPO-E603")
+    return tensors, header
+
+
 def header_of(data: bytes) -> dict[str, Any]:
-    """What a saved agent says of itself, e.g. `progress` and `updates`, without torch. Raises like `unseal`."""
+    """What a sealed file says of itself. Raises like `unseal`."""
     return unseal(data)[1]

@@ -16,7 +16,7 @@ from jpo.records import TRAINED, PolicyName
 
 @click.command()
 @config_ini
-@click.option("--rebuild", is_flag=True, help="Forget what was learnt and learn the whole history anew.")
+@click.option("--rebuild", is_flag=True, help="Forget what this workload taught, and learn from all runs with a new agent.")
 @click.option("--budget", metavar="DURATION", default="30s", show_default=True, help="How long to learn at most.")
 @click.option("--pretrain", type=FILE, metavar="FILE", help="Train a new policy in the simulator and write it to FILE.")
 @click.option("--policy", type=click.Choice(TRAINED), help="With --pretrain: which policy; default: sac.")

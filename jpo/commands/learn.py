@@ -10,24 +10,30 @@ from jpo.learning import alternatives, continual
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
 from jpo.learning.release import Release, ReleaseTest, release_if_passed
-from jpo.project.collect import OTHER_RUNS
+from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
 from jpo.records import Known, PolicyName
-from jpo.wording.numbers import percent_in_words, times
+from jpo.wording.numbers import counted, percent_in_words, times
 
 
 def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     with open_project(path, settings, now=now) as job:
         store, identity, budget = job.store, job.workload.identity, None if rebuild else job.learn_budget_seconds
-        runs = store.runs_of(identity)
+        recorded = on_record(store, identity)
+        runs, others = recorded.runs, recorded.others
         request = request_of(job, runs)
-        others = tuple(entry.run for entry in store.recorded_runs(limit=OTHER_RUNS) if entry.run.identity != identity)
-        known = Known(runs, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
+        known = Known(runs, others, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
         learnt = continual.catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=budget)
         lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]
+        forks = counted(learnt.forks, "fork")
+        lines += [f"{forks} played from the states before these runs: what else could have been run then"] if learnt.forks else []
+        again = f"a new agent, which also learnt again from {counted(learnt.others, 'run')} of other workloads"
+        lines += [again] if learnt.others else []
+        unread = "what other workloads had taught could not be read; each of them teaches it anew when it next learns"
+        lines += [unread] if learnt.unread else []
         lines += [] if runs else ["no finished run is on record; `jpo observe` puts them there"]
         why = "the forecasts showed that the world had changed" if request.resets == "evidence" else "as [agent] resets asks"
         lines += [f"{why}: begun anew {times(learnt.resets)}"] if learnt.resets else []

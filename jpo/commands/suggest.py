@@ -55,7 +55,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = wanted(request_of(job, known.runs, chosen=chosen), options)
         known = learn_what_is_new(job, request, known, options)
-        policy = continual.policy_for(job.store, request.explore, request.policy)
+        policy, known = continual.policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs)
@@ -67,6 +67,15 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
 def wanted(request: Request, options: SuggestOptions) -> Request:
     """The request, decided by whom a comparison asks for."""
     return request if options.policy is None else replace(request, policy=options.policy)
+
+
+def damage_noted(job: Project, request: Request, known: Known) -> Known:
+    """What is known, with a note where the policy that learnt here cannot be read."""
+    why = "" if request.policy == "belief" else continual.unreadable(job.store)
+    if not why:
+        return known
+    notes = (*known.evidence.notes, f"{why}: `jpo learn` does so")
+    return replace(known, codes=(*known.codes, "JPO-W636"), evidence=replace(known.evidence, notes=notes))
 
 
 def learn_what_is_new(job: Project, request: Request, known: Known, options: SuggestOptions) -> Known:

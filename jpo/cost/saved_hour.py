@@ -25,6 +25,12 @@ class TradeOff:
     saves_time: bool
     acceptable: bool
 
+    def verdict(self, currency: Currency = USD) -> str:
+        """The verdict in a few words, for a table."""
+        price = numbers.money(self.usd_per_hour, currency)
+        word = "acceptable" if self.acceptable else "not acceptable"
+        return f"{word} (an hour saved costs {price})" if self.saves_time else f"{word} (an hour longer saves {price})"
+
     def words(self, usd_per_saved_hour: float, currency: Currency = USD) -> str:
         """The trade-off and its verdict in a sentence."""
         price, worth = (numbers.money(amount, currency) for amount in (self.usd_per_hour, usd_per_saved_hour))

@@ -57,7 +57,12 @@ def _error(interval: Interval, measured: float) -> float:
 
 
 def one_step_forecasts(
-    believe: Callable[[Sequence[Run]], Belief], candidates: Candidates, runs: Sequence[Run], *, last: int = WATCHED
+    believe: Callable[[Sequence[Run]], Belief],
+    candidates: Candidates,
+    runs: Sequence[Run],
+    *,
+    last: int = WATCHED,
+    watch: Callable[[Sequence[Run], Belief, int, Run], object] | None = None,
 ) -> dict[str, list[tuple[Interval, float]]]:
     """One-step-ahead forecasts of the last runs, each from the runs before it, with their outcomes, for each of QUANTITIES.
 
@@ -67,6 +72,7 @@ def one_step_forecasts(
         believe: the belief about the candidates after some runs.
         runs: of this workload. Those that did not end well, or whose configuration is no candidate, are left out.
         last: number of runs to forecast.
+        watch: is shown the runs before, the belief after them, the row that ran next, and that run.
 
     Returns:
         Pairs of forecast and measured value, oldest first.
@@ -79,7 +85,11 @@ def one_step_forecasts(
         candidate_runs = runs_at_candidates(candidates, [run])
         if not (run.ended_well and candidate_runs and any(outcomes.values())):
             continue
-        forecast = predict(believe(ordered[max(0, at - RUNS_REMEMBERED) : at]), candidate_runs[0].row, usd_per_hour=None)
+        earlier, row = ordered[max(0, at - RUNS_REMEMBERED) : at], candidate_runs[0].row
+        belief = believe(earlier)
+        if watch:
+            watch(earlier, belief, row, run)
+        forecast = predict(belief, row, usd_per_hour=None)
         for quantity, value in outcomes.items():
             interval = getattr(forecast, quantity)
             if interval is not None and value is not None and value > 0:  # a run before it measured it

@@ -220,14 +220,14 @@ class SqlStore:
 
     def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
         with self._database.transaction():
-            loaded = self.load_agent(name)
-            version = loaded[1] if loaded else 0
+            saved = self._database.rows("SELECT version FROM agents WHERE name = :name", {"name": name})
+            version = saved[0]["version"] if saved else 0
             if version != expected_version:
                 finding = f"agent {name!r} was saved by another process (version {version}, expected {expected_version})"
                 raise StoreError(self._database.place, finding, "repeat: it is loaded again", code="JPO-E506")
             row = {"name": name, "version": version + 1, "state": state}
             change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
-            self._database.rows(change if loaded else insert_into("agents", [*row]), row)
+            self._database.rows(change if saved else insert_into("agents", [*row]), row)
             if event:
                 self._chain(event)
         return version + 1

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from jpo.agent.alternatives.named import policy_named
 from jpo.agent.policy import Policy, load_policy, shipped_policy
-from jpo.agent.sealed import header_of
+from jpo.agent.sealed import header_of, unseal_agent
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store
 from jpo.history.followed import followers
-from jpo.learning.experience import fingerprint, learnable, transitions
+from jpo.learning.experience import experiences, fingerprint, learnable
 from jpo.learning.forks import practise_here
+from jpo.learning.own_history import OwnHistory
 from jpo.learning.prequential import with_record
 from jpo.learning.resets import due
 from jpo.optimizer.request import Request
@@ -28,7 +29,7 @@ from jpo.records import Identity, Known, PolicyName, Run
 
 if TYPE_CHECKING:
     from jpo.agent.problem import Explore
-    from jpo.agent.sac.learn import AgentState
+    from jpo.agent.sealed import Tensors
 
 AGENT, POLICY = "agent", "policy"
 """Names under which the store keeps what learns, and what was tested last."""
@@ -40,14 +41,27 @@ CACHE_TROUBLE = {"JPO-E506", "JPO-E601", "JPO-E602", "JPO-E603"}
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """Result of one round of learning: runs of the workload taken in now, runs of all workloads taken in altogether, gradient
-    steps since the agent began, runs left, and how often it began anew because the world had changed."""
+    """Result of one round of learning.
+
+    Attributes:
+        runs: of the workload, taken in now.
+        runs_in_all: of all workloads, taken in altogether.
+        updates: gradient steps since the agent began.
+        left: runs of the workload for the next time.
+        resets: how often the agent began anew because the world had changed.
+        forks: played now from the states before the runs.
+        others: runs of other workloads from which a rebuilt agent learnt again.
+        unread: whether the agent was rebuilt without what other workloads had taught, because that could not be read.
+    """
 
     runs: int
     runs_in_all: int
     updates: int
     left: int
     resets: int
+    forks: int = field(default=0, compare=False)
+    others: int = 0
+    unread: bool = False
 
 
 def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Policy | None:
@@ -67,11 +81,23 @@ def policy_for(store: Store, explore: Explore, name: PolicyName = "sac") -> Poli
 
 def own_policy(store: Store) -> Policy | None:
     """Policy that `jpo learn` tested last; None if there is nothing, or nothing readable: it is a cache, and learnt anew."""
+    found = _own_policy(store)
+    return None if isinstance(found, StoreError) else found
+
+
+def unreadable(store: Store) -> str:
+    """That the policy which `jpo learn` tested last cannot be read, and what decides meanwhile; "" where it can, or is none."""
+    found = _own_policy(store)
+    meanwhile = "until it is made anew, what came with JPO decides"
+    return f"the policy that learnt here {found.finding}; {meanwhile}" if isinstance(found, StoreError) else ""
+
+
+def _own_policy(store: Store) -> Policy | StoreError | None:
     saved = store.load_agent(POLICY)
     try:
         return load_policy(saved[0]) if saved else None
-    except StoreError:
-        return None
+    except StoreError as error:
+        return error
 
 
 def need_torch() -> None:
@@ -96,7 +122,7 @@ def keep_up(
         JPO-W605 for the report if the agent could not be read or saved; else nothing.
     """
     try:
-        if seconds > 0 and find_spec("torch") is not None and waiting(store, identity, known.runs, request) > 0:
+        if seconds > 0 and find_spec("torch") is not None:
             catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=seconds)
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
@@ -105,11 +131,13 @@ def keep_up(
     return ()
 
 
-def waiting(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> int:
-    """Number of runs of this workload that the agent has not taken in yet; imports no torch."""
-    saved = store.load_agent(AGENT)
-    progress = header_of(saved[0]).get("progress") if saved else None
-    learnt, history = progress.get(str(identity), (0, "")) if isinstance(progress, dict) else (0, "")
+def waiting(header: Mapping[str, Any] | None, identity: Identity, runs: Sequence[Run], request: Request) -> int:
+    """Number of runs of this workload that the saved agent has not taken in yet.
+
+    Args:
+        header: what the agent says of itself; None: there is none.
+    """
+    learnt, history = header["progress"].get(str(identity), (0, "")) if header else (0, "")
     if history != fingerprint(runs, request, learnt):
         learnt = 0
     return max(0, len(learnable(runs)) - 1 - learnt)
@@ -128,62 +156,78 @@ def catch_up(
     """Take in the runs of a workload that are new to the agent, oldest first, until the budget is used up; save it, on record.
 
     What it learnt of this workload from a history which is no longer on record in that order, or under another preference, is
-    forgotten and learnt anew.
+    forgotten and learnt anew. Where nothing is new torch is not imported.
 
     Args:
         known: the workload's runs, and the residuals of the other jobs here, on whose like it practises.
-        budget_seconds: None: networks begin anew, and take as long as it takes.
+        budget_seconds: None: networks begin anew, also with what other workloads taught, and take as long as it takes. An agent
+            that cannot be read has forgotten what these taught.
 
     Raises:
         UsageError: JPO-E604, torch is not installed.
         StoreError: the saved agent is damaged, or another process saved one meanwhile.
     """
     need_torch()
-    runs, residuals = known.runs, known.residuals
+    runs, residuals, rebuild = known.runs, known.residuals, budget_seconds is None
+    saved, name = store.load_agent(AGENT), str(identity)
+    opened = _opened(saved[0] if saved else None, or_nothing=rebuild)
+    if not rebuild and not waiting(opened and opened[1], identity, runs, request):
+        return nothing_new(opened and opened[1])
     import torch
 
-    from jpo.agent.sac.checkpoint import save_checkpoint
-    from jpo.agent.sac.learn import WorkloadProgress, learn
+    from jpo.agent.sac.checkpoint import agent_of, save_checkpoint
+    from jpo.agent.sac.learn import WorkloadProgress, learn, learnt_again, new_agent
 
-    rebuild = budget_seconds is None
     seconds = float("inf") if budget_seconds is None else budget_seconds
     deadline = time.monotonic() + seconds  # importing torch takes seconds on a busy machine
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
-    saved, name = store.load_agent(AGENT), str(identity)
-    agent = _agent(None if rebuild or not saved else saved[0], seed)
+    start = shipped_policy()
+    agent = agent_of(*opened) if opened else new_agent(seed, start=start)
+    if rebuild and opened:
+        agent = learnt_again(agent, seed, partial(practise_here, residuals), workload=name, start=start)
+    others = agent.real.size if rebuild else 0
     progress = agent.progress.get(name, WorkloadProgress())
     if progress.history != fingerprint(runs, request, progress.runs):
         agent.real.forget(name)
         progress = WorkloadProgress()
     after_suggestions = followers(store, store.recorded_runs(identity))
-    new = transitions(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
-    begin_anew = due(learnable(runs)[progress.runs :], request)
+    new = experiences(runs, request, seed=seed, first=progress.runs, followers=after_suggestions, residuals=residuals)
+    history = OwnHistory(new, residuals)
     taken = learn(
         agent,
-        new,
-        partial(practise_here, residuals),
+        history.transitions(),
+        history.practise,
         workload=name,
         out_of_time=lambda: time.monotonic() > deadline,
-        start=shipped_policy(),
-        begin_anew=begin_anew,
+        start=start,
+        begin_anew=due(learnable(runs)[progress.runs :], request),
     )
     done = progress.runs + taken
     agent.progress[name] = WorkloadProgress(done, fingerprint(runs, request, done))
     left = max(0, len(learnable(runs)) - 1 - done)
     in_all = sum(each.runs for each in agent.progress.values())
-    learnt = Learnt(taken, in_all, agent.updates, left, agent.resets)
+    unread = bool(rebuild and saved and not opened)
+    learnt = Learnt(taken, in_all, agent.updates, left, agent.resets, history.forks, others, unread)
     if taken or rebuild:
         event, version = AuditEvent("learnt", now, identity, {**asdict(learnt), "rebuilt": rebuild}), saved[1] if saved else 0
         store.save_agent(AGENT, save_checkpoint(agent), expected_version=version, event=event)
     return learnt
 
 
-def _agent(saved: bytes | None, seed: int) -> AgentState:
-    """The saved agent, else one that knows what the shipped policy knows."""
-    from jpo.agent.sac.checkpoint import load_checkpoint
-    from jpo.agent.sac.learn import new_agent
+def _opened(saved: bytes | None, *, or_nothing: bool) -> tuple[Tensors, dict[str, Any]] | None:
+    """The saved agent; None where there is none, or (`or_nothing`) none that can be read."""
+    try:
+        return None if saved is None else unseal_agent(saved)
+    except StoreError:
+        if or_nothing:
+            return None
+        raise
 
-    return load_checkpoint(saved) if saved is not None else new_agent(seed, start=shipped_policy())
+
+def nothing_new(header: Mapping[str, Any] | None) -> Learnt:
+    """Result of a round in which no run was new."""
+    runs, resets, updates = progress_of(header) if header else (0, 0, 0)
+    return Learnt(0, runs, updates, 0, resets)
 
 
 def untested(store: Store) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,8 +32,24 @@ if TYPE_CHECKING:
     from jpo.records import Floats
 
 
-LEARNT_FROM = "the problem that was decided"
+LEARNT_FROM = "the problem that was decided, and how the last forecasts were met"
 """What a transition holds; an agent that learnt from other states begins anew."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Experience:
+    """What one recorded run taught, and the state it came from.
+
+    Attributes:
+        problem: the decision problem before the run.
+        runs: what had run before it, oldest first, the reference among them.
+        reference: first of them that ended well.
+    """
+
+    transition: Transition
+    problem: Problem
+    runs: Sequence[Run]
+    reference: Run
 
 
 def learnable(runs: Sequence[Run]) -> Sequence[Run]:
@@ -51,7 +67,7 @@ def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def transitions(
+def experiences(
     runs: Sequence[Run],
     request: Request,
     *,
@@ -59,8 +75,8 @@ def transitions(
     first: int,
     followers: Sequence[Follower] = (),
     residuals: Residuals | None = None,
-) -> Iterator[Transition | None]:
-    """Transitions of every run after the reference, from number `first` on; None for one that says nothing under the preference.
+) -> Iterator[Experience | None]:
+    """Experience of every run after the reference, from number `first` on; None for one that says nothing under the preference.
 
     Args:
         followers: those of the runs that followed a suggestion.
@@ -70,7 +86,7 @@ def transitions(
     before = len(runs) - len(learnt)
     for at in range(before + 1 + first, len(runs)):
         known = known_after(runs[: at + 1], followers, residuals)
-        yield transition(known_after(runs[:at], followers, residuals), known, learnt[0], request, seed)
+        yield experience(known_after(runs[:at], followers, residuals), known, learnt[0], request, seed)
 
 
 def known_after(runs: Sequence[Run], followers: Sequence[Follower], residuals: Residuals | None = None) -> Known:
@@ -80,8 +96,8 @@ def known_after(runs: Sequence[Run], followers: Sequence[Follower], residuals: R
     return Known(tuple(runs), followed_up=followed_up, residuals=residuals)
 
 
-def transition(earlier: Known, known: Known, reference: Run, request: Request, seed: int) -> Transition | None:
-    """Transition of the last run that is known, with the decision problems before and after it.
+def experience(earlier: Known, known: Known, reference: Run, request: Request, seed: int) -> Experience | None:
+    """Experience of the last run that is known, from the decision problems before and after it.
 
     What a run did not report had the value before it.
     """
@@ -98,7 +114,8 @@ def transition(earlier: Known, known: Known, reference: Run, request: Request, s
     after = problem_after(known, prior, replace(candidates, current=executed), request)
     seen, following = observe(before, before.allowed, executed), observe(after, after.allowed)
     best, miss = float(np.nanmin(objectives)), forecast_error(before.belief, executed, run)
-    return Transition(seen, seen.index(executed), vectors[-1], request.preference, best, following, miss=miss)
+    transition = Transition(seen, seen.index(executed), vectors[-1], request.preference, best, following, miss=miss)
+    return Experience(transition, before, weighed_runs(earlier.runs, today), reference)
 
 
 def problem_after(known: Known, prior: Prior, candidates: Candidates, request: Request) -> Problem:
@@ -106,9 +123,10 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 
     Runs of other workloads are left out: which of them were on record then is not known.
     """
-    time, loss = calibration(prior, candidates, known.runs)
+    met = calibration(prior, candidates, known.runs)
     belief = believe(prior, candidates, known.runs)
-    return problem_despite_sla(Surrogate(candidates, belief, known.runs, prior, time, request.prices, loss), request, known)
+    surrogate = Surrogate(candidates, belief, known.runs, prior, met.time, request.prices, met.loss, met.misses)
+    return problem_despite_sla(surrogate, request, known)
 
 
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:

@@ -15,6 +15,7 @@ import numpy as np
 from jpo.agent.residuals import COORDINATES, joined
 from jpo.agent.sealed import seal, unseal
 from jpo.errors import StoreError
+from jpo.forecast.evidence.plausibility import plausible
 from jpo.history import Store
 from jpo.learning.continual import CACHE_TROUBLE
 from jpo.optimizer.installation import residuals_of_runs
@@ -22,7 +23,7 @@ from jpo.records import Identity, Residuals, Run
 
 RESIDUALS = "residuals"
 """Name under which the store keeps them."""
-FORMAT = "jpo residuals 1"
+FORMAT = "jpo residuals 2"
 ARRAYS = tuple(f.name for f in fields(Residuals) if f.name != "workloads")
 _ROWS = np.zeros(0)
 NOTHING = Residuals((), np.zeros(0, dtype=np.int64), np.zeros((0, len(COORDINATES))), _ROWS, _ROWS, _ROWS, _ROWS)
@@ -30,21 +31,21 @@ NOTHING = Residuals((), np.zeros(0, dtype=np.int64), np.zeros((0, len(COORDINATE
 MOST_NEW = 20
 """Workloads that are worked out in one suggestion: some ms each."""
 
-Digests = Mapping[str, str]
-"""Of the runs from which each workload's part was made."""
+Digests = Mapping[str, Sequence[str]]
+"""Of each run from which a workload's part was made."""
 
 
 def residuals_here(store: Store, identity: Identity, runs: Sequence[Run], *, learn: bool) -> Residuals | None:
     """Residuals of all jobs of this installation but this workload; None where there are none.
 
     Args:
-        runs: of all workloads, oldest first.
+        runs: newest ones of all workloads, oldest first; of a long history the older ones may be missing.
         learn: work out what is new, and save it.
     """
     saved = store.load_agent(RESIDUALS)
     residuals, digests = _read(saved[0]) if saved else (None, {})
     if learn:
-        residuals, current = _brought_up(residuals, digests, runs)
+        residuals, current = _brought_up(residuals, digests, runs, store)
         if current != digests:
             try:
                 store.save_agent(RESIDUALS, _written(residuals, current), expected_version=saved[1] if saved else 0)
@@ -54,19 +55,29 @@ def residuals_here(store: Store, identity: Identity, runs: Sequence[Run], *, lea
     return None if residuals is None else _without(residuals, {str(identity)})
 
 
-def _brought_up(residuals: Residuals | None, digests: Digests, runs: Sequence[Run]) -> tuple[Residuals | None, Digests]:
-    """The residuals with the parts of workloads whose runs have changed."""
-    by_workload: dict[str, list[Run]] = {}
+def _brought_up(
+    residuals: Residuals | None, digests: Digests, runs: Sequence[Run], store: Store
+) -> tuple[Residuals | None, Digests]:
+    """The residuals with the parts of workloads that have a run which is new, or was changed."""
+    by_workload: dict[Identity, list[Run]] = {}
     for run in runs:
-        by_workload.setdefault(str(run.identity), []).append(run)
-    current = {name: _digest(several) for name, several in by_workload.items()}
-    changed = [name for name, digest in current.items() if digests.get(name) != digest][:MOST_NEW]
+        by_workload.setdefault(run.identity, []).append(run)
+    known = {name: set(of_runs) for name, of_runs in digests.items()}
+    changed = [each for each, some in by_workload.items() if not known.get(str(each), set()).issuperset(map(_digest, some))]
     if not changed:
         return residuals, digests
-    new = [part for name in changed if (part := residuals_of_runs(by_workload[name])) is not None]
-    old = None if residuals is None else _without(residuals, set(changed))
+    whole = {str(each): _whole(store, each, by_workload[each]) for each in changed[:MOST_NEW]}
+    new = [part for several in whole.values() if (part := residuals_of_runs(several)) is not None]
+    old = None if residuals is None else _without(residuals, set(whole))
     parts = [*([old] if old is not None else []), *new]
-    return joined(parts) if parts else None, {**digests, **{name: current[name] for name in changed}}
+    current = {**digests, **{name: [_digest(run) for run in several] for name, several in whole.items()}}
+    return joined(parts) if parts else None, current
+
+
+def _whole(store: Store, identity: Identity, newest: Sequence[Run]) -> Sequence[Run]:
+    """All runs of a workload that can be believed: its reference may be older than the newest ones."""
+    recorded, _ = plausible(store.runs_of(identity))
+    return newest if len(recorded) < len(newest) else recorded
 
 
 def _without(residuals: Residuals, workloads: set[str]) -> Residuals | None:
@@ -77,9 +88,9 @@ def _without(residuals: Residuals, workloads: set[str]) -> Residuals | None:
     return Residuals(residuals.workloads, **arrays)
 
 
-def _digest(runs: Sequence[Run]) -> str:
-    text = repr([(run.run_id, run.status, run.outcome.duration_seconds, sorted(run.parameters.items())) for run in runs])
-    return hashlib.sha256(text.encode()).hexdigest()
+def _digest(run: Run) -> str:
+    text = repr((run.run_id, run.status, run.outcome.duration_seconds, sorted(run.parameters.items())))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _written(residuals: Residuals | None, digests: Digests) -> bytes:

@@ -46,6 +46,19 @@ DOMAINS = ("safe", "on", *(name for name in SCENARIOS if name != "stationary"))
 """What a policy can be released for: stationary jobs under each setting of `explore`, and the scenarios under both."""
 
 
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Levels of a job: what its runs measure where the simulator's ratio is 1; None: it is not measured."""
+
+    duration_seconds: float = 1.0
+    val_loss: float | None = 1.0
+    gpu_utilisation: float | None = TODAYS_UTILISATION
+
+
+RATIOS = Levels()
+"""Of a job that is simulated from its start: only ratios are."""
+
+
 @dataclass(eq=False)
 class Job:
     """Simulated job from its reference run on: what there is to choose from, what is true, and what has happened.
@@ -59,6 +72,7 @@ class Job:
         chart: of the forecast errors.
         min_confidence: least chance of its claim with which anything is tried under "safe".
         installation: what its earlier jobs say of the candidates; None where it had none.
+        levels: of its measurements.
     """
 
     candidates: Candidates
@@ -80,6 +94,7 @@ class Job:
     last_miss: float | None = None
     installation: ResidualForecast | None = None
     min_confidence: float = 0.0
+    levels: Levels = RATIOS
 
     @cached_property
     def draws_here(self) -> Draws:
@@ -106,9 +121,9 @@ class Job:
         return vectors_of(self.truth, self.script.log_rate[run], self.script.drift[run])
 
     def best(self, run: int) -> float:
-        """Log objective of the best candidate that does not fail, under the conditions of that run."""
+        """Log objective of the best admissible candidate that does not fail, under the conditions of that run."""
         worth = objective(self.vectors(run), self.script.preferences[run])
-        return float(np.min(np.where(self.truth.fails[0], np.inf, worth)))
+        return float(np.min(np.where(self.candidates.admissible & ~self.truth.fails[0], worth, np.inf)))
 
 
 def new_job(
@@ -180,11 +195,11 @@ def _true_job(installation: Installation, rng: np.random.Generator, like: Residu
             earlier = residual_forecast(like, candidates)
             several = bent(draw_jobs(candidates, FEW_PARTICLES, rng), earlier, int(rng.integers(2**31)))
             truth = of_jobs(several, rng.integers(FEW_PARTICLES, size=1))
-        if not (truth.fails[0, candidates.current] or _hopeless(candidates, truth)):
+        if not (truth.fails[0, candidates.current] or hopeless(candidates, truth)):
             return candidates, truth
 
 
-def _hopeless(candidates: Candidates, truth: Draws) -> bool:
+def hopeless(candidates: Candidates, truth: Draws) -> bool:
     """Whether some candidate is more than 20-fold better than today's in time or cost: the belief does not look farther (CLIP),
     and one such job would outweigh a hundred others in every mean."""
     vectors = vectors_of(truth, candidates.log_rate)[~truth.fails[0]]
@@ -208,18 +223,28 @@ def execute(job: Job, row: int, incumbent: int) -> None:
         vector[5] = 0.0 if budget is None else min(spent, max(0.0, sum(job.spent[1:]) + spent - budget))
         job.against_keeping.append(math.exp(worth - float(objective(vectors[job.candidates.current], preference))))
     job.costs.append(math.exp(worth - best) + OVERSPENT * float(vector[5]) * math.exp(-best))
-    job.runs.append(_run(outcome, job.candidates, row, len(job.runs), measures_loss=job.measures_loss))
+    job.runs.append(_run(outcome, job.candidates, row, len(job.runs), job.levels, measures_loss=job.measures_loss))
     job.rows.append(row)
     job.spent.append(spent)
     job.rewards.append(vector)
 
 
-def _run(simulated: SimulatedRun, candidates: Candidates, row: int, number: int, *, measures_loss: bool = False) -> Run:
+def _run(
+    simulated: SimulatedRun,
+    candidates: Candidates,
+    row: int,
+    number: int,
+    levels: Levels = RATIOS,
+    *,
+    measures_loss: bool = False,
+) -> Run:
     """The record which telemetry would bring of a simulated run."""
+    loss = levels.val_loss if measures_loss and not simulated.failed else None
+    busy = None if simulated.failed else levels.gpu_utilisation
     outcome = Outcome(
-        duration_seconds=math.exp(simulated.log_time),
-        val_loss=math.exp(simulated.log_loss) if measures_loss and not simulated.failed else None,
-        gpu_utilisation=None if simulated.failed else min(1.0, TODAYS_UTILISATION * math.exp(simulated.log_utilisation)),
+        duration_seconds=levels.duration_seconds * math.exp(simulated.log_time),
+        val_loss=None if loss is None else loss * math.exp(simulated.log_loss),
+        gpu_utilisation=None if busy is None else min(1.0, busy * math.exp(simulated.log_utilisation)),
     )
     status = RunStatus.FAILED if simulated.failed else RunStatus.SUCCEEDED
     return Run(str(number), SIMULATED, candidates.parameters(row), status, None, float(number), outcome, "observe")

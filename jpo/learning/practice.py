@@ -143,8 +143,8 @@ def _usage(job: Job) -> Usage:
 
 
 def _with_earlier_jobs(job: Job, problem: Problem) -> Context:
-    """The context with what jobs that ran on the installation before say of the candidates."""
-    if job.installation is None:
+    """The context with what jobs that ran on the installation before say of the candidates, where it does not hold that."""
+    if job.installation is None or problem.context.here is not None:
         return problem.context
     belief = posterior(job.draws_here, problem.candidates, job.runs)
     here = replace(problem, belief=belief).weighed.within(problem.context.horizon)

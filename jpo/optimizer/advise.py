@@ -114,7 +114,7 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
     factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
-    return problem_of(candidates, surrogate.belief, request, known, **factors)
+    return problem_of(candidates, surrogate.belief, request, known, misses=surrogate.misses, **factors)
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:

@@ -14,7 +14,7 @@ import numpy as np
 
 from jpo.agent.acquisition import WORSE
 from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
-from jpo.agent.context import UNKNOWN, Context, watched
+from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import row_of_run, rows_of, rows_of_run
 from jpo.agent.safety.claim import p_loss_below
@@ -50,8 +50,13 @@ def problem_of(
     *,
     interval_factor: float = 1.0,
     loss_interval_factor: float = 1.0,
+    misses: Sequence[float | None] = (),
 ) -> Problem:
-    """Decision problem after these runs; what is held for good is not admissible in it."""
+    """Decision problem after these runs; what is held for good is not admissible in it.
+
+    Args:
+        misses: standardised errors of the forecasts of the last runs, oldest first; none: not known.
+    """
     rates = candidates.log_rate
     runs = weighed_runs(known.runs, request.current)
     followed_up = [pair for pair in known.followed_up if pair[0] in runs]
@@ -82,7 +87,9 @@ def problem_of(
         budget=request.budget,
         budget_left=left,
         exploration_runs_left=exploration_runs_left(request, known.runs),
-        context=replace(context_of(candidates, belief, known.runs, request.horizon_runs), usage=usage_of(known.runs, request)),
+        context=after_misses(
+            replace(context_of(candidates, belief, known.runs, request.horizon_runs), usage=usage_of(known.runs, request)), misses
+        ),
         holds=holds,
         quality_floor=floor,
         min_confidence=request.min_confidence,

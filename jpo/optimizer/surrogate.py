@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.rows import row_of
+from jpo.agent.change_detection import forecast_error
+from jpo.agent.rows import row_of, rows_of_run
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
-from jpo.forecast.calibration import interval_factor, one_step_forecasts
+from jpo.forecast.calibration import WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.power import power_watts
@@ -58,6 +59,7 @@ class Surrogate:
         interval_factor: by how much the belief was too sure of durations, at least 1 (see `forecast.widening`).
         prices: what resources cost.
         loss_interval_factor: the same of validation losses.
+        misses: see `Calibration`.
     """
 
     candidates: Candidates
@@ -67,6 +69,7 @@ class Surrogate:
     interval_factor: float
     prices: Prices
     loss_interval_factor: float = 1.0
+    misses: Sequence[float | None] = ()
 
     def forecast(self, row: int) -> Forecast:
         """Forecast of one run of a candidate, with 90% intervals."""
@@ -182,8 +185,9 @@ def surrogate_of(
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
     prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
-    time, loss = calibration(prior, candidates, runs) if interval_factor is None else (interval_factor, interval_factor)
-    return Surrogate(candidates, believe(prior, candidates, runs), runs, prior, time, request.prices, loss)
+    met = calibration(prior, candidates, runs) if interval_factor is None else Calibration(interval_factor, interval_factor)
+    belief = believe(prior, candidates, runs)
+    return Surrogate(candidates, belief, runs, prior, met.time, request.prices, met.loss, met.misses)
 
 
 def with_configuration(
@@ -200,11 +204,32 @@ def with_configuration(
     return replace(surrogate, candidates=candidates, belief=believe(prior, candidates, surrogate.runs), prior=prior)
 
 
-def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tuple[float, float]:
-    """Calibration factors of duration and of loss, by which forecasts must be widened, each forecast from the runs before it.
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How the last forecasts were met, each from the runs before it.
 
-    1.0 = not at all.
+    Attributes:
+        time, loss: factors by which forecasts of duration and of loss must be widened, 1.0 = not at all.
+        misses: standardised errors of the durations, oldest first; None where a run had no forecast (see change_detection.py).
     """
+
+    time: float = 1.0
+    loss: float = 1.0
+    misses: Sequence[float | None] = ()
+
+
+def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Calibration:
+    """Calibration of the last forecasts."""
     few = thinned(prior, FEW)  # one belief per run that is looked back upon
-    past = one_step_forecasts(lambda earlier: believe(few, candidates, earlier), candidates, runs)
-    return interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"])
+    missed: dict[str, float | None] = {}
+
+    def watch(earlier: Sequence[Run], belief: Belief, row: int, run: Run) -> None:
+        if belief.runs[row]:  # as it was forecast then, when config.ini held what had run before
+            now = rows_of_run(candidates, earlier[-1])
+            if now.size and now[0] != candidates.current:
+                belief = believe(few, replace(candidates, current=int(now[0])), earlier)
+            missed[run.run_id] = forecast_error(belief, row, run)
+
+    past = one_step_forecasts(lambda earlier: believe(few, candidates, earlier), candidates, runs, watch=watch)
+    misses = tuple(missed.get(run.run_id) for run in runs[-WATCHED:])
+    return Calibration(interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"]), misses)

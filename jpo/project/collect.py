@@ -68,15 +68,8 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     store, identity = job.store, job.workload.identity
     server = None if offline else prometheus_of(job.settings)
     asked = ask(server, job, strict=strict)
-    recorded, doubted = believed(store.recorded_runs(identity))
-    runs = tuple(entry.run for entry in recorded)
-    siblings = siblings_of(store, identity, runs)
-    newest = [
-        entry
-        for entry in store.recorded_runs(limit=OTHER_RUNS)
-        if entry.run.identity != identity and not entry.run.identity.is_sibling_of(identity)
-    ]
-    others = tuple(entry.run for entry in believed(newest)[0])
+    on_file = on_record(store, identity)
+    recorded, doubted, runs, siblings = on_file.recorded, on_file.doubted, on_file.runs, on_file.siblings
     notes = dict(asked.notes) | on_other_hardware(siblings)
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
@@ -85,7 +78,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     notes |= without_energy(runs, job.prices)
     return Known(
         runs=runs,
-        others=others,
+        others=on_file.others,
         fresh=asked.fresh,
         followed_up=followed_up(store, recorded),
         untried=untried(store, identity, runs, now=job.now),
@@ -95,6 +88,39 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
         codes=tuple(dict.fromkeys((*notes.values(), *([IMPLAUSIBLE] if doubted else [])))),
         siblings=siblings,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OnRecord:
+    """Runs on record that count for a workload, oldest first, without what cannot be believed.
+
+    Attributes:
+        recorded: its own; `runs` are the same without what they followed.
+        doubted: what was left out of them.
+        siblings: newest ones of the same job on other hardware.
+        others: newest ones of other workloads.
+    """
+
+    recorded: tuple[RecordedRun, ...]
+    doubted: tuple[Skipped, ...]
+    siblings: tuple[Run, ...]
+    others: tuple[Run, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(entry.run for entry in self.recorded)
+
+
+def on_record(store: Store, identity: Identity) -> OnRecord:
+    """What suggesting and learning know of a workload: both must read the same, or the agent would learn it anew each time."""
+    recorded, doubted = believed(store.recorded_runs(identity))
+    siblings = siblings_of(store, identity, [entry.run for entry in recorded])
+    newest = [
+        entry
+        for entry in store.recorded_runs(limit=OTHER_RUNS)
+        if entry.run.identity != identity and not entry.run.identity.is_sibling_of(identity)
+    ]
+    return OnRecord(recorded, doubted, siblings, tuple(entry.run for entry in believed(newest)[0]))
 
 
 def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:

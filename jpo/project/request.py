@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import constraints
 from constraints import Facts
+from jpo.agent.problem import Explore
 from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.request import Request
@@ -15,7 +16,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
-from jpo.records import Parameters, Run
+from jpo.records import Parameters, PolicyName, Run
 
 
 def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None) -> Request:
@@ -65,6 +66,12 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
 def explore_of(settings: LoadedSettings) -> str:
     """How bold the agent may be."""
     return settings.values.agent.explore
+
+
+def decider_of(settings: LoadedSettings) -> tuple[PolicyName, Explore, tuple[str, ...]]:
+    """Who shall decide, how boldly, and for which situations it must have been released."""
+    agent = settings.values.agent
+    return agent.policy, agent.explore, (agent.explore, *(() if agent.horizon_runs == "auto" else ("horizon",)))
 
 
 def followed_parameters(job: Project) -> dict[str, str]:

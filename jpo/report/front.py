@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from jpo.optimizer.pareto.front import Front, Point, difference, gain, maximised, measured_volume
+from jpo.records import USD, Currency
 from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Section, Span, Table
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
@@ -56,12 +57,16 @@ def points_table(points: Sequence[Point], parameters: Sequence[str], front: Fron
     """One row for each point: what is set, what came or is expected of it, whether it is on the front."""
     set_by = [Column(SHORT.get(name, name), "figure", name) for name in parameters]
     objectives = [Column(_name(quantity), "figure", quantity) for quantity in front.quantities]
+    chances = any(point.failure for point in points)
     rows: list[Row] = []
     for point in points:
         values = (value(point, quantity) for quantity in front.quantities)
         on_front = Cell(place(point, front), emphasis="good" if point.on_expected_front else "")
-        rows.append((*(point.parameters[name] for name in parameters), point.runs or "", *values, on_front, remarks(point)))
-    columns = (*set_by, Column("runs", "figure"), *objectives, Column("front"), Column("", "prose"))
+        failing = (fails(point),) if chances else ()
+        said = (*values, on_front, *failing, remarks(point, front.currency))
+        rows.append((*(point.parameters[name] for name in parameters), point.runs or "", *said))
+    failing_column = (Column("fails", "figure"),) if chances else ()
+    columns = (*set_by, Column("runs", "figure"), *objectives, Column("front"), *failing_column, Column("", "prose"))
     return Table(columns, tuple(rows), "measured" if any(point.runs for point in points) else "predicted")
 
 
@@ -87,14 +92,20 @@ def whole(point: Point, front: Front) -> bool:
     return set(front.quantities) <= set(point.values)
 
 
-def remarks(point: Point) -> Inline:
-    """Marks, and what speaks against it."""
+def fails(point: Point) -> str:
+    """The chance that a run of it fails; empty where it is unknown."""
+    return numbers.percent_in_words(point.failure.probability) if point.failure else ""
+
+
+def remarks(point: Point, currency: Currency = USD) -> Inline:
+    """Marks, what it trades of time and money, and what speaks against it."""
     against = [f"breaks {', '.join(point.breaks)}"] if point.breaks else []
     if point.failure and point.failure.probability >= RISKY:
         against.append(f"fails with {point.failure}")
     plain = [mark for mark in point.marks if not mark.startswith("prefer ")]
     wanted = [mark.removeprefix("prefer ") for mark in point.marks if mark.startswith("prefer ")]
-    marks = "; ".join(filter(None, (", ".join(plain), f"prefer {', '.join(wanted)}" if wanted else "")))
+    trade = point.trade.verdict(currency) if point.trade else ""
+    marks = "; ".join(filter(None, (", ".join(plain), f"prefer {', '.join(wanted)}" if wanted else "", trade)))
     return Span(marks), "; " if marks and against else "", Span("; ".join(against), "warning")
 
 
@@ -168,6 +179,7 @@ def _point(point: Point, front: Front) -> dict[str, object]:
         "p_fail": point.failure.probability if point.failure else None,
         "p_fail_basis": point.failure.basis if point.failure else None,
         "breaks_sla": list(point.breaks),
+        "trade_off": asdict(point.trade) if point.trade else None,
         "marks": list(point.marks),
     }
 

@@ -7,11 +7,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from jpo.agent.alternatives.judges import on_average
 from jpo.agent.budget import budget_left
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.decide import decide, lies_between
 from jpo.agent.policy import SHAPES, Policy
 from jpo.agent.problem import Problem
+from jpo.agent.state import OWN
 from jpo.records import Belief, Candidates, Preference
 
 TIME = Preference(1, 0, 0)
@@ -246,3 +248,23 @@ def test_the_choice_is_admissible_and_the_same_each_time(time, runs, failures, a
     assert found == ask(candidates, believed, Preference(0.5, 0.5, 0), explore=explore, policy=policy)
     if explore == "off":
         assert found.choice == now or runs[found.choice] > 0
+
+
+def test_confidence_under_off_is_about_what_was_measured_alone(grid, belief):
+    believed = belief([[0, 0.2, -2.0]], runs=(2, 2, 0))
+    off, safe = (ask(grid(), believed, explore=explore) for explore in ("off", "safe"))
+    assert (off.choice, off.confidence) == (0, 0.99), "of the two that were run today's is the better one for sure"
+    assert safe.choice == 2, "what was never run cannot speak against an answer that may not use it"
+
+
+def test_a_named_policy_that_keeps_says_what_it_likes_and_not_what_is_expected(grid, belief):
+    weights = {name: np.zeros(shape, np.float32) for name, shape in SHAPES.items()}
+    weights["critics.w0"][:, OWN.index("is today"), 0] = 1.0
+    weights["critics.w1"][:, 0, 0] = 1.0
+    weights["critics.w2"][:, 0, 0] = 5.0
+    likes_today = Policy((weights,), (), {}, name="reinforce", judge=on_average)
+    found = ask(grid(), belief([[0, HALF, HALF]], runs=(1, 0, 0)), policy=likes_today, explore="on", runs_finished=1)
+    assert (found.choice, found.decided_by) == (0, "reinforce")
+    assert found.reasons[0] == "policy reinforce likes nothing that may be tried better than today's values"
+    assert "policy reinforce, as [agent] asks: departs from the rule" in found.reasons
+    assert found.codes[0] == "JPO-I602"

@@ -84,6 +84,22 @@ def test_learn_takes_in_new_runs_once_and_rebuilding_gives_the_same_agent(
     assert kinds.count("tested") == 1, "the rebuilt agent is the one that was tested"
 
 
+def test_learn_knows_what_suggest_has_learnt_also_where_a_run_cannot_be_believed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_jobs(monkeypatch)
+    absurd = project.log(1, 32, 0.01, start=1_700_000_500, name="absurd")
+    project.jpo("observe")
+    project.jpo("observe", "--csv", str(absurd))
+    suggested = json.loads(project.jpo("suggest", "config.ini", "--dry-run", "-o", "json").out)
+    assert suggested["evidence"]["runs_skipped"], "the run is doubted"
+    first = project.jpo("learn", "config.ini", "--budget", "60s").out
+    assert "7 runs learnt, 7 altogether, 48 updates" in first, "what is absurd about a run teaches nothing"
+    project.jpo("suggest", "config.ini")
+    kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
+    assert kinds.count("learnt") == 1, "there was nothing to learn anew"
+
+
 def test_learn_without_a_run_says_where_runs_come_from(empty: Project) -> None:
     assert "`jpo observe` puts them there" in empty.jpo("learn", "config.ini").out
 

@@ -9,11 +9,14 @@ from typing import Literal
 
 import pytest
 
+from jpo.agent import sealed
 from jpo.agent.policy import load_policy, save_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
-from jpo.learning.continual import AGENT, POLICY, Learnt, catch_up, keep_up, policy_for, progress_of, untested, waiting
+from jpo.learning import continual
+from jpo.learning.continual import AGENT, POLICY, Learnt, catch_up, keep_up, policy_for, progress_of, untested
+from jpo.optimizer.request import Request
 from jpo.records import Identity, Known, RunStatus
 from tests.learning.test_experience import REQUEST, RUNS, a_run
 
@@ -31,6 +34,11 @@ def store() -> Iterator[Store]:
 def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0, job: Identity = JOB) -> Learnt:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
     return catch_up(store, job, Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=budget)
+
+
+def waiting(store: Store, job: Identity, runs: list, request: Request) -> int:
+    saved = store.load_agent(AGENT)
+    return continual.waiting(saved and header_of(saved[0]), job, runs, request)
 
 
 def forgetful(store: Store) -> tuple[int, dict[str, int]]:
@@ -104,6 +112,38 @@ def test_a_rebuilt_agent_is_the_same_agent(store: Store) -> None:
     assert saved is not None
     assert rebuilt is not None
     assert (rebuilt[0], rebuilt[1]) == (saved[0], saved[1] + 1)
+
+
+def test_a_rebuilt_agent_keeps_what_other_workloads_taught(store: Store) -> None:
+    learnt(store)
+    learnt(store, THEIRS, job=OTHER)
+    rebuilt = learnt(store, budget=None)
+    assert rebuilt == Learnt(runs=2, runs_in_all=4, updates=32, left=0, resets=0, others=2)
+    assert forgetful(store) == (4, {str(JOB): 2, str(OTHER): 2})
+    assert waiting(store, OTHER, THEIRS, REQUEST) == 0, "the other workload need not learn anew"
+    assert learnt(store, budget=None) == rebuilt
+
+
+def test_an_agent_rebuilt_because_it_was_damaged_says_that_the_others_must_learn_anew(store: Store) -> None:
+    learnt(store)
+    learnt(store, THEIRS, job=OTHER)
+    store.save_agent(AGENT, b"no agent", expected_version=2)
+    assert learnt(store, budget=None) == Learnt(runs=2, runs_in_all=2, updates=16, left=0, resets=0, unread=True)
+    assert waiting(store, OTHER, THEIRS, REQUEST) == 2
+
+
+def test_a_suggestion_reads_and_unseals_the_agent_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    learnt(store)
+    read: list[str] = []
+    load, unseal = store.load_agent, sealed.unseal
+    monkeypatch.setattr(store, "load_agent", lambda name: read.append(f"load {name}") or load(name))
+    monkeypatch.setattr(sealed, "unseal", lambda *at: read.append("unseal") or unseal(*at))
+    more = Known((*RUNS, a_run(4, 60.0)))
+    assert keep_up(store, JOB, more, REQUEST, seconds=60.0, now=1.0, seed=0) == ()
+    assert read == [f"load {AGENT}", "unseal"]
+    read.clear()
+    keep_up(store, JOB, more, REQUEST, seconds=60.0, now=1.0, seed=0)
+    assert read == [f"load {AGENT}", "unseal"], "nothing is new"
 
 
 def test_without_time_nothing_is_learnt_and_the_saved_agent_is_not_even_read(store: Store) -> None:

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from jpo.agent.reward import regret_reward
+from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import observe
-from jpo.learning.experience import fingerprint, known_after, learnable, transitions
+from jpo.learning.experience import experiences, fingerprint, known_after, learnable
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Outcome, Preference, Run, RunStatus
@@ -38,6 +41,10 @@ RUNS = [
     a_run(2, 50.0, batch_size=64.0),
     a_run(3, 7.0, RunStatus.FAILED, batch_size=256.0),
 ]
+
+
+def transitions(runs: Sequence[Run], request: Request, **options: Any) -> Iterator[Transition | None]:
+    return (each and each.transition for each in experiences(runs, request, **options))
 
 
 def test_the_first_run_that_ended_well_is_the_reference() -> None:

@@ -9,7 +9,7 @@ import pytest
 from jpo.history import Store, open_store
 from jpo.learning import installation
 from jpo.learning.installation import MOST_NEW, RESIDUALS, residuals_here
-from jpo.records import Identity, Outcome, Run, RunStatus
+from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 MINE = Identity("mine", "m", "f")
 
@@ -138,3 +138,19 @@ def test_another_process_that_saved_meanwhile_does_not_keep_a_suggestion_from_be
     monkeypatch.setattr(store, "load_agent", lambda name: next(before, real(name)))
     assert residuals_here(store, MINE, job("a"), learn=True) is not None
     assert real(RESIDUALS) == (b"theirs", 1)
+
+
+def test_a_long_history_of_which_only_the_newest_runs_are_read_is_worked_out_whole_and_once(
+    store: Store, worked_out: list[str]
+) -> None:
+    whole = job("a", 5)
+    store.record(Finished(tuple(whole)), now=9.0)
+    from_all = residuals_here(store, MINE, whole, learn=True)
+    assert residuals_here(store, MINE, whole[2:], learn=True) is not None
+    assert worked_out == ["a"], "its older runs have only moved out of sight"
+    with open_store("sqlite://") as other:
+        other.record(Finished(tuple(whole)), now=9.0)
+        from_newest = residuals_here(other, MINE, whole[2:], learn=True)
+    assert from_all is not None
+    assert from_newest is not None
+    assert from_newest.points.tolist() == from_all.points.tolist(), "its reference is its first run, read or not"

@@ -5,10 +5,16 @@ from functools import partial
 import numpy as np
 import pytest
 
+from jpo.agent.context import UNKNOWN, after_misses
 from jpo.agent.reward import OVERSPENT
-from jpo.learning.job import earlier_jobs, new_job
+from jpo.learning.job import PARTICLES, earlier_jobs, new_job
 from jpo.learning.practice import BOUND, begin, by_belief_rule, by_policy, mean_cost, play, step
+from jpo.optimizer import surrogate
+from jpo.optimizer.advise import advise
+from jpo.optimizer.prior import Prior
+from jpo.records import Known
 from jpo.simulate.installations import draw_installation
+from tests.learning.test_experience import REQUEST, RUNS, a_run
 
 
 def stay(point):
@@ -152,3 +158,38 @@ def test_the_last_miss_is_shown_only_where_forecasts_are_watched():
         job, seen = decision_points(seed, "safe")
         known = [point.problem.context.last_miss is not None for point in seen[1:]]
         assert any(known) == job.watched
+
+
+def test_practice_and_service_say_the_same_of_how_the_last_forecasts_were_met(monkeypatch):
+    monkeypatch.setattr(surrogate, "FEW", PARTICLES)
+    seen = set()
+    for seed in range(4):
+        job = new_job(np.random.default_rng(seed), "drift")
+        job.watched = True
+        point = begin(job)
+        for at in range(8):
+            point = step(job, point, job.rows[-1] if at % 3 == 0 else by_belief_rule(point))
+            today = replace(job.candidates, current=job.rows[-1])
+            misses = surrogate.calibration(Prior(against(job.draws, job.rows[-1]), None), today, job.runs).misses
+            served, practised = after_misses(UNKNOWN, misses), point.problem.context
+            assert served.last_miss == (None if practised.last_miss is None else pytest.approx(practised.last_miss))
+            assert served.surprise == pytest.approx(practised.surprise)
+            seen |= {served.last_miss is None, served.surprise > 0}
+    assert seen == {True, False}
+
+
+def against(draws, row):
+    """The draws relative to another row, as the prior of a suggestion has them."""
+    names = ("log_time", "log_loss", "log_utilisation", "log_power", "log_throughput")
+    return replace(draws, **{name: log - log[:, [row]] for name in names if (log := getattr(draws, name)) is not None})
+
+
+def test_a_suggestion_is_shown_how_the_last_forecasts_were_met():
+    surprised = [*RUNS[1:3], a_run(4, 51.0, batch_size=64.0), a_run(5, 150.0, batch_size=64.0)]
+    context = advise(REQUEST, Known(tuple(surprised)), None, seed=0).problem.context
+    assert context.last_miss > 2, "a run of what had run before took three times as long"
+    assert context.surprise > 0
+    calm = advise(REQUEST, Known(tuple(surprised[:3])), None, seed=0).problem.context
+    assert (abs(calm.last_miss) < 1, calm.surprise) == (True, 0)
+    new = advise(REQUEST, Known(tuple(surprised[:2])), None, seed=0).problem.context
+    assert new.last_miss is None, "what had not run before says nothing of change"

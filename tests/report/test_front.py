@@ -8,7 +8,9 @@ from fronts import COST, FRONT, NOTHING, TIME, fact, guess
 from made import DIGITS
 
 from jpo.cli.output import rendered
+from jpo.cost.saved_hour import TradeOff
 from jpo.optimizer.pareto.front import Front
+from jpo.optimizer.surrogate import FailureChance
 from jpo.records import Currency
 from jpo.report import front as subject
 
@@ -119,3 +121,19 @@ def test_reasons_keep_their_published_keys_and_read_well() -> None:
     assert "Not shown: configurations of which more than 20% would fail (2); runs without duration and CPU" in text(
         replace(FRONT, left_out=left_out)
     )
+
+
+def test_each_point_says_how_often_it_fails_and_whether_its_trade_is_acceptable() -> None:
+    paid, saved = TradeOff(3.0, saves_time=True, acceptable=True), TradeOff(0.5, saves_time=False, acceptable=False)
+    points = [
+        replace(point, failure=FailureChance(0.03, "from simulated jobs"), trade=trade)
+        for point, trade in zip(FRONT.points, (paid, saved, *[None] * len(FRONT.points)), strict=False)
+    ]
+    front = replace(FRONT, points=tuple(points))
+    out = " ".join(text(front).split())
+    assert "fails" in out
+    assert " 3% " in out
+    assert "acceptable (an hour saved costs 3.00 USD)" in out
+    assert "not acceptable (an hour longer saves 0.50 USD)" in out
+    assert as_json(front)["points"][0]["trade_off"] == {"usd_per_hour": 3.0, "saves_time": True, "acceptable": True}
+    assert as_json(FRONT)["points"][0]["trade_off"] is None

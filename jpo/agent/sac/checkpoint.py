@@ -14,11 +14,9 @@ from jpo.agent.sac.candidate_set import Learner, with_optimiser
 from jpo.agent.sac.fork_replay import ForkReplay
 from jpo.agent.sac.learn import AgentState, WorkloadProgress
 from jpo.agent.sac.replay_buffer import ReplayBuffer
-from jpo.agent.sealed import PLACE, REMEDY, seal, unseal
+from jpo.agent.sealed import FORMAT, PLACE, REMEDY, seal, unseal_agent
 from jpo.agent.state import SCHEMA
 from jpo.errors import StoreError
-
-FORMAT = "jpo agent 3"
 
 Arrays = dict[str, NDArray[Any]]
 _Replay = TypeVar("_Replay", ReplayBuffer, ForkReplay)
@@ -53,9 +51,11 @@ def load_checkpoint(data: bytes) -> AgentState:
     Raises:
         StoreError: JPO-E601 if it is damaged; JPO-E603 if another version of the agent wrote it.
     """
-    tensors, header = unseal(data)
-    if header.get("format") != FORMAT or header.get("schema") != SCHEMA:
-        raise StoreError(PLACE, "was written by another version of the agent", REMEDY, code="JPO-E603")
+    return agent_of(*unseal_agent(data))
+
+
+def agent_of(tensors: Arrays, header: dict[str, Any]) -> AgentState:
+    """The same of an agent that was unsealed."""
     try:
         return _state(tensors, header)
     except (KeyError, TypeError, ValueError, IndexError) as error:

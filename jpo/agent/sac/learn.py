@@ -139,6 +139,19 @@ def learn(
     return taken
 
 
+def learnt_again(state: AgentState, seed: int, practise: Practise, *, workload: str, start: Policy | None = None) -> AgentState:
+    """A new agent that has forgotten one workload, and learnt again from what the replay holds of the others' runs."""
+    new = new_agent(seed, start=start, members=len(state.learners))
+    new.real = state.real
+    new.real.forget(workload)
+    new.progress = {name: progress for name, progress in state.progress.items() if name != workload}
+    new.charts = {name: chart for name, chart in state.charts.items() if name != workload}
+    for _ in range(new.real.size):
+        take_in(new, practise(policy_of(new), new.rng))
+        improve(new, UPDATES_PER_RUN)
+    return new
+
+
 def take_in(state: AgentState, practice: Practice) -> None:
     """Put what was practised into the replays."""
     state.simulated.add(practice.transitions)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from jpo.commands.doctor.agent import agent, learnt
 from jpo.commands.doctor.case import Check
 from jpo.commands.doctor.installation import guard, learning, packages, pipeline, python
 from jpo.commands.doctor.machine import cpus_and_memory, gpus, room
@@ -20,6 +21,6 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "Machine": (gpus, cpus_and_memory, room),
     "Prometheus": (access, prometheus),
     "CSV logs": (csv_logs,),
-    "Store": (place, record, gpus_at_work),
+    "Store": (place, record, agent, learnt, gpus_at_work),
 }
 """All checks, by the topics of the report, in its order."""

@@ -111,7 +111,7 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
         else:
             likely = without_the_unlikely(scene.belief)
             factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
-            problem = problem_of(candidates, likely, request, known, **factors)
+            problem = problem_of(candidates, likely, request, known, misses=surrogate.misses, **factors)
         if known.last and not scene.advice.undo and (undone := set_back(surrogate, problem, request, known.last)):
             return undone.choice
         return choose(problem, request, scene.policy, len(known.runs)).choice

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from jpo.cost.saved_hour import TradeOff
 from jpo.optimizer.surrogate import FailureChance
 from jpo.records import USD, Currency, Identity, Interval
 from jpo.wording import names, numbers
@@ -28,6 +29,7 @@ class Point:
         marks: "today", "suggested", "prefer cost" ...
         failure: chance that a run fails, and where that comes from; None: unknown.
         breaks: targets of [sla] which it breaks, or is expected to.
+        trade: of time against money, expected against today's values; None: there is none, or an hour's worth is not known.
     """
 
     parameters: Mapping[str, float]
@@ -39,6 +41,7 @@ class Point:
     marks: tuple[str, ...] = ()
     failure: FailureChance | None = None
     breaks: tuple[str, ...] = ()
+    trade: TradeOff | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.cost import check_sla, outcome_of
+from jpo.cost import check_sla, outcome_of, saved_hour
 from jpo.errors import UsageError
 from jpo.forecast.measurements import runs_at_candidates
 from jpo.forecast.pareto import hypervolume, non_dominated, reference_beyond, spread
@@ -25,7 +25,7 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
 from jpo.records import Forecast, Identity, Interval, Known, Run
 from jpo.wording.names import quantity as quantity_of
-from jpo.wording.numbers import percent
+from jpo.wording.numbers import money, percent
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -108,8 +108,11 @@ def front_of(
         limits: what the user wants of the reference point, by quantity.
     """
     tradeoff = trade_off(choices.surrogate, axes, request.targets)
-    points, hidden = on_show(tradeoff, choices.marks)
+    points, hidden = on_show(tradeoff, choices.marks, request.usd_per_saved_hour)
     notes = {note: "JPO-I831"} if note else {}
+    if request.usd_per_saved_hour is not None and any(point.trade for point in points):
+        worth = money(request.usd_per_saved_hour, request.currency)
+        notes[f"what is acceptable is so against today's values, since an hour is worth {worth} to you"] = "JPO-I634"
     if not tradeoff.facts:
         notes[f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"] = "JPO-I832"
     if choices.suggested is None:
@@ -195,12 +198,16 @@ def broken(expected: Forecast, targets: Targets) -> tuple[str, ...]:
     return tuple(check.name for check in check_sla(targets, expected) if check.verdict == "broken")
 
 
-def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Point, ...], int]:
+def on_show(
+    of: Tradeoff, marks: Mapping[int, Sequence[str]], usd_per_saved_hour: float | None = None
+) -> tuple[tuple[Point, ...], int]:
     """Points to show: all measured, the predicted on the front, and what is marked; and how many on the front that leaves out.
 
     Args:
         marks: row -> what is to be found there.
+        usd_per_saved_hour: what an hour less is worth; None = not said.
     """
+    today = of.surrogate.forecast(of.surrogate.candidates.current)
     every = {**of.facts, **of.guesses}
     non_dominated_rows = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of.axes)), strict=True))
     expected = dict(zip(every, non_dominated(coordinates(every.values(), of.axes)), strict=True))
@@ -213,6 +220,7 @@ def on_show(of: Tradeoff, marks: Mapping[int, Sequence[str]]) -> tuple[tuple[Poi
             on_front=bool(non_dominated_rows.get(row, False)),
             on_expected_front=bool(expected.get(row, False)),
             marks=tuple(marks.get(row, ())),
+            trade=saved_hour.trade_off(today, of.surrogate.forecast(row), usd_per_saved_hour),
         )
         for row in rows
     ]

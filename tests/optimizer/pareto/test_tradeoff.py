@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made import a_run
 
-from jpo.cost import Prices
+from jpo.cost import Prices, saved_hour
 from jpo.errors import UsageError
 from jpo.optimizer.pareto.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.optimizer.request import Request
@@ -104,6 +104,22 @@ def test_of_the_predicted_points_only_the_front_and_what_is_marked_is_shown() ->
     marked, _ = on_show(found, {behind: ["prefer cost"]})
     assert found.guesses[behind].parameters["batch_size"] not in shown
     assert [point.on_expected_front for point in marked if "prefer cost" in point.marks] == [False]
+
+
+def test_what_an_hour_is_worth_says_of_each_point_whether_its_trade_is_acceptable() -> None:
+    request = Request(TODAY, ["cpus"], lambda _today, proposed: proposed["cpus"] <= 8, Preference(), PRICED)
+    more = [replace(run(16, 1800, at), parameters={**TODAY, "cpus": 8.0}) for at in (5, 6)]  # half the time, twice the cost
+    surrogate = surrogate_of(request, [*RUNS[:2], *more], seed=0)
+    tradeoff = trade_off(surrogate, TIME_COST, {})
+    for worth, acceptable in ((0.01, False), (1000.0, True)):
+        points, _ = on_show(tradeoff, {}, worth)
+        for point in points:
+            expected = surrogate.forecast(surrogate.row(point.parameters))
+            assert point.trade == saved_hour.trade_off(surrogate.forecast(surrogate.candidates.current), expected, worth)
+        trades = [point.trade for point in points if point.trade and point.trade.saves_time]
+        assert trades
+        assert all(trade.acceptable is acceptable for trade in trades)
+    assert all(point.trade is None for point in on_show(tradeoff, {})[0]), "nobody said what an hour is worth"
 
 
 def test_a_target_that_is_not_kept_is_named() -> None:
