@@ -83,10 +83,8 @@ def _confidence(problem: Problem, choice: int) -> float:
         return float(problem.p_claim[choice])
     return p_nothing_better(
         problem.belief,
-        problem.candidates,
-        problem.preference,
+        problem.against_today,
         problem.open_rows & (np.arange(len(problem.open_rows)) != choice),
-        reference=choice if problem.reference is None else problem.reference,
         interval_factor=problem.interval_factor,
     )
 

@@ -44,6 +44,5 @@ def scalarise(log_time: Floats, log_cost: Floats, log_utilisation: Floats, log_l
     if preference.loss:
         weighed: Floats = objective + preference.loss * log_loss
         return weighed
-    worse = np.nan_to_num(log_loss - LOSS_TOLERANCE, nan=0.0)
-    result: Floats = objective + LOSS_WEIGHT * np.maximum(worse, 0.0)
+    result: Floats = objective + LOSS_WEIGHT * np.fmax(log_loss - LOSS_TOLERANCE, 0.0)  # of a NaN and 0 fmax takes 0
     return result

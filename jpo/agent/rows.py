@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from jpo.records import Candidates, Ints, Run
 
 
+def base_row(candidates: Candidates, reference: int | None) -> int:
+    """Row against whose validation loss a model is worse: the values before the agent's first change, or (None) today's."""
+    return candidates.current if reference is None else reference
+
+
 def rate_between(candidates: Candidates, run: Run, reference: Run) -> float:
     """Natural log of the price per hour of a run's configuration relative to another's."""
     return float(candidates.log_rate[row_of_run(candidates, run)] - candidates.log_rate[row_of_run(candidates, reference)])

@@ -16,7 +16,7 @@ from jpo.agent.acquisition import WORSE
 from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
 from jpo.agent.context import UNKNOWN, Context, watched
 from jpo.agent.problem import Problem
-from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.agent.rows import base_row, row_of_run, rows_of, rows_of_run
 from jpo.agent.safety.claim import p_loss_below
 from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
@@ -106,7 +106,7 @@ def loss_first(
 
     Where none is expected to lower it at that price, what is not expected to raise it.
     """
-    base = candidates.current if reference is None else reference
+    base = base_row(candidates, reference)
     time = belief.weights @ (belief.log_time - belief.log_time[:, [base]])
     lower = (belief.weights @ belief.log_loss < 0) & (time < MOST_TIME) & (belief.p_fail < LIKELY_TO_FAIL)
     rows = candidates.admissible & lower & (candidates.log_rate <= 0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.rows import base_row
 from jpo.agent.safety.claim import p_loss_worse
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
@@ -120,7 +121,7 @@ def of_loss(
     if floor is None or belief.val_loss is None:
         return ()
     now = candidates.current
-    base = now if reference is None else reference
+    base = base_row(candidates, reference)
     below = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
     much_below = p_loss_worse(belief, candidates, base, MUCH * floor, loss_interval_factor)
     rows = np.where(belief.tried, below > LOSS_RISK, (below > LIKELIER) | (much_below > trial_risk))
