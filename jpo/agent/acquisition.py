@@ -69,19 +69,19 @@ class AcquisitionValues:
 
 
 def acquisition_values(
-    belief: Belief, candidates: Candidates, objective: Floats, *, interval_factor: float = 1.0
+    belief: Belief, candidates: Candidates, objective: Floats, today: Floats, *, interval_factor: float = 1.0
 ) -> AcquisitionValues:
     """Acquisition values of every candidate under the belief.
 
     Args:
-        objective: see `log_objective`.
+        objective: shape (J, K), see `log_objective`.
+        today: the same against today's configuration, see `log_ratios`.
         interval_factor: the calibration watch's factor, at least 1, by which risks are judged more carefully.
 
     The score is E[C_k] - H E[max(C_incumbent - C_k, 0)] + WORTH, all but the first term for untried k only: what the next run
     costs, less what the H runs after it would save if it turned out better.
     """
     w = belief.weights
-    today = log_ratios(objective, candidates.current)
     incumbent = _incumbent(today, belief, candidates)
     log_ratio = today if incumbent == candidates.current else log_ratios(objective, incumbent)
     ratio, p_ok = np.exp(log_ratio), 1 - belief.p_fail
@@ -108,7 +108,7 @@ def p_beyond(belief: Belief, candidates: Candidates, today: Floats, allowance: f
     """Probability, under the widened belief, that a run costs more than today's by more than an allowance.
 
     Args:
-        today: shape (J, K), log objective against today's configuration.
+        today: see `acquisition_values`.
         allowance: in multiples of a run of today's configuration, at least 0. One that fails costs FAILURE_CHARGE of them.
         interval_factor: see `acquisition_values`.
 
@@ -145,12 +145,14 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
     by more than the noise. On recorded jobs this cost nothing (cumulative cost equal within 0.5% at 5 to 40 runs).
 
     Args:
-        today: shape (J, K), log objective against the current row.
+        today: see `acquisition_values`.
     """
     ended_well = (belief.runs > 0) & candidates.admissible
     if not ended_well.any():
         return candidates.current
-    charged = (1 - belief.p_fail) * (belief.weights @ np.exp(today)) + belief.p_fail * FAILURE_CHARGE
+    at, w = np.flatnonzero(ended_well), belief.weights
+    charged = np.full(len(belief.p_fail), np.inf)
+    charged[at] = (1 - belief.p_fail[at]) * (w @ np.exp(today[:, at])) + belief.p_fail[at] * FAILURE_CHARGE
 
     def best(rows: Bools) -> int:
         return int(np.argmin(np.where(rows, charged, np.inf)))
@@ -159,7 +161,7 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
     holders = ended_well & (belief.runs > 1)
     if not holders.any():
         holders = ended_well & (np.arange(len(charged)) == candidates.current)
-    if not holders.any() or clearly_better(belief, belief.weights @ today, favourite, best(holders)):
+    if not holders.any() or clearly_better(belief, w @ today, favourite, best(holders)):
         return favourite
     return best(holders)
 
@@ -186,7 +188,7 @@ def _p_harm(
 
 
 def _p_optimum(log_ratio: Floats, weights: Floats, rows: Bools) -> Floats:
-    best = np.where(rows, log_ratio, np.inf).argmin(axis=1)  # (J,)
+    best = (log_ratio + np.where(rows, 0.0, np.inf)).argmin(axis=1)  # (J,)
     share: Floats = np.bincount(best, weights, minlength=len(rows)).astype(np.float64)
     return share
 
@@ -194,7 +196,7 @@ def _p_optimum(log_ratio: Floats, weights: Floats, rows: Bools) -> Floats:
 def _regret(log_ratio: Floats, ratio: Floats, belief: Belief, candidates: Candidates) -> Floats:
     """Expected reward of a run, turned round, shape (K,), at least 0. A particle that fails somewhere has no optimum there."""
     usable = candidates.admissible & ~(belief.fails & (belief.runs == 0))
-    best = np.minimum(np.where(usable, log_ratio, CLIP).min(axis=1), 0.0)  # (J,); the incumbent can always be run
+    best = np.minimum((log_ratio * usable).min(axis=1), 0.0)  # (J,); the incumbent, which has 0, can always be run
     weights = belief.weights * np.exp(-best)
     expected = (1 - belief.p_fail) * (weights @ ratio) + belief.p_fail * FAILURE_CHARGE * weights.sum()
     return np.asarray(np.maximum(expected - 1, 0.0))

@@ -65,7 +65,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice = pick(problem.allowed)
-    favourite = choice if problem.exploring or problem.only_measured else pick(candidates.admissible)
+    anything = problem.exploring or problem.only_measured or (problem.allowed == candidates.admissible).all()
+    favourite = choice if anything else pick(candidates.admissible)
     if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
         favourite = choice
     step = step_to(problem, choice, favourite)

@@ -96,7 +96,9 @@ class Problem:
     @cached_property
     def weighed(self) -> AcquisitionValues:
         """Acquisition values where it is not known how many runs follow."""
-        return acquisition_values(self.belief, self.candidates, self.objective, interval_factor=self.interval_factor)
+        return acquisition_values(
+            self.belief, self.candidates, self.objective, self.against_today, interval_factor=self.interval_factor
+        )
 
     @cached_property
     def acquisition(self) -> AcquisitionValues:

@@ -107,14 +107,15 @@ SCORED = 7.0
 
 SHORTLIST = 48
 """Candidates that the networks compare; the rest is worse by the belief rule. Bounds the replay and the cost of an update."""
+EVERY = slice(None)
 
 
-def features(problem: Problem, allowed: Bools) -> Features:
-    """Features of each candidate: what is believed of it, encoded. Shape (K, WIDTH), finite, within -5..5."""
-    own = _own(problem)
+def features(problem: Problem, allowed: Bools, rows: Ints | slice = EVERY) -> Features:
+    """Features of some candidates: what is believed of them, encoded. Shape (n, WIDTH), finite, within -5..5."""
+    own = _own(problem)[rows]
     shared = (*_of_belief(problem), *_of_context(problem, allowed))
-    rows = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (K, WIDTH)
-    return np.asarray(np.clip(np.nan_to_num(rows), -BOUND, BOUND), dtype=np.float32)
+    both = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (n, WIDTH)
+    return np.asarray(np.clip(np.nan_to_num(both), -BOUND, BOUND), dtype=np.float32)
 
 
 def _own(problem: Problem) -> Floats:
@@ -257,7 +258,8 @@ class Observation:
 def observe(problem: Problem, allowed: Bools, *always: int) -> Observation:
     """Shortlist and encode: today's row, the incumbent and `always`, then the allowed ones that the belief rule likes best."""
     acquisition = problem.acquisition
-    order = [int(row) for row in np.argsort(acquisition.score, kind="stable") if allowed[row]]
-    first = dict.fromkeys((problem.candidates.current, acquisition.incumbent, *always, *order))
+    order = np.argsort(acquisition.score, kind="stable")
+    liked = order[allowed[order]][:SHORTLIST].tolist()
+    first = dict.fromkeys((problem.candidates.current, acquisition.incumbent, *always, *liked))
     rows = np.array(sorted(list(first)[:SHORTLIST]), dtype=np.int64)
-    return Observation(rows, features(problem, allowed)[rows], allowed[rows])
+    return Observation(rows, features(problem, allowed, rows), allowed[rows])

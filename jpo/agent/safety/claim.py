@@ -88,8 +88,8 @@ def p_claim(
         tolerance: of the loss, as a ratio; a trial's is left to the floor (holds.py). None: the loss has no say beyond the
             preference.
     """
-    limit = np.where(belief.tried, 0.0, WORSE)
-    good = widened(claimed, belief.weights, interval_factor) < limit
+    limit, mean = np.where(belief.tried, 0.0, WORSE), belief.weights @ claimed
+    good = claimed < mean + (limit - mean) / (INFLATION * interval_factor)  # widened(claimed) < limit, solved for claimed
     if belief.only_failed[candidates.current]:
         good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:
