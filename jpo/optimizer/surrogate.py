@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.rows import row_of
+from jpo.agent.rows import row_of, rows_of_runs
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
-from jpo.forecast.calibration import interval_factor, one_step_forecasts
+from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.power import power_watts
-from jpo.optimizer.candidates import collect, weighed_runs, with_row
-from jpo.optimizer.prior import Prior, believe, prior_of, thinned, with_siblings
+from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
+from jpo.optimizer.prior import Prior, believe, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus
 from jpo.wording import numbers
@@ -205,6 +205,7 @@ def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> tu
 
     1.0 = not at all.
     """
-    few = thinned(prior, FEW)  # one belief per run that is looked back upon
-    past = one_step_forecasts(lambda earlier: believe(few, candidates, earlier), candidates, runs)
+    rows = rows_pooled_with(candidates, rows_of_runs(candidates, runs[-WATCHED - RUNS_REMEMBERED :]))
+    few, ran = prior_at(thinned(prior, FEW), rows), candidates_at(candidates, rows)  # one belief per run that is looked back upon
+    past = one_step_forecasts(lambda earlier: believe(few, ran, earlier), ran, runs)
     return interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"])
