@@ -144,7 +144,7 @@ def _doubtful(reported: _Reported, name: str) -> dict[int, str]:
 
 def _outliers(logs: Floats, well: Bools, configuration: Ints, *, losses: bool) -> dict[int, tuple[float, str]]:
     """Values that are far from those of the other runs, and that no others confirm: how far, and from which."""
-    usual, far, enough = float(np.median(logs[well])), math.log(CONFIGURATIONS_DIFFER), int(well.sum())
+    usual, far, enough = median(logs[well].tolist()), math.log(CONFIGURATIONS_DIFFER), int(well.sum())
     repeats = np.bincount(configuration[well], minlength=int(configuration.max()) + 1)
     high, low = np.full(len(repeats), -np.inf), np.full(len(repeats), np.inf)
     np.maximum.at(high, configuration[well], logs[well])
