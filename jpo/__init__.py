@@ -30,7 +30,7 @@ record, write it. The map, floor by floor; imports go down only:
 
     wording/         numbers, names and units as people read them; files.py: files that appear whole or not at all
 
-    records.py       the vocabulary: what the parts hand to each other
+    records.py       the vocabulary: what the parts hand to each other; policies.py: the names of those who may decide
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
     version.py  runlog.py (what a training script imports: standard library only)
 

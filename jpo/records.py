@@ -14,7 +14,11 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
+
+from jpo.policies import POLICIES as POLICIES
+from jpo.policies import TRAINED as TRAINED
+from jpo.policies import PolicyName as PolicyName
 
 if TYPE_CHECKING:
     import numpy as np
@@ -378,10 +382,6 @@ class Forecast:
     cpu_utilisation: Interval | None = None
 
 
-PolicyName = Literal["sac", "belief", "steering", "reinforce", "mc-dropout", "per-objective", "by-sla"]
-"""Policies that a user can name; "belief" is the belief rule, which needs no training."""
-POLICIES: tuple[PolicyName, ...] = get_args(PolicyName)
-TRAINED: tuple[PolicyName, ...] = tuple(name for name in POLICIES if name != "belief")
 DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
 
 

@@ -170,8 +170,7 @@ class Advisor:
         elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
         known = Known(self._evidence, followed_up=followed_up, residuals=self._of_earlier_jobs())
-        advice = advise_among(candidates, belief, request, known, self._policy)
-        decision, forecast = advice.decision, advice.next
+        decision, forecast = advise_among(candidates, belief, request, known, self._policy)
         if explore != "off" and (other := self._instead(decision.choice, candidates, belief)) is not None:
             reason = (
                 f"the last two runs with {self._in_words(decision.choice, candidates)} did not end well; this is tried instead"

@@ -22,6 +22,8 @@ LARGEST = 2500
 MOST_OUTSIDE, FASTEST = 200, 50
 """Most configurations outside the space, or anywhere in a large one, whose runs count, since each is one more to weigh: the
 newest, and in a large space also the fastest."""
+FREE = Prices()
+"""No prices: resources have their relative weights."""
 
 
 def candidates_among(
@@ -32,17 +34,17 @@ def candidates_among(
     Args:
         siblings: runs of the same job on other hardware, with a value for every parameter like `runs`.
     """
-    listed = choices.listed if choices.listed is not None else _product(choices)
+    listed = _product(choices) if choices.listed is None else [tuple(row.values()) for row in choices.listed]
     if listed is None:
         return propose_candidates(
             current,
             _newest_and_fastest(runs),
             CandidateRules(choices.names, choices.ladders),
             admissible=lambda values: all(values[name] in choices.ladders[name] for name in choices.names),
-            log_rate=lambda values: log_rate(values, Prices()),
+            log_rate=lambda values: log_rate(values, FREE),
             siblings=siblings,
         )
-    rows = {tuple(configuration.values()): True for configuration in listed}
+    rows = dict.fromkeys(listed, True)
     now = tuple(current.values())
     rows.setdefault(now, False)
     outside = dict.fromkeys(
@@ -60,9 +62,9 @@ def _log_rates(names: Sequence[str], rows: Floats) -> Floats:
     resources = [name for name in names if name in RESOURCES]
     if not resources:
         return np.zeros(len(rows))
-    allotted, at = np.unique(rows[:, [names.index(name) for name in resources]], axis=0, return_inverse=True)
-    rates = np.array([log_rate(dict(zip(resources, map(float, row), strict=True)), Prices()) for row in allotted])
-    return np.asarray(rates[at.reshape(-1)])
+    allotted = [tuple(row) for row in rows[:, [names.index(name) for name in resources]].tolist()]
+    rates = {row: log_rate(dict(zip(resources, row, strict=True)), FREE) for row in set(allotted)}
+    return np.array([rates[row] for row in allotted])
 
 
 def _newest_and_fastest(runs: Sequence[Run]) -> Sequence[Run]:
@@ -76,8 +78,8 @@ def _newest_and_fastest(runs: Sequence[Run]) -> Sequence[Run]:
     return [run for run in runs if run.run_id in kept]
 
 
-def _product(choices: NumberedSpace) -> list[dict[str, float]] | None:
+def _product(choices: NumberedSpace) -> list[tuple[float, ...]] | None:
     """Every combination of the ladders; None if they are more than LARGEST."""
     if math.prod(len(ladder) for ladder in choices.ladders.values()) > LARGEST:
         return None
-    return [dict(zip(choices.names, row, strict=True)) for row in itertools.product(*(choices.ladders[n] for n in choices.names))]
+    return list(itertools.product(*(choices.ladders[name] for name in choices.names)))

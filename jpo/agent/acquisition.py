@@ -45,6 +45,7 @@ class AcquisitionValues:
         p_worse, p_worse_today: probability that it fails or is more than a tenth worse than the incumbent, than today.
         improvement: expected gain over the incumbent, in multiples of its cost, losses counted as none.
         p_optimum: probability that it is the best of all that may be used.
+        regret: expected cost in multiples of the optimum's, less one; each particle has an optimum of its own.
         horizon: further runs which a better configuration is taken to serve.
         score: the belief rule's number; the smallest is its choice.
     """
@@ -58,6 +59,7 @@ class AcquisitionValues:
     p_worse_today: Floats
     improvement: Floats
     p_optimum: Floats
+    regret: Floats
     horizon: float
     score: Floats
 
@@ -67,24 +69,21 @@ class AcquisitionValues:
 
 
 def acquisition_values(
-    belief: Belief, candidates: Candidates, preference: Preference, *, interval_factor: float = 1.0, reference: int | None = None
+    belief: Belief, candidates: Candidates, objective: Floats, today: Floats, *, interval_factor: float = 1.0
 ) -> AcquisitionValues:
     """Acquisition values of every candidate under the belief.
 
     Args:
+        objective: shape (J, K), see `log_objective`.
+        today: the same against today's configuration, see `log_ratios`.
         interval_factor: the calibration watch's factor, at least 1, by which risks are judged more carefully.
-        reference: row of the values before the agent's first change, None = today's: against its validation loss a model is
-            worse. Against today's, each change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm
-            half as frequent again.
 
     The score is E[C_k] - H E[max(C_incumbent - C_k, 0)] + WORTH, all but the first term for untried k only: what the next run
     costs, less what the H runs after it would save if it turned out better.
     """
     w = belief.weights
-    objective = log_objective(belief, preference, reference)  # (J, K)
-    today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     incumbent = _incumbent(today, belief, candidates)
-    log_ratio = np.clip(objective - objective[:, [incumbent]], -CLIP, CLIP)
+    log_ratio = today if incumbent == candidates.current else log_ratios(objective, incumbent)
     ratio, p_ok = np.exp(log_ratio), 1 - belief.p_fail
     mean = w @ log_ratio
     expected = p_ok * (w @ ratio) + belief.p_fail * FAILURE_CHARGE
@@ -99,47 +98,44 @@ def acquisition_values(
         p_worse_today=_p_harm(today, w, belief.p_fail, candidates.current, interval_factor=interval_factor),
         improvement=improvement,
         p_optimum=_p_optimum(log_ratio, w, candidates.admissible),
+        regret=_regret(log_ratio, ratio, belief, candidates),
         horizon=UNTOLD,
         score=expected - UNTOLD * improvement + WORTH * ~belief.tried,
     )
 
 
-def p_beyond(
-    belief: Belief,
-    candidates: Candidates,
-    preference: Preference,
-    allowance: float,
-    *,
-    interval_factor: float = 1.0,
-    reference: int | None = None,
-) -> Floats:
+def p_beyond(belief: Belief, candidates: Candidates, today: Floats, allowance: float, *, interval_factor: float = 1.0) -> Floats:
     """Probability, under the widened belief, that a run costs more than today's by more than an allowance.
 
     Args:
+        today: see `acquisition_values`.
         allowance: in multiples of a run of today's configuration, at least 0. One that fails costs FAILURE_CHARGE of them.
-        interval_factor, reference: see `acquisition_values`.
+        interval_factor: see `acquisition_values`.
 
     Returns:
         Shape (K,), 0 for today's configuration.
     """
-    objective = log_objective(belief, preference, reference)
-    today = np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)
     fails = belief.p_fail if allowance < FAILURE_CHARGE - 1 else np.zeros_like(belief.p_fail)
     return _p_harm(today, belief.weights, fails, candidates.current, math.log1p(allowance), interval_factor)
 
 
-def log_objective(belief: Belief, preference: Preference, reference: int | None = None) -> Floats:
+def log_objective(belief: Belief, preference: Preference, reference: int) -> Floats:
     """Log objective of every particle, shape (J, K); what no run has measured has no say, whatever the simulator thinks.
 
     Args:
-        reference: row against which the validation loss is measured, see `acquisition_values`; None = today's.
+        reference: row of the values before the agent's first change: against its validation loss a model is worse. Against
+            today's, each change might add what is tolerated; in simulated jobs cost was 4% higher then, and harm half as frequent
+            again.
     """
     nothing = np.zeros((1, 1))  # broadcast: half of the time of an answer would go into zeros
-    loss = belief.log_loss if belief.val_loss is not None else nothing
-    if reference is not None and belief.val_loss is not None:
-        loss = loss - loss[:, [reference]]
+    loss = nothing if belief.val_loss is None else belief.log_loss - belief.log_loss[:, [reference]]
     utilisation = belief.log_utilisation if belief.knows_utilisation else nothing
     return scalarise(belief.log_time, belief.log_cost, utilisation, loss, preference)
+
+
+def log_ratios(objective: Floats, row: int) -> Floats:
+    """Log objective of every particle against that of a row, (J, K)."""
+    return np.asarray(np.clip(objective - objective[:, [row]], -CLIP, CLIP))
 
 
 def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
@@ -149,12 +145,14 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
     by more than the noise. On recorded jobs this cost nothing (cumulative cost equal within 0.5% at 5 to 40 runs).
 
     Args:
-        today: shape (J, K), log objective against the current row.
+        today: see `acquisition_values`.
     """
     ended_well = (belief.runs > 0) & candidates.admissible
     if not ended_well.any():
         return candidates.current
-    charged = (1 - belief.p_fail) * (belief.weights @ np.exp(today)) + belief.p_fail * FAILURE_CHARGE
+    at, w = np.flatnonzero(ended_well), belief.weights
+    charged = np.full(len(belief.p_fail), np.inf)
+    charged[at] = (1 - belief.p_fail[at]) * (w @ np.exp(today[:, at])) + belief.p_fail[at] * FAILURE_CHARGE
 
     def best(rows: Bools) -> int:
         return int(np.argmin(np.where(rows, charged, np.inf)))
@@ -163,7 +161,7 @@ def _incumbent(today: Floats, belief: Belief, candidates: Candidates) -> int:
     holders = ended_well & (belief.runs > 1)
     if not holders.any():
         holders = ended_well & (np.arange(len(charged)) == candidates.current)
-    if not holders.any() or clearly_better(belief, belief.weights @ today, favourite, best(holders)):
+    if not holders.any() or clearly_better(belief, w @ today, favourite, best(holders)):
         return favourite
     return best(holders)
 
@@ -190,6 +188,15 @@ def _p_harm(
 
 
 def _p_optimum(log_ratio: Floats, weights: Floats, rows: Bools) -> Floats:
-    best = np.where(rows, log_ratio, np.inf).argmin(axis=1)  # (J,)
+    best = (log_ratio + np.where(rows, 0.0, np.inf)).argmin(axis=1)  # (J,)
     share: Floats = np.bincount(best, weights, minlength=len(rows)).astype(np.float64)
     return share
+
+
+def _regret(log_ratio: Floats, ratio: Floats, belief: Belief, candidates: Candidates) -> Floats:
+    """Expected reward of a run, turned round, shape (K,), at least 0. A particle that fails somewhere has no optimum there."""
+    usable = candidates.admissible & ~(belief.fails & (belief.runs == 0))
+    best = np.minimum((log_ratio * usable).min(axis=1), 0.0)  # (J,); the incumbent, which has 0, can always be run
+    weights = belief.weights * np.exp(-best)
+    expected = (1 - belief.p_fail) * (weights @ ratio) + belief.p_fail * FAILURE_CHARGE * weights.sum()
+    return np.asarray(np.maximum(expected - 1, 0.0))

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from jpo.agent.preference import FAILURE_CHARGE
 from jpo.agent.reward import objective, reward_vector
 from jpo.records import Parameters, Preference, Run, same
+
+if TYPE_CHECKING:
+    from jpo.records import Floats
 
 REFERENCES = 3
 """Newest runs of the reference values that say what keeping them costs: few, since jobs drift."""
@@ -51,7 +58,7 @@ def compared_costs(
     Returns:
         The cost, and how many runs of this workload have ended since.
     """
-    costs: list[tuple[float, int]] = []
+    compared: list[tuple[Run, list[Floats]]] = []
     ends = [run.ended_at for run in runs]
     alike: dict[tuple[tuple[str, float], ...], list[Run]] = {}
     for at, (run, replaced) in enumerate(followed_up):
@@ -62,9 +69,14 @@ def compared_costs(
         before = [other for other in alike[key] if other.ended_at < run.ended_at][-REFERENCES:]
         if before:
             rate = log_rate(run) - log_rate(before[-1])  # they all ran the same values
-            cost = _geometric_mean([float(objective(reward_vector(run, other, rate), preference)) for other in before])
-            charged = cost if run.ended_well else max(FAILURE_CHARGE, 0.0 if math.isnan(cost) else cost)
-            costs.append((charged, sum(end > run.ended_at for end in ends)))
+            compared.append((run, [reward_vector(run, other, rate) for other in before]))
+    vectors = [vector for _, some in compared for vector in some]
+    logs = iter(objective(np.stack(vectors), preference).tolist() if vectors else ())
+    costs: list[tuple[float, int]] = []
+    for run, some in compared:
+        cost = _geometric_mean(list(islice(logs, len(some))))
+        charged = cost if run.ended_well else max(FAILURE_CHARGE, 0.0 if math.isnan(cost) else cost)
+        costs.append((charged, sum(end > run.ended_at for end in ends)))
     return tuple((cost, age) for cost, age in costs if not math.isnan(cost))
 
 

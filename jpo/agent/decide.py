@@ -65,7 +65,8 @@ def decide(problem: Problem, policy: Policy | None, runs_finished: int) -> Decis
     if policy is not None and policy.decides(explore, *problem.context.scenarios):
         decided_by, pick = policy.name, partial(by_policy, problem, policy)
     choice = pick(problem.allowed)
-    favourite = choice if problem.exploring or problem.only_measured else pick(candidates.admissible)
+    anything = problem.exploring or problem.only_measured or (problem.allowed == candidates.admissible).all()
+    favourite = choice if anything else pick(candidates.admissible)
     if problem.allowed[favourite]:  # SAC weighs against the rule's choice, which may differ between the two sets
         favourite = choice
     step = step_to(problem, choice, favourite)
@@ -84,10 +85,8 @@ def _confidence(problem: Problem, choice: int) -> float:
     may_run = problem.open_rows & problem.belief.tried if problem.only_measured else problem.open_rows
     return p_nothing_better(
         problem.belief,
-        problem.candidates,
-        problem.preference,
+        problem.against_today,
         may_run & (np.arange(len(may_run)) != choice),
-        reference=choice if problem.reference is None else problem.reference,
         interval_factor=problem.interval_factor,
     )
 

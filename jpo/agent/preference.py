@@ -40,10 +40,9 @@ def scalarise(log_time: Floats, log_cost: Floats, log_utilisation: Floats, log_l
     objective = np.zeros_like(log_time)
     for weight, part in parts:
         if weight:  # NaN x 0 would be NaN
-            objective = objective + weight * part
+            objective += weight * part
     if preference.loss:
-        weighed: Floats = objective + preference.loss * log_loss
-        return weighed
-    worse = np.nan_to_num(log_loss - LOSS_TOLERANCE, nan=0.0)
-    result: Floats = objective + LOSS_WEIGHT * np.maximum(worse, 0.0)
-    return result
+        objective += preference.loss * log_loss
+    else:
+        objective += LOSS_WEIGHT * np.fmax(log_loss - LOSS_TOLERANCE, 0.0)  # of a NaN and 0 fmax takes 0
+    return objective

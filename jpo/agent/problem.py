@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, p_beyond
+from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly_better, log_objective, log_ratios, p_beyond
 from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context
+from jpo.agent.rows import base_row
 from jpo.agent.safety.claim import p_claim
 from jpo.agent.safety.holds import Hold, held
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
@@ -79,16 +80,26 @@ class Problem:
         """The same problem with another boldness or in another context; the candidates are not weighed again."""
         left = self.exploration_runs_left if exploration_runs_left is None else exploration_runs_left
         other = replace(self, explore=explore or self.explore, context=context or self.context, exploration_runs_left=left)
-        vars(other)["weighed"] = self.weighed
-        if "p_claim" in vars(self):  # where it was asked for; practice often does without
-            vars(other)["p_claim"] = self.p_claim
+        self.weighed  # noqa: B018 - computed here, if it was not before
+        kept = ("objective", "against_today", "weighed", "p_claim")  # which no boldness and no context changes
+        vars(other).update({name: value for name, value in vars(self).items() if name in kept})
         return other
+
+    @cached_property
+    def objective(self) -> Floats:
+        """Log objective of every particle of the belief, (J, K); it is most of the work, and said once."""
+        return log_objective(self.belief, self.preference, base_row(self.candidates, self.reference))
+
+    @cached_property
+    def against_today(self) -> Floats:
+        """The same against today's configuration, (J, K)."""
+        return log_ratios(self.objective, self.candidates.current)
 
     @cached_property
     def weighed(self) -> AcquisitionValues:
         """Acquisition values where it is not known how many runs follow."""
         return acquisition_values(
-            self.belief, self.candidates, self.preference, interval_factor=self.interval_factor, reference=self.reference
+            self.belief, self.candidates, self.objective, self.against_today, interval_factor=self.interval_factor
         )
 
     @cached_property
@@ -104,11 +115,15 @@ class Problem:
     @cached_property
     def p_claim(self) -> Floats:
         """Chance of the claim of each candidate, shape (K,): it ends well, better than today, with the validation loss kept."""
+        claimed, base = self.against_today, base_row(self.candidates, self.reference)
+        if self.quality_floor is not None:  # it judges the loss of a trial, whose claim is of time and cost
+            without_loss = log_objective(replace(self.belief, val_loss=None), self.preference, base)
+            claimed = np.where(self.belief.tried, claimed, log_ratios(without_loss, self.candidates.current))
         return p_claim(
             self.belief,
             self.candidates,
-            self.preference,
-            reference=self.candidates.current if self.reference is None else self.reference,
+            claimed,
+            reference=base,
             interval_factor=self.interval_factor,
             loss_interval_factor=self.loss_interval_factor,
             tolerance=self.quality_floor,
@@ -199,10 +214,9 @@ def may_try(problem: Problem) -> Bools:
     risk = p_beyond(
         problem.belief,
         problem.candidates,
-        problem.preference,
+        problem.against_today,
         max(problem.budget_left, 0.0),
         interval_factor=problem.interval_factor,
-        reference=problem.reference,
     )
     safe = risk <= 1 - problem.confidence
     safe[[problem.candidates.current, problem.acquisition.incumbent]] = True

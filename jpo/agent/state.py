@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import CLIP, log_objective
 from jpo.agent.context import Usage
-from jpo.agent.preference import FAILURE_CHARGE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,18 +107,18 @@ SCORED = 7.0
 
 SHORTLIST = 48
 """Candidates that the networks compare; the rest is worse by the belief rule. Bounds the replay and the cost of an update."""
+EVERY = slice(None)
 
 
-def features(problem: Problem, allowed: Bools) -> Features:
-    """Features of each candidate: what is believed of it, encoded. Shape (K, WIDTH), finite, within -5..5."""
-    regret = _regret(problem)
-    own = _own(problem, regret)
-    shared = (*_of_belief(problem), *_of_context(problem, regret, allowed))
-    rows = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (K, WIDTH)
-    return np.asarray(np.clip(np.nan_to_num(rows), -BOUND, BOUND), dtype=np.float32)
+def features(problem: Problem, allowed: Bools, rows: Ints | slice = EVERY) -> Features:
+    """Features of some candidates: what is believed of them, encoded. Shape (n, WIDTH), finite, within -5..5."""
+    own = _own(problem)[rows]
+    shared = (*_of_belief(problem), *_of_context(problem, allowed))
+    both = np.concatenate((own, np.broadcast_to(shared, (len(own), len(shared)))), axis=1)  # (n, WIDTH)
+    return np.asarray(np.clip(np.nan_to_num(both), -BOUND, BOUND), dtype=np.float32)
 
 
-def _own(problem: Problem, regret: Floats) -> Floats:
+def _own(problem: Problem) -> Floats:
     """Shape (K, len(OWN)), in the order of OWN."""
     belief, candidates, acquisition, context = problem.belief, problem.candidates, problem.acquisition, problem.context
     row = np.arange(len(candidates.values))
@@ -146,7 +144,7 @@ def _own(problem: Problem, regret: Floats) -> Floats:
             _log2_batch(candidates, acquisition.incumbent) / 2,
             candidates.log_rate - candidates.log_rate[acquisition.incumbent],
             _scaled_score(acquisition),
-            np.log1p(regret),
+            np.log1p(acquisition.regret),
             nothing if context.age is None else np.log1p(np.nan_to_num(context.age)) / 2,
             nothing if context.moved is None else np.nan_to_num(context.moved) * 4,
             nothing if later is None else np.log(later.expected),
@@ -196,12 +194,12 @@ def _of_belief(problem: Problem) -> tuple[float, ...]:
     )
 
 
-def _of_context(problem: Problem, regret: Floats, allowed: Bools) -> tuple[float, ...]:
+def _of_context(problem: Problem, allowed: Bools) -> tuple[float, ...]:
     """The second half of SHARED: what is left, what changes, and how well the last forecasts were met."""
     context = problem.context
     left, slack, miss = context.runs_left, context.budget_slack, context.last_miss
     return (
-        float(np.log1p(regret[problem.acquisition.incumbent])),
+        float(np.log1p(problem.acquisition.regret[problem.acquisition.incumbent])),
         float(allowed.sum() / problem.candidates.admissible.sum()),
         left is not None,
         0.0 if left is None else float(np.log1p(left) / 2),
@@ -228,21 +226,6 @@ def _of_context(problem: Problem, regret: Floats, allowed: Bools) -> tuple[float
 def _masked(value: float | None) -> tuple[float, bool]:
     """A number that may be absent, and whether it is there."""
     return (0.0, False) if value is None else (value, True)
-
-
-def _regret(problem: Problem) -> Floats:
-    """Expected reward of a run, turned round: expected cost in multiples of the optimum's, less one. Shape (K,), at least 0.
-
-    Each particle has an optimum of its own; one that fails there is none.
-    """
-    belief, candidates = problem.belief, problem.candidates
-    objective = log_objective(belief, problem.preference, problem.reference)
-    log_ratio = np.clip(objective - objective[:, [problem.acquisition.incumbent]], -CLIP, CLIP)  # (J, K)
-    usable = candidates.admissible & ~(belief.fails & (belief.runs == 0))
-    best = np.minimum(np.where(usable, log_ratio, CLIP).min(axis=1), 0.0)  # (J,); the incumbent can always be run
-    weights = belief.weights * np.exp(-best)
-    expected = (1 - belief.p_fail) * (weights @ np.exp(log_ratio)) + belief.p_fail * FAILURE_CHARGE * weights.sum()
-    return np.asarray(np.maximum(expected - 1, 0.0))
 
 
 def _log2_batch(candidates: Candidates, incumbent: int) -> Floats:
@@ -275,7 +258,8 @@ class Observation:
 def observe(problem: Problem, allowed: Bools, *always: int) -> Observation:
     """Shortlist and encode: today's row, the incumbent and `always`, then the allowed ones that the belief rule likes best."""
     acquisition = problem.acquisition
-    order = [int(row) for row in np.argsort(acquisition.score, kind="stable") if allowed[row]]
-    first = dict.fromkeys((problem.candidates.current, acquisition.incumbent, *always, *order))
+    order = np.argsort(acquisition.score, kind="stable")
+    liked = order[allowed[order]][:SHORTLIST].tolist()
+    first = dict.fromkeys((problem.candidates.current, acquisition.incumbent, *always, *liked))
     rows = np.array(sorted(list(first)[:SHORTLIST]), dtype=np.int64)
-    return Observation(rows, features(problem, allowed)[rows], allowed[rows])
+    return Observation(rows, features(problem, allowed, rows), allowed[rows])

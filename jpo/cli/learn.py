@@ -11,7 +11,7 @@ from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, config_ini, options, seed_option, toml_option, verbose_option
 from jpo.cli.output import put, track
 from jpo.errors import UsageError
-from jpo.records import TRAINED, PolicyName
+from jpo.policies import TRAINED, PolicyName
 
 
 @click.command()

@@ -12,7 +12,7 @@ import click
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.options import FILE, output_options, seed_option, toml_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track, writable
-from jpo.records import POLICIES
+from jpo.policies import POLICIES
 
 POLICIES_HELP = (
     "Policies to replay: jpo, default, random, hillclimb, zeus (used unless given); jpo-bold, optuna-tpe, optuna-gp, gp-ei; "

@@ -11,7 +11,7 @@ import click
 from jpo.cli.options import FILE, output_options, seed_option, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, track
 from jpo.errors import UsageError
-from jpo.records import POLICIES, PolicyName
+from jpo.policies import POLICIES, PolicyName
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings

@@ -142,6 +142,12 @@ def of_jobs(draws: Draws, jobs: Ints) -> Draws:
     return replace(draws, **{name: array[jobs] for name, array in arrays.items() if array is not None})
 
 
+def at_rows(draws: Draws, rows: Ints) -> Draws:
+    """The simulated jobs at some of the candidates."""
+    arrays = {f.name: getattr(draws, f.name) for f in fields(Draws)}
+    return replace(draws, **{name: array[:, rows] for name, array in arrays.items() if array is not None and array.ndim > 1})
+
+
 def _conditioned_surfaces(
     transferred: TransferredSurfaces,
     time: MeasuredDurations,

@@ -72,9 +72,11 @@ def adjusted(
     rows, count = np.concatenate((measurements.rows, lower_bounds.rows)), np.concatenate((measurements.count, lower_bounds.count))
     together = _covariance(simulated, level, rows, log_likelihood) + discrepancy.tau**2 * correlation(candidates, rows)
     among_seen = together[:, rows] + np.diag(discrepancy.noise**2 / count)
-    adjusted = simulated + residual @ np.linalg.solve(among_seen, together)  # (J, M) @ (M, K)
+    adjusted = residual @ np.linalg.solve(among_seen, together)  # (J, M) @ (M, K)
+    adjusted += simulated
     shift = adjusted[:, candidates.current].copy()
-    return AdjustedParticles(adjusted - shift[:, None], level + shift, log_likelihood)
+    adjusted -= shift[:, None]
+    return AdjustedParticles(adjusted, level + shift, log_likelihood)
 
 
 def _covariance(simulated: Floats, level: Floats, rows: Ints, log_likelihood: Floats) -> Floats:
@@ -82,7 +84,7 @@ def _covariance(simulated: Floats, level: Floats, rows: Ints, log_likelihood: Fl
     weights = flattened(log_likelihood, _ADJUSTING_SHARE)
     at_rows = simulated[:, rows] + level[:, None]
     weighted = weights[:, None] * (at_rows - weights @ at_rows)  # (J, M), sums to 0
-    return np.asarray(weighted.T @ simulated + (weighted.T @ level)[:, None])
+    return np.asarray((simulated.T @ weighted).T + (weighted.T @ level)[:, None])
 
 
 def explained(

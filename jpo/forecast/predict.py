@@ -80,7 +80,8 @@ def _interval(belief: Belief, quantity: _ForecastQuantity, row: int, interval_fa
     """
     logs, measured, discrepancy = quantity.logs, quantity.runs, quantity.discrepancy
     counts = measured if measured.any() else np.ones_like(measured)
-    level = logs @ (counts / counts.sum())  # (J,)
+    ran = np.flatnonzero(counts)
+    level = logs[:, ran] @ (counts[ran] / counts.sum())  # (J,)
     centred = logs[:, row] - level + belief.weights @ level
     runs = measured[row] if measured[row] else counts.sum()
     sigma = math.hypot(discrepancy.noise * math.sqrt(1 + 1 / runs), 0.0 if measured[row] else _UNSEEN * discrepancy.tau)

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from jpo.history.failures import reachable, reported
@@ -26,9 +27,11 @@ class SqliteDatabase:
     def __init__(self, connection: sqlite3.Connection, place: str) -> None:
         self._connection, self.place = connection, place
 
-    def rows(self, statement: str, values: Mapping[str, object] | None = None) -> list[sqlite3.Row]:
+    def rows(self, statement: str, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
         with reported(self.place):
-            return self._connection.execute(statement, values or {}).fetchall()
+            cursor = self._connection.execute(statement, values or {})
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor]  # sqlite3.Row looks through its names for each value
 
     def each(self, statement: str) -> Iterator[sqlite3.Row]:
         with reported(self.place):
@@ -48,7 +51,7 @@ class SqliteDatabase:
 
     def shrink(self) -> None:
         """Rewrite the file if a quarter of it is free; left as it is when another process uses it or the disk is full."""
-        free, pages, size = (int(self.rows(f"PRAGMA {name}")[0][0]) for name in ("freelist_count", "page_count", "page_size"))
+        free, pages, size = (int(self.rows(f"PRAGMA {name}")[0][name]) for name in ("freelist_count", "page_count", "page_size"))
         if 4 * free < pages or pages * size > MAX_REWRITTEN_BYTES:
             return
         with reported(self.place), suppress(sqlite3.OperationalError):

@@ -42,7 +42,7 @@ class Advice:
     by_hand: Collection[str] = ()
     """Parameters whose value the user set."""
     surrogate: Surrogate | None = field(default=None, compare=False)
-    """What is believed of all candidates; None where the caller of `advise_among` has it."""
+    """What is believed of all candidates; None where nothing was weighed."""
     undo: Undo | None = None
     """What is undone, if that is the advice."""
     problem: Problem | None = field(default=None, compare=False)
@@ -92,14 +92,12 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
 
 
 def advise_among(
-    candidates: Candidates, belief: Belief, request: Request, known: Known, policy: Policy | None, *, interval_factor: float = 1.0
-) -> Advice:
-    """Advice where candidates, belief and the calibration watch's factor are given."""
-    problem = problem_of(candidates, belief, request, known, interval_factor=interval_factor)
-    decision = choose(problem, request, policy, len(known.runs))
-    now, then = (_forecast(problem, row, request) for row in (candidates.current, decision.choice))
-    today, suggested = candidates.parameters(candidates.current), candidates.parameters(decision.choice)
-    return Advice(decision, today, suggested, now, then, problem=problem)
+    candidates: Candidates, belief: Belief, request: Request, known: Known, policy: Policy | None
+) -> tuple[Decision, Forecast]:
+    """The decision among given candidates under a given belief, and the forecast of the choice."""
+    decision = choose(problem_of(candidates, belief, request, known), request, policy, len(known.runs))
+    rate = usd_per_hour(candidates.parameters(decision.choice), request.prices)
+    return decision, predict(belief, decision.choice, usd_per_hour=rate)
 
 
 def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
@@ -170,8 +168,3 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     warned, warnings = of_watch(surrogate.interval_factor)
     reasons = (f"suggestion {last.suggestion_id} is undone: {why}", *warned)
     return Decision(row, float(problem.p_claim[row]), "rollback", reasons, (code, *warnings), "known")
-
-
-def _forecast(problem: Problem, row: int, request: Request) -> Forecast:
-    rate = usd_per_hour(problem.candidates.parameters(row), request.prices)
-    return predict(problem.belief, row, usd_per_hour=rate, interval_factor=problem.interval_factor)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +16,13 @@ from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
 from jpo.records import Candidates, Parameters, Run, same
 
+if TYPE_CHECKING:
+    from jpo.records import Ints
+
 MOST_RUNS = 300
 """Newest runs that are weighed: what was measured before them counts less than a thousandth (forecast/measurements.py)."""
+POOLED = frozenset({"learning_rate", "memory_gib"})
+"""Parameters that may not matter to how long a run takes."""
 BEST_BEFORE, BEFORE = 20, 2000
 """Runs of the last ones before them that stay known as tried, of least duration, cost and loss each."""
 
@@ -45,6 +51,29 @@ def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ())
         siblings=siblings,
     )
     return replace(candidates, priced=usd_per_hour(request.current, request.prices) is not None)
+
+
+def rows_pooled_with(candidates: Candidates, rows: Ints) -> Ints:
+    """These rows (below 0: none), today's, and those with which the belief takes them together, ascending.
+
+    They differ in learning rate or host memory alone (forecast/evidence/duration.py, agent/safety/memory.py).
+    """
+    at = [i for i, name in enumerate(candidates.names) if name not in POOLED]
+    _, alike = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
+    alike = alike.reshape(-1)
+    return np.flatnonzero(np.isin(alike, alike[np.append(rows[rows >= 0], candidates.current)]))
+
+
+def candidates_at(candidates: Candidates, rows: Ints) -> Candidates:
+    """Some of the candidates, today's among them; whether money says what differs is asked of all of them."""
+    return Candidates(
+        candidates.names,
+        candidates.values[rows],
+        int(np.searchsorted(rows, candidates.current)),
+        candidates.admissible[rows],
+        candidates.log_rate[rows],
+        priced=candidates.priced or bool(np.ptp(candidates.log_rate) > 0),
+    )
 
 
 def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Candidates:

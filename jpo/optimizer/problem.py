@@ -16,7 +16,7 @@ from jpo.agent.acquisition import WORSE
 from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
-from jpo.agent.rows import row_of_run, rows_of, rows_of_run
+from jpo.agent.rows import base_row, rows_of, rows_of_runs
 from jpo.agent.safety.claim import p_loss_below
 from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
@@ -57,10 +57,11 @@ def problem_of(
     Args:
         misses: standardised errors of the forecasts of the last runs, oldest first; none: not known.
     """
-    rates = candidates.log_rate
     runs = weighed_runs(known.runs, request.current)
-    followed_up = [pair for pair in known.followed_up if pair[0] in runs]
-    costs = compared_costs(followed_up, runs, request.preference, lambda run: float(rates[row_of_run(candidates, run)]))
+    rows = zip(runs, rows_of_runs(candidates, runs), strict=True)
+    rates = {run.run_id: float(candidates.log_rate[row]) for run, row in rows if row >= 0}
+    followed_up = [pair for pair in known.followed_up if pair[0].run_id in rates]
+    costs = compared_costs(followed_up, runs, request.preference, lambda run: rates[run.run_id])
     reference = reference_row(candidates, known.followed_up)
     limit = request.targets.get(LOSS_TARGET)
     broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
@@ -113,7 +114,7 @@ def loss_first(
 
     Where none is expected to lower it at that price, what is not expected to raise it.
     """
-    base = candidates.current if reference is None else reference
+    base = base_row(candidates, reference)
     time = belief.weights @ (belief.log_time - belief.log_time[:, [base]])
     lower = (belief.weights @ belief.log_loss < 0) & (time < MOST_TIME) & (belief.p_fail < LIKELY_TO_FAIL)
     rows = candidates.admissible & lower & (candidates.log_rate <= 0)
@@ -166,5 +167,6 @@ def context_of(candidates: Candidates, belief: Belief, runs: Sequence[Run], hori
     done = len(runs) - max(0, sum(1 for _ in first) - 1)  # all that is known of the reference counts as one run
     left = horizon_runs - len(runs) - 1 if horizon_runs and horizon_runs > len(runs) else None
     told = replace(UNKNOWN, runs_done=done, runs_left=left, scenarios=() if left is None else ("horizon",))
-    placed = [(int(rows[0]), run) for run in runs[-WATCHED:] if (rows := rows_of_run(candidates, run)).size]
+    watch = runs[-WATCHED:]
+    placed = [(row, run) for row, run in zip(rows_of_runs(candidates, watch).tolist(), watch, strict=True) if row >= 0]
     return watched(told, belief, [row for row, _ in placed], [run for _, run in placed])

@@ -5,9 +5,11 @@ No store, no file, no clock: the proposal has been formatted and checked already
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import median
 
 from constraints import Facts, Limits, names
@@ -18,7 +20,7 @@ from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
 from jpo.optimizer.request import Request
-from jpo.records import Change, Edit, Guarded, Known, Parameter, Parameters, Run, Suggestion, Workload, same
+from jpo.records import SAME, Change, Edit, Guarded, Known, Parameter, Parameters, Run, Suggestion, Workload, same
 
 TELLING = 3
 """Runs of each configuration that a suggestion names as its evidence."""
@@ -112,8 +114,8 @@ def decider(policy: Policy | None, decided_by: str) -> str | None:
 def gpu_memory_gib_now(current: Parameters, runs: Sequence[Run]) -> float | None:
     """Highest GPU memory that a run with today's batch size, GPUs and layers was seen to need; what else differs costs none."""
     today = {name: value for name, value in current.items() if name in ("batch_size", "gpus", "num_layers")}
-    like_today = [run for run in runs if run.parameters and same(run.parameters, today)]
-    return max((run.outcome.gpu_memory_gib for run in like_today if run.outcome.gpu_memory_gib is not None), default=None)
+    measured = ((run.outcome.gpu_memory_gib, run.parameters) for run in runs if run.parameters)
+    return max((peak for peak, ran in measured if peak is not None and same(ran, today)), default=None)
 
 
 def number_in(parameter: Parameter, text: str) -> float:
@@ -125,7 +127,8 @@ def number_in(parameter: Parameter, text: str) -> float:
 
 def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str, ...]:
     """Ids of the newest TELLING runs with each of these configurations, oldest first."""
-    alike = [[run for run in runs if run.parameters and same(run.parameters, values)][-TELLING:] for values in configurations]
+    newest = [run for run in reversed(runs) if run.parameters]
+    alike = (islice((run for run in newest if same(run.parameters, values)), TELLING) for values in configurations)
     ids = {run.run_id for some in alike for run in some}
     return tuple(dict.fromkeys(run.run_id for run in runs if run.run_id in ids))
 
@@ -148,7 +151,8 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
         return f"not run yet at {value:g}"
     failed = sum(not run.ended_well for run in there)
     reason = f"{len(there)} run{'' if len(there) == 1 else 's'} at {value:g}" + (f", {failed} of them not well" if failed else "")
-    alone, today = (median_seconds(runs, {**current, name: v}) for v in (value, current[name]))
+    alone = median_seconds(runs, {**current, name: value})
+    today = None if alone is None else median_seconds(runs, current)
     if alone is None or today is None:
         return reason
     return f"{reason}; alone it takes {round(100 * abs(alone / today - 1))}% {'less' if alone < today else 'more'} time (median)"
@@ -156,13 +160,13 @@ def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> st
 
 def runs_at(name: str, value: float, runs: Sequence[Run]) -> list[Run]:
     """The runs that had a value."""
-    return [run for run in runs if name in run.parameters and same({name: run.parameters[name]}, {name: value})]
+    return [run for run in runs if name in run.parameters and math.isclose(run.parameters[name], value, rel_tol=SAME)]
 
 
 def elsewhere(name: str, value: float, current: Parameters, known: Known) -> str:
     """What the same job did at a value that has not been run here, on the hardware that ran it most often."""
-    here, there = runs_at(name, value, known.runs), runs_at(name, value, known.siblings)
-    if here or not there:
+    there = runs_at(name, value, known.siblings)
+    if not there or runs_at(name, value, known.runs):
         return ""
     ((identity, _),) = Counter(run.identity for run in there).most_common(1)
     runs = [run for run in known.siblings if run.identity == identity]

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.change_detection import forecast_error
-from jpo.agent.rows import row_of, rows_of_run
+from jpo.agent.rows import row_of, rows_of_run, rows_of_runs
 from jpo.cost import Prices, usd_per_hour
 from jpo.forecast import predict
-from jpo.forecast.calibration import WATCHED, interval_factor, one_step_forecasts
+from jpo.forecast.calibration import RUNS_REMEMBERED, WATCHED, interval_factor, one_step_forecasts
 from jpo.forecast.demand import Band, demand
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.power import power_watts
-from jpo.optimizer.candidates import collect, weighed_runs, with_row
-from jpo.optimizer.prior import Prior, believe, prior_of, thinned, with_siblings
+from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
+from jpo.optimizer.prior import Prior, believe, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus
 from jpo.wording import numbers
@@ -220,16 +220,17 @@ class Calibration:
 
 def calibration(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Calibration:
     """Calibration of the last forecasts."""
-    few = thinned(prior, FEW)  # one belief per run that is looked back upon
+    rows = rows_pooled_with(candidates, rows_of_runs(candidates, runs[-WATCHED - RUNS_REMEMBERED :]))
+    few, ran = prior_at(thinned(prior, FEW), rows), candidates_at(candidates, rows)  # one belief per run that is looked back upon
     missed: dict[str, float | None] = {}
 
     def watch(earlier: Sequence[Run], belief: Belief, row: int, run: Run) -> None:
         if belief.runs[row]:  # as it was forecast then, when config.ini held what had run before
-            now = rows_of_run(candidates, earlier[-1])
-            if now.size and now[0] != candidates.current:
-                belief = believe(few, replace(candidates, current=int(now[0])), earlier)
+            now = rows_of_run(ran, earlier[-1])
+            if now.size and now[0] != ran.current:
+                belief = believe(few, replace(ran, current=int(now[0])), earlier)
             missed[run.run_id] = forecast_error(belief, row, run)
 
-    past = one_step_forecasts(lambda earlier: believe(few, candidates, earlier), candidates, runs, watch=watch)
+    past = one_step_forecasts(lambda earlier: believe(few, ran, earlier), ran, runs, watch=watch)
     misses = tuple(missed.get(run.run_id) for run in runs[-WATCHED:])
     return Calibration(interval_factor(past["duration_seconds"]), interval_factor(past["val_loss"]), misses)

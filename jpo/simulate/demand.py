@@ -74,7 +74,8 @@ def draw_demand(cpus: Floats, memory_gib: Floats, rng: np.random.Generator, load
 
     Assumed ranges: loading U(.01, .12) of the run, validation U(.04, .2) and checkpoint U(.005, .04) of an epoch; training keeps
     LU(.05, 1.2) of the requested CPUs busy (above 1: they are the bottleneck), and at least its loaders', which wait for storage
-    in 15% of jobs; loading 1 to 2 times and validation half as many; a checkpoint one. Memory peak LU(.08, 1.01) of the request: people ask for far more than they use.
+    in 15% of jobs; loading 1 to 2 times and validation half as many; a checkpoint one.
+    Memory peak LU(.08, 1.01) of the request: people ask for far more than they use.
 
     Args:
         cpus, memory_gib: shape (J,), today's requests.

@@ -4,12 +4,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.acquisition import INFLATION, WORSE, WORTH, acquisition_values, clearly_better, p_beyond
+from jpo.agent import acquisition
+from jpo.agent.acquisition import INFLATION, WORSE, WORTH, clearly_better
 from jpo.agent.horizon import UNTOLD
+from jpo.agent.problem import Problem
 from jpo.records import Preference
 
 TIME = Preference(1, 0, 0)
 HALF, DOUBLE = math.log(0.5), math.log(2)
+
+
+def acquisition_values(belief, candidates, preference, **options):
+    return Problem(candidates, belief, preference, **options).weighed
+
+
+def p_beyond(belief, candidates, preference, allowance, *, reference=None, **options):
+    today = Problem(candidates, belief, preference, reference=reference).against_today
+    return acquisition.p_beyond(belief, candidates, today, allowance, **options)
 
 
 def test_weighs_cost_now_against_gain_later(grid, belief):

@@ -19,6 +19,7 @@ def test_acquisition_values_are_computed_once_and_kept_under_another_boldness_an
     bold = problem.under(explore="on", context=Context(runs_left=0))
     assert problem.acquisition is problem.acquisition
     assert bold.weighed is problem.weighed
+    assert bold.objective is problem.objective
     assert (bold.acquisition.score >= problem.acquisition.score).all()
     assert (problem.explore, bold.explore) == ("safe", "on")
 

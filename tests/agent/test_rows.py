@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from jpo.agent.rows import rate_between, row_of, row_of_run, rows_of
+from jpo.agent.rows import base_row, rate_between, row_of, row_of_run, rows_of, rows_of_runs
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 CANDIDATES = Candidates(
@@ -31,6 +31,16 @@ def test_values_that_travelled_through_texts_and_units_are_the_same():
 def test_what_a_run_does_not_report_had_todays_value():
     assert row_of_run(CANDIDATES, run(batch_size=64.0)) == 1
     assert row_of_run(CANDIDATES, run()) == 0
+
+
+def test_rows_of_several_runs_are_the_first_of_each_and_below_0_where_there_is_none():
+    runs = [run(batch_size=64.0), run(batch_size=128.0), run(), run(batch_size=64.0, gpus=2.0 * (1 + 1e-9))]
+    assert rows_of_runs(CANDIDATES, runs).tolist() == [1, -1, 0, 2]
+    assert rows_of_runs(CANDIDATES, []).tolist() == []
+
+
+def test_without_a_reference_a_model_is_worse_against_todays():
+    assert (base_row(CANDIDATES, 2), base_row(CANDIDATES, None)) == (2, 0)
 
 
 def test_the_rate_between_two_runs_is_that_of_their_configurations():

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jpo.agent.acquisition import acquisition_values
 from jpo.agent.context import UNKNOWN, Context, Usage
 from jpo.agent.problem import Problem
 from jpo.agent.state import BOUND, OWN, SCORED, SHARED, SHORTLIST, WIDTH, features, observe
@@ -40,7 +39,7 @@ def test_an_unknown_loss_has_its_own_flag(grid, belief):
 def test_what_is_not_known_of_the_context_is_zero_and_has_its_own_flag(grid, belief):
     believed = belief([[0, 1, 2]])
     unknown = encode(believed, grid())[0]
-    later = acquisition_values(believed, grid(), TIME)
+    later = Problem(grid(), believed, TIME).weighed
     told = encode(believed, grid(), context=Context(0, 0.0, later, 0.0, np.array([0, np.nan, 3]), np.zeros(3), 0.0, 0.0))[0]
     flags = [shared(name) for name in ("horizon known", "budget known", "later known", "age known", "last miss known")]
     assert unknown[flags].tolist() == [0] * 5
@@ -90,7 +89,7 @@ def test_states_are_finite_and_bounded_under_any_belief(time, cost, loss, use, r
         0.0,
         knows_utilisation=True,
     )
-    later = acquisition_values(believed, candidates, NAMED_PREFERENCES["cost"])
+    later = Problem(candidates, believed, NAMED_PREFERENCES["cost"]).weighed
     context = Context(10**6, 700.0, later, 1.0, np.array([np.nan, 0, 10**6]), np.array([np.nan, -700, 700]), -700.0, 1.0)
     encoded = encode(believed, candidates, NAMED_PREFERENCES[preference], context)
     assert np.isfinite(encoded).all()

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -38,3 +41,8 @@ def test_every_command_has_help_with_an_example(command: click.Command):
 def test_the_help_of_a_command_has_a_text_and_an_example(name: str):
     text = CliRunner().invoke(cli, [name, "--help"], prog_name="jpo").output
     assert f"jpo {name}" in text.split("Options:")[0].replace(f"Usage: jpo {name}", "")
+
+
+def test_help_loads_no_records_and_no_settings():
+    code = "import sys, jpo.cli.main; print(*sorted({'jpo.records', 'pydantic', 'numpy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"

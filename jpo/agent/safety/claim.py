@@ -9,16 +9,15 @@ keep     nothing that may be tried is better by more than the noise of a run
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import CLIP, INFLATION, WORSE, log_objective
+from jpo.agent.acquisition import INFLATION, WORSE
 from jpo.records import RESOURCES
 
 if TYPE_CHECKING:
-    from jpo.records import Belief, Bools, Candidates, Floats, Preference
+    from jpo.records import Belief, Bools, Candidates, Floats
 
 LIKELIER = 0.5
 """Today's values are given up for their loss, and a trial is not run, when it is likelier below the floor than not."""
@@ -74,7 +73,7 @@ def p_loss_below(belief: Belief, candidates: Candidates, ratio: float, loss_inte
 def p_claim(
     belief: Belief,
     candidates: Candidates,
-    preference: Preference,
+    claimed: Floats,
     *,
     reference: int,
     interval_factor: float = 1.0,
@@ -86,15 +85,13 @@ def p_claim(
     Of a trial, a row that was never run, nobody claims that it is better: it is safe to try, no more than WORSE than today.
 
     Args:
+        claimed: shape (J, K), log objective against today's configuration, as far as the claim is about it.
+        reference: row of the loss.
         tolerance: of the loss, as a ratio; a trial's is left to the floor (holds.py). None: the loss has no say beyond the
             preference.
     """
-    today = _against_today(belief, candidates, preference, reference)
-    if tolerance is not None:
-        without_loss = replace(belief, log_loss=np.zeros_like(belief.log_loss))
-        today = np.where(belief.tried, today, _against_today(without_loss, candidates, preference, reference))
-    limit = np.where(belief.tried, 0.0, WORSE)
-    good = widened(today, belief.weights, interval_factor) < limit
+    limit, mean = np.where(belief.tried, 0.0, WORSE), belief.weights @ claimed
+    good = claimed < mean + (limit - mean) / (INFLATION * interval_factor)  # widened(claimed) < limit, solved for claimed
     if belief.only_failed[candidates.current]:
         good[:] = True  # today's values only ever failed: what ends well is better
     if tolerance is not None and belief.val_loss is not None:
@@ -105,17 +102,9 @@ def p_claim(
     return np.minimum((1 - belief.p_fail) * (belief.weights @ good), MOST)
 
 
-def p_nothing_better(
-    belief: Belief, candidates: Candidates, preference: Preference, rows: Bools, *, reference: int, interval_factor: float = 1.0
-) -> float:
-    """Chance that none of these rows is better than today's by more than the noise of a run."""
+def p_nothing_better(belief: Belief, today: Floats, rows: Bools, *, interval_factor: float = 1.0) -> float:
+    """Chance that none of these rows is better than today's by more than the noise of a run; `today`: see `p_beyond`."""
     if not rows.any():
         return MOST
-    today = widened(_against_today(belief, candidates, preference, reference), belief.weights, interval_factor)[:, rows]
-    better = (today < -belief.noise) & ~belief.fails[:, rows]
+    better = (widened(today[:, rows], belief.weights, interval_factor) < -belief.noise) & ~belief.fails[:, rows]
     return min(float(belief.weights @ ~better.any(axis=1)), MOST)
-
-
-def _against_today(belief: Belief, candidates: Candidates, preference: Preference, reference: int) -> Floats:
-    objective = log_objective(belief, preference, reference)
-    return np.clip(objective - objective[:, [candidates.current]], -CLIP, CLIP)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.safety.claim import LIKELIER, log_loss_of, p_loss_worse
+from jpo.agent.rows import base_row
+from jpo.agent.safety.claim import LIKELIER, p_loss_worse
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
@@ -146,8 +147,8 @@ def of_loss(
 ) -> tuple[Hold, ...]:
     """The quality floor: what is likely to end with a validation loss worse than the reference's by more than `floor`.
 
-    What was never run must be likelier than not to keep it, and a much worse loss unlikely, if it is a small step. Nothing is held
-    where there is no floor, or no loss was ever measured.
+    What was never run must be likelier than not to keep it, and a much worse loss unlikely, if it is a small step. Nothing is
+    held where there is no floor, or no loss was ever measured.
 
     Args:
         trial_risk: the chance of a much worse loss from which something that was never run is held.
@@ -155,7 +156,7 @@ def of_loss(
     if floor is None or belief.val_loss is None:
         return ()
     now = candidates.current
-    base = now if reference is None else reference
+    base = base_row(candidates, reference)
     below = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
     much_below = p_loss_worse(belief, candidates, base, MUCH * floor, loss_interval_factor)
     lenient = ~belief.tried & _small_steps(candidates, belief)

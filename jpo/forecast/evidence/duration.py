@@ -52,8 +52,9 @@ def noise_of(succeeded: Sequence[CandidateRun], value: Callable[[CandidateRun], 
     for run in succeeded:
         if number := value(run):
             logs.setdefault(run.row, []).append(math.log(number))
-    squares = _NOISE_RUNS * before**2 + sum(len(repeats) * float(np.var(within_reach(repeats))) for repeats in logs.values())
-    freedom = _NOISE_RUNS + sum(len(repeats) - 1 for repeats in logs.values())
+    repeated = [repeats for repeats in logs.values() if len(repeats) > 1]
+    squares = _NOISE_RUNS * before**2 + sum(len(repeats) * float(np.var(within_reach(repeats))) for repeats in repeated)
+    freedom = _NOISE_RUNS + sum(len(repeats) - 1 for repeats in repeated)
     return math.sqrt(squares / freedom)
 
 

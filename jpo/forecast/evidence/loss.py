@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from jpo.records import Candidates, Floats
 
 _PROGRESS_TAU = 0.2
-"""sd of ln epochs for the same progress between a job and its best particle; on LCBench's recorded losses of a batch doubled twice,
-after two runs, .65, .2 and .08 had mean errors of .061, .054 and .053 and log scores of .445, .435 and .433."""
+"""sd of ln epochs for the same progress between a job and its best particle. On LCBench's recorded losses of a batch doubled
+twice, after two runs, .65, .2 and .08 had mean errors of .061, .054 and .053 and log scores of .445, .435 and .433."""
 _LEAST_TAU = 0.02
 _APART = 3.0
 """Standard deviations by which the mean losses on two kinds of hardware differ if they do not train the same model, as where the

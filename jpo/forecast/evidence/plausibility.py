@@ -8,12 +8,20 @@ runs of the same workload, of the same configuration where there are any.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from operator import attrgetter
 from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from jpo.records import Run, Skipped
 from jpo.wording.names import quantity as words_of
+
+if TYPE_CHECKING:
+    from jpo.records import Bools, Floats, Ints
 
 CODE = "JPO-W118"
 """Values were left out; docs/codes.md."""
@@ -70,66 +78,89 @@ def plausible(runs: Sequence[Run]) -> tuple[tuple[Run, ...], tuple[Skipped, ...]
         The runs, the same objects where nothing was doubted; and one entry per run of which something was left out, with the
         quantities, the values and why.
     """
-    believed = [run for run in runs if not _impossible(run.parameters, PARAMETER_LIMITS)]
+    impossible = {at: names for at, run in enumerate(runs) if (names := _impossible(run.parameters))}
+    believed = [run for at, run in enumerate(runs) if at not in impossible] if impossible else runs
     doubted: dict[str, dict[str, str]] = {
-        run.run_id: {name: f"{run.parameters[name]:g} cannot be" for name in impossible}
-        for run in runs
-        if (impossible := _impossible(run.parameters, PARAMETER_LIMITS))
+        runs[at].run_id: {name: f"{runs[at].parameters[name]:g} cannot be" for name in names} for at, names in impossible.items()
     }
+    reported = _Reported(believed)
     for name in OUTCOME_LIMITS:
-        for run, why in _doubtful(believed, name).items():
-            doubted.setdefault(believed[run].run_id, {})[name] = why
+        for at, why in _doubtful(reported, name).items():
+            doubted.setdefault(believed[at].run_id, {})[name] = why
     if not doubted:
         return tuple(runs), ()
     kept = (_without(run, doubted.get(run.run_id, {})) for run in believed)
     return tuple(kept), tuple(Skipped(run_id, _in_words(values)) for run_id, values in doubted.items())
 
 
-def _impossible(values: Mapping[str, float], limits: Mapping[str, tuple[float, float]]) -> list[str]:
-    return [name for name, value in values.items() if name in limits and not _within(value, limits[name])]
+class _Reported:
+    """What N runs reported, as columns: thousands are looked through in every answer.
+
+    Attributes:
+        values: (N,) by the names of OUTCOME_LIMITS, NaN where not measured.
+        well: (N,), which ended well.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        table = np.array([_measured(run.outcome) for run in runs], dtype=np.float64).reshape(len(runs), len(OUTCOME_LIMITS))
+        self.values: Mapping[str, Floats] = dict(zip(OUTCOME_LIMITS, table.T, strict=True))
+        self.well = np.array([run.ended_well for run in runs], dtype=np.bool_)
+        self._runs = runs
+
+    @cached_property
+    def configuration(self) -> Ints:
+        """A number for each configuration, in the order in which they first ran, (N,)."""
+        numbers: dict[frozenset[tuple[str, float]], int] = {}
+        alike = [numbers.setdefault(frozenset(run.parameters.items()), len(numbers)) for run in self._runs]
+        return np.array(alike, dtype=np.int64)
+
+
+_measured = attrgetter(*OUTCOME_LIMITS)
+
+
+def _impossible(values: Mapping[str, float]) -> list[str]:
+    return [name for name, value in values.items() if name in PARAMETER_LIMITS and not _within(value, PARAMETER_LIMITS[name])]
 
 
 def _within(value: float, limits: tuple[float, float]) -> bool:
     return value == 0 or limits[0] <= abs(value) <= limits[1]
 
 
-def _doubtful(runs: Sequence[Run], name: str) -> dict[int, str]:
+def _doubtful(reported: _Reported, name: str) -> dict[int, str]:
     """Positions of the runs whose value of a quantity is not to be believed, and why."""
-    doubtful: dict[int, str] = {}
-    logs: dict[int, float] = {}
-    for at, run in enumerate(runs):
-        value = getattr(run.outcome, name)
-        if not value:
-            continue
-        if not _within(value, OUTCOME_LIMITS[name]):
-            doubtful[at] = f"{value:.4g} cannot be"
-        elif value > 0:
-            logs[at] = math.log(value)
-    well = {at: log for at, log in logs.items() if runs[at].ended_well}
-    if len(well) < _FEWEST - 1 or max(logs.values()) - min(logs.values()) <= math.log(REPEATS_DIFFER):
+    values, (least, most) = reported.values[name], OUTCOME_LIMITS[name]
+    size = np.abs(values)
+    beyond = (size > 0) & ~((least <= size) & (size <= most))
+    doubtful = {int(at): f"{values[at]:.4g} cannot be" for at in np.flatnonzero(beyond)}
+    places = np.flatnonzero((values > 0) & ~beyond)
+    logs, well = np.log(values[places]), reported.well[places]
+    if well.sum() < _FEWEST - 1 or np.ptp(logs) <= math.log(REPEATS_DIFFER):
         return doubtful
-    return doubtful | _outliers(runs, name, logs, well)
+    outliers = _outliers(logs, well, reported.configuration[places], losses=name in _LOSSES)
+    return doubtful | {
+        int(places[i]): f"{math.exp(logs[i]):.4g} is {_times(apart)} {others}" for i, (apart, others) in outliers.items()
+    }
 
 
-def _outliers(runs: Sequence[Run], name: str, logs: Mapping[int, float], well: Mapping[int, float]) -> dict[int, str]:
-    """Values that are far from those of the other runs, and that no others confirm."""
-    usual, far = median(well.values()), math.log(CONFIGURATIONS_DIFFER)
-    repeats: dict[frozenset[tuple[str, float]], list[int]] = {}
-    for at in well:
-        repeats.setdefault(frozenset(runs[at].parameters.items()), []).append(at)
+def _outliers(logs: Floats, well: Bools, configuration: Ints, *, losses: bool) -> dict[int, tuple[float, str]]:
+    """Values that are far from those of the other runs, and that no others confirm: how far, and from which."""
+    usual, far, enough = median(logs[well].tolist()), math.log(CONFIGURATIONS_DIFFER), int(well.sum())
+    repeats = np.bincount(configuration[well], minlength=int(configuration.max()) + 1)
+    high, low = np.full(len(repeats), -np.inf), np.full(len(repeats), np.inf)
+    np.maximum.at(high, configuration[well], logs[well])
+    np.minimum.at(low, configuration[well], logs[well])
     outliers: dict[int, tuple[float, str]] = {}
-    for alike in repeats.values():
-        if len(alike) > 1:
-            outliers |= _among_repeats({at: well[at] for at in alike}, usual if len(well) >= _FEWEST else None)
-    lone = {alike[0] for alike in repeats.values() if len(alike) == 1}
-    for at, log in logs.items():
-        if abs(log - usual) <= far or not (at in lone or at not in well):
-            continue
-        seldom = len(well) >= _FEWEST - (at not in well) and _agreeing(log, logs.values()) < CONFIRMED
-        possible = log > usual if name in _LOSSES else log < usual and at not in well  # what failed may be as short as it likes
+    differ = high - low > math.log(REPEATS_DIFFER)
+    for one in dict.fromkeys(configuration[well & differ[configuration]].tolist()):
+        alike = {int(at): float(logs[at]) for at in np.flatnonzero(well & (configuration == one))}
+        outliers |= _among_repeats(alike, usual if enough >= _FEWEST else None)
+    for at in np.flatnonzero((np.abs(logs - usual) > far) & (~well | (repeats[configuration] == 1))):
+        log = float(logs[at])
+        seldom = enough >= _FEWEST - (not well[at]) and _agreeing(log, logs) < CONFIRMED
+        possible = log > usual if losses else log < usual and not well[at]  # what failed may be as short as it likes
         if seldom and not possible:
-            outliers[at] = (log - usual, "all other runs")
-    return {at: f"{math.exp(logs[at]):.4g} is {_times(apart)} {others}" for at, (apart, others) in outliers.items()}
+            outliers[int(at)] = (log - usual, "all other runs")
+    return outliers
 
 
 def _among_repeats(logs: Mapping[int, float], usual: float | None) -> dict[int, tuple[float, str]]:
@@ -140,18 +171,18 @@ def _among_repeats(logs: Mapping[int, float], usual: float | None) -> dict[int, 
         return {}
     if len(values) > 2:
         middle = median(values)
-        odd = {at for at, log in logs.items() if abs(log - middle) > near and _agreeing(log, values) < CONFIRMED}
+        odd = {at for at, log in logs.items() if abs(log - middle) > near and _agreeing(log, np.array(values)) < CONFIRMED}
     elif usual is None:
         return {}
     else:
         odd = {max(logs, key=lambda at: abs(logs[at] - usual))}
         middle = next(log for at, log in logs.items() if at not in odd)
-    return {at: (logs[at] - middle, "the other runs of this configuration") for at in odd}
+    return {at: (logs[at] - middle, "the other runs of this configuration") for at in sorted(odd)}
 
 
-def _agreeing(log: float, others: Collection[float]) -> int:
+def _agreeing(log: float, others: Floats) -> int:
     """How many values are of the same size, itself included."""
-    return sum(abs(log - other) <= math.log(REPEATS_DIFFER) for other in others)
+    return int((np.abs(log - others) <= math.log(REPEATS_DIFFER)).sum())
 
 
 def _times(log: float) -> str:

@@ -5,10 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jpo.agent.safety.claim import MOST, log_loss_of, p_claim, p_loss_below, p_loss_worse, p_nothing_better
+from jpo.agent.problem import Problem
+from jpo.agent.safety import claim
+from jpo.agent.safety.claim import MOST, log_loss_of, p_loss_below, p_loss_worse
 from jpo.records import Candidates, Preference
 
 BALANCED = Preference()
+
+
+def p_claim(belief, candidates, preference, *, reference, tolerance=None):
+    return Problem(candidates, belief, preference, reference=reference, quality_floor=tolerance).p_claim
+
+
+def p_nothing_better(belief, candidates, preference, rows, *, reference):
+    return claim.p_nothing_better(belief, Problem(candidates, belief, preference, reference=reference).against_today, rows)
 
 
 def with_loss(believed, log_loss):
