@@ -7,6 +7,7 @@ What changes from run to run is in drift.py, demand within a run in demand.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,10 +52,11 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
     slowed, drawn = under_limit(knobs, latents)
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
-    luck = _local_noise(latents, "luck of time", 0.15, log_time.shape)
+    luck = _local_noise(latents, "luck of time", 0.15, range(log_time.shape[1]))
+    models = _places(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others)
     return Draws(
         log_time=_relative(log_time + luck, knobs.current),
-        log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, log_loss.shape), knobs.current),
+        log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, models), knobs.current),
         log_utilisation=_relative(speed.log_busy, knobs.current),
         log_power=_relative(log_power(speed.log_busy, latents) + drawn, knobs.current),
         fails=speed.out_of_memory | diverges | (to_target & too_late),
@@ -115,15 +117,24 @@ def _loss_slope(latents: Latents) -> Floats:
     return np.asarray(-np.log(floor + (1 - floor) * np.exp2(2 * power)) / (2 * _LN2))
 
 
-def _local_noise(latents: Latents, name: str, largest: float, shape: tuple[int, ...]) -> Floats:
+def _places(*knobs: Floats) -> list[int]:
+    """For each candidate the number of its values of these knobs, from 0 in the order in which they first appear."""
+    places: dict[tuple[float, ...], int] = {}
+    return [places.setdefault(values, len(places)) for values in zip(*(knob.tolist() for knob in knobs), strict=True)]
+
+
+def _local_noise(latents: Latents, name: str, largest: float, at: Sequence[int]) -> Floats:
     """Noise of single configurations, independent of their neighbours, once per job: sd 0 in 30% of jobs, else to `largest`.
 
-    Drawn by candidate, so that one more candidate changes nothing at the others.
+    Drawn in order, so that one more candidate at the end changes nothing at the others.
+
+    Args:
+        at: shape (K,), number of each candidate's configuration; those that are one have the same noise.
     """
     deviation = np.where(latents.happens(f"{name} is none", 0.3), 0.0, latents.uniform(name, 0, largest))
-    noise = latents.rng(f"{name} there").standard_normal(shape[::-1]).T
+    noise = latents.rng(f"{name} there").standard_normal((max(at) + 1, latents.jobs)).T
     noise *= deviation
-    return noise
+    return noise if len(at) == noise.shape[1] else noise[:, at]
 
 
 def _relative(logs: Floats, current: int) -> Floats:

@@ -32,7 +32,9 @@ def test_batch_size_by_hand() -> None:
     """(1 + 2^(b - critical)) (1 + 2^(p (small - b))) with the second factor only where training is unsettled."""
     drawn = latents(jobs=50)
     factor = _batch_size(knobs(("batch_size",), (32,), (128,), (32,)), drawn)
-    critical, small = drawn.uniform("critical batch", -1, 5), drawn.uniform("small batch", -4, 1)
+    small = drawn.uniform("small batch", -4, 1)
+    near, far = drawn.uniform("critical batch", -1, 5), drawn.uniform("critical batch", 0, 8)
+    critical = np.where(drawn.happens("to target", 0.5), near, far)
     power, unsettled = np.where(drawn.happens("steep", 0.5), 2.0, 1.0), drawn.happens("unsettled", 0.55)
     batch = np.array([0.0, 2.0, 0.0])
     by_hand = np.log((1 + 2 ** (batch - critical)) * np.where(unsettled, 1 + 2 ** (power * (small - batch)), 1.0))
@@ -59,7 +61,8 @@ def test_the_learning_rate_is_quadratic_and_follows_the_batch_by_hand() -> None:
     drawn = latents(jobs=50)
     factor, _ = _learning_rate(knobs(("batch_size", "learning_rate"), (32, 0.1), (64, 0.2), (64, 0.1)), drawn)
     best = drawn.rng("best rate").normal(0, 1, (50, 1))
-    power, curvature = drawn.uniform("rate power", 0, 1), drawn.log_uniform("rate curvature", 0.05, 0.5)
+    power = drawn.uniform("rate power", 0, 1) + np.where(drawn.happens("to target", 0.5), 0, 0.2)
+    curvature = drawn.log_uniform("rate curvature", 0.05, 0.5)
     off = np.log(2) * (np.array([0.0, 1.0, 0.0]) - power * np.array([0.0, 1.0, 1.0])) - best
     assert factor == pytest.approx(np.minimum(curvature * off**2, 4.0))
 

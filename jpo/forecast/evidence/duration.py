@@ -50,7 +50,7 @@ def noise_of(succeeded: Sequence[CandidateRun], value: Callable[[CandidateRun], 
     as in measurements.py."""
     logs: dict[int, list[float]] = {}
     for run in succeeded:
-        if number := value(run):
+        if (number := value(run)) and number > 0:
             logs.setdefault(run.row, []).append(math.log(number))
     repeated = [repeats for repeats in logs.values() if len(repeats) > 1]
     squares = _NOISE_RUNS * before**2 + sum(len(repeats) * float(np.var(within_reach(repeats))) for repeats in repeated)

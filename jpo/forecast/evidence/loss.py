@@ -64,9 +64,9 @@ def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], s
         slope: d ln loss / d ln epochs of their learning curves; None = not measured.
     """
     groups = groups_without(candidates, RESOURCES)
-    noise = noise_of(groups.runs(succeeded), _loss, LOSS.noise)
-    if _differ(succeeded, groups, noise):
+    if _differ(succeeded, groups, noise_of(succeeded, _loss, LOSS.noise)):
         groups = groups_without(candidates, ())
+    noise = noise_of(groups.runs(succeeded), _loss, LOSS.noise)
     tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
     return MeasuredLosses(groups, measurements_of(groups.runs(succeeded), _loss), Discrepancy(tau, noise))
 

@@ -38,11 +38,10 @@ def seconds(belief: Belief, row: int) -> float:
 
 def test_groups_differ_in_more_than_the_rate_and_today_stands_for_its_own() -> None:
     groups = groups_of(CANDIDATES, Work.FIXED)
-    assert groups
     assert len(groups.first) == 6
     assert groups.first[groups.of[CANDIDATES.current]] == CANDIDATES.current
     assert [GRID[groups.first[groups.of[row]], 0] for row in range(18)] == list(GRID[:, 0])
-    assert groups_of(CANDIDATES, Work.UNKNOWN) is None
+    assert groups_of(CANDIDATES, Work.UNKNOWN).single
 
 
 def test_epochs_are_relative_to_todays() -> None:

@@ -54,3 +54,14 @@ def test_failed_runs_may_be_as_short_as_they_like() -> None:
 @pytest.mark.parametrize("converged", [True, False])
 def test_a_run_that_reports_its_target_has_one(converged: bool) -> None:
     assert work_of([run(at, 1000.0, converged=converged) for at in range(3)]) is Work.TO_TARGET
+
+
+def test_a_run_that_finished_just_its_epochs_is_enough() -> None:
+    assert work_of([run(0, None, epochs=12)]) is Work.UNKNOWN, "nobody counted them"
+    assert work_of([counted(12)]) is Work.FIXED
+    assert work_of([counted(12), counted(7)]) is Work.UNKNOWN, "one stopped early by itself"
+    assert work_of([counted(12), counted(7, RunStatus.FAILED)]) is Work.FIXED
+
+
+def counted(finished: float, status: RunStatus = RunStatus.SUCCEEDED) -> Run:
+    return Run("r", Identity("d", "m", "f"), {"epochs": 12.0}, status, None, 0.0, Outcome(epochs=finished), "csv")
