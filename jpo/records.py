@@ -258,10 +258,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Run that a source reported but which cannot be used, and why; or several of one kind."""
+    """Run that a source reported but which cannot be used, and why; or several of one kind.
+
+    Attributes:
+        run_id: of several runs, the ids of some.
+        code: of the kind of reason; empty where the reason says it, or there is none.
+        count: how many runs these are.
+    """
 
     run_id: str
     reason: str
+    code: str = ""
+    count: int = 1
 
 
 SERIES_QUANTITIES = ("cpu_cores", "memory_gib", "gpu_utilisation")

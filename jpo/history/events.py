@@ -94,7 +94,9 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
 
 def in_short(evidence: Evidence) -> dict[str, Json]:
     """The evidence of a suggestion, with skipped runs counted by reason."""
-    skipped = Counter(run.reason for run in evidence.runs_skipped)
+    skipped = Counter[str]()
+    for run in evidence.runs_skipped:
+        skipped[run.reason] += run.count
     by_reason: dict[str, Json] = dict(skipped.most_common(MOST_REASONS))
     if len(skipped) > MOST_REASONS:
         by_reason["other reasons"] = skipped.total() - sum(count for _, count in skipped.most_common(MOST_REASONS))

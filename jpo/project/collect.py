@@ -18,6 +18,7 @@ from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.followed import followed_up
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
+from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
 from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
@@ -83,6 +84,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
     notes |= without_energy(runs, job.prices)
+    skipped = by_cause(asked.skipped)
     return Known(
         runs=runs,
         others=others,
@@ -91,8 +93,10 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
         untried=untried(store, identity, runs, now=job.now),
         last=on_probation(store, job.workload, runs),
         track=past_forecasts(store, recorded, job.prices),
-        evidence=Evidence(len(runs), (*asked.skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
-        codes=tuple(dict.fromkeys((*notes.values(), *([IMPLAUSIBLE] if doubted else [])))),
+        evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
+        codes=tuple(
+            dict.fromkeys((*notes.values(), *(run.code for run in skipped if run.code), *([IMPLAUSIBLE] if doubted else [])))
+        ),
         siblings=siblings,
     )
 

@@ -63,7 +63,7 @@ def headline(suggestion: Suggestion) -> Inline:
     runs = f"{numbers.counted(evidence.runs_used, 'finished run')} used"
     if evidence.runs_skipped:
         reasons = "; ".join(sorted({skipped.reason for skipped in evidence.runs_skipped}))
-        runs += f", {len(evidence.runs_skipped)} skipped ({reasons})"
+        runs += f", {sum(skipped.count for skipped in evidence.runs_skipped)} skipped ({reasons})"
     server = f"; Prometheus {numbers.duration(evidence.seconds)}" if evidence.requests else ""
     return "Workload ", Span(str(suggestion.identity)), f": {runs}{server}"
 
@@ -257,6 +257,8 @@ class SlaDocument(Published):
 class SkippedDocument(Published):
     run_id: str
     reason: str
+    code: str = ""
+    count: int = 1
 
 
 class PrometheusDocument(Published):

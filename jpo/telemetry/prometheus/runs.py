@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Series, Skipped
 from jpo.telemetry.learning_curve import Slope
-from jpo.telemetry.outcome import MeasuredRun, to_run
+from jpo.telemetry.outcome import MeasuredRun, NoEvidence, to_run
 from jpo.telemetry.prometheus import measuring, time_series
-from jpo.telemetry.prometheus.answers import TooMuch
+from jpo.telemetry.prometheus.answers import PartialAnswer, TooMuch
 from jpo.telemetry.prometheus.cluster import Labelling
 from jpo.telemetry.prometheus.discovery import OVERLAP_SECONDS
 from jpo.telemetry.prometheus.measuring import NewRuns
@@ -81,8 +81,7 @@ def finished_runs(
 
     Returns:
         Runs oldest first, and time series of the newest of them (time_series.NEWEST_RUNS). When the server warned that its answer
-        is partial, `complete` is False and `watermark` None: values may be missing from the runs, and the next reading must ask
-        for them again. A reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with
+        is partial, there are no runs, `complete` is False and `watermark` None: the next reading must ask for them again. A reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with
         their watermark, and says in `unread` why; the next one continues there. One request when nothing is new.
 
     Raises:
@@ -93,8 +92,16 @@ def finished_runs(
     with Client(source) as client:
         mark = -math.inf if watermark is None else watermark
         scope = Scope(client, names, identity, since, until, mark)
-        collected = _in_chunks(scope)
-        series_of, slope_of = _newest_samples(scope, collected)
+        try:
+            collected = _in_chunks(scope)
+            series_of, slope_of = _newest_samples(scope, collected)
+        except PartialAnswer:
+            return Finished(
+                complete=False,
+                warnings=tuple(client.session.warnings),
+                requests=client.session.requests,
+                seconds=client.session.seconds(),
+            )
         runs, skipped = _records(collected, series_of, slope_of)
         whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
         session = client.session
@@ -120,6 +127,8 @@ def _in_chunks(whole: Scope) -> Collected:
         length = until - max(whole.begin, collected.mark)
         try:
             collected.add(_chunk(whole, collected.mark, until), until)
+        except PartialAnswer:
+            raise
         except TelemetryError as error:
             if isinstance(error, TooMuch) and length > SHORTEST_CHUNK_SECONDS:
                 waiting = [until - length / 2, until, *waiting]
@@ -177,8 +186,8 @@ def _records(
         values = replace(values, loss_slope=slope, loss_slope_error=error)
         try:
             runs.append(to_run(replace(measured, values=values), "prometheus"))
-        except ValueError as error:
-            skipped.append(Skipped(measured.run_id, str(error)))
+        except NoEvidence as why:
+            skipped.append(Skipped(measured.run_id, str(why), why.code))
     return runs, skipped
 
 
