@@ -313,6 +313,7 @@ class Finished:
         unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
+        passed_over: by id of a run that was seen and is none to record, unix seconds of that look; None: nobody looked.
         warnings: what the source said besides its answer.
         requests, seconds: what the answer took.
     """
@@ -323,6 +324,7 @@ class Finished:
     unread: str | None = None
     complete: bool = True
     watermark: float | None = None
+    passed_over: Mapping[str, float] | None = None
     warnings: tuple[str, ...] = ()
     requests: int = 0
     seconds: float = 0.0

@@ -193,6 +193,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE watermarks_of_3 RENAME TO watermarks",
     ),
     ("ALTER TABLE runs ADD COLUMN loss_slope REAL", "ALTER TABLE runs ADD COLUMN loss_slope_error REAL"),
+    # `source` names the server from now on; a watermark of before is taken over by the first server that is read.
+    ("ALTER TABLE watermarks ADD COLUMN passed_over TEXT NOT NULL DEFAULT '{}'",),  # JSON: run id -> when it was looked at
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from jpo.history.canonical import canonical
 from jpo.history.database import TableRow
-from jpo.history.runs import RecordedRun
+from jpo.history.runs import Reading, RecordedRun
 from jpo.history.series import unpack
 from jpo.records import (
     MEASURED,
@@ -51,6 +51,12 @@ def identity_columns(identity: Identity) -> Columns:
 def read_identity(row: TableRow) -> Identity:
     """The workload that a row names."""
     return Identity(row["dataset"], row["model"], row["framework"], row["hardware"] or None)
+
+
+def read_reading(row: TableRow) -> Reading:
+    """How far a source has been read, of a row of `watermarks`."""
+    passed_over = json.loads(row["passed_over"])
+    return Reading(row["read_until"], {str(run_id): float(looked_at) for run_id, looked_at in passed_over.items()})
 
 
 def run_columns(recorded: RecordedRun) -> Columns:

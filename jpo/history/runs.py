@@ -18,6 +18,18 @@ class RecordedRun:
     recorded_at: float
 
 
+class Reading(NamedTuple):
+    """How far a source has been read for a workload.
+
+    Attributes:
+        read_until: unix seconds.
+        passed_over: by id of a run that was seen and not recorded, unix seconds of that look.
+    """
+
+    read_until: float
+    passed_over: Mapping[str, float]
+
+
 class Forgotten(NamedTuple):
     """Count of time series that were deleted: of how many runs, how many series, and the bytes they took."""
 

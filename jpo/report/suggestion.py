@@ -257,7 +257,6 @@ class SlaDocument(Published):
 class SkippedDocument(Published):
     run_id: str
     reason: str
-    code: str = ""
     count: int = 1
 
 

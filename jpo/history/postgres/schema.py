@@ -157,4 +157,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE runs ADD COLUMN loss_slope DOUBLE PRECISION",
         "ALTER TABLE runs ADD COLUMN loss_slope_error DOUBLE PRECISION",
     ),
+    ("ALTER TABLE watermarks ADD COLUMN passed_over TEXT NOT NULL DEFAULT '{}'",),
 )

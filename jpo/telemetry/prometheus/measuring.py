@@ -47,6 +47,7 @@ class NewRuns:
         runs: those that ended since the watermark.
         ends: of all runs that are over, skipped ones included.
         undecided: last reports (unix seconds) of runs that may still be running.
+        open_ids: those runs, and the ones that surely are.
         labellings: where the cluster has their pods.
         starts: of the runs that are over, as far as known.
     """
@@ -55,15 +56,17 @@ class NewRuns:
     skipped: tuple[Skipped, ...] = ()
     ends: tuple[float, ...] = ()
     undecided: tuple[float, ...] = ()
+    open_ids: frozenset[str] = frozenset()
     labellings: tuple[Labelling, ...] = ()
     starts: tuple[float, ...] = ()
 
 
 def new_runs(scope: Scope) -> NewRuns:
     """Runs that ended in a scope, discovered and measured; TelemetryError as the client raises it."""
-    marks_of = discovery.new_marks(scope)
+    seen = discovery.marks(scope)
+    marks_of, going = discovery.new(seen, scope), discovery.running(seen, scope.until)
     if not marks_of:
-        return NewRuns()
+        return NewRuns(open_ids=going)
     described = reported.descriptions(scope, list(marks_of))
     if any(not described[run_id].configurations for run_id in marks_of):
         raise without_marks(scope.client.place, "answered with runs, and then without what they ran with")
@@ -78,7 +81,8 @@ def new_runs(scope: Scope) -> NewRuns:
         runs=tuple(_measure(scope, whole, described, pods) if whole else ()),
         skipped=tuple(Skipped(run_id or "(no run_id)", str(why), why.code) for run_id, why in unusable.items()),
         ends=tuple(bounds.ended_at for bounds in over.values() if bounds.ended_at <= scope.until),
-        undecided=tuple(undecided),
+        undecided=tuple(undecided.values()),
+        open_ids=going | undecided.keys(),
         labellings=pods.labellings,
         starts=tuple(bounds.started_at for bounds in over.values() if bounds.started_at is not None),
     )

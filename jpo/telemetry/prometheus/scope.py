@@ -25,6 +25,7 @@ class Scope:
     Attributes:
         begin, until: unix seconds; a run must lie between them as a whole. Nothing later than `until` is read.
         mark: the watermark, unix seconds: runs that ended up to here are on record; -inf at first contact.
+        run_ids: the only runs to look at; empty: all.
     """
 
     client: Client
@@ -33,6 +34,7 @@ class Scope:
     begin: float
     until: float
     mark: float
+    run_ids: tuple[str, ...] = ()
 
     def ask(self, query: str, *, samples: bool = False) -> list[AnswerRow]:
         """The series of a query, with JPO's label names next to the server's; `samples`: it asks for each one in the window."""
@@ -51,9 +53,9 @@ class Scope:
                     raise without_marks(self.client.place)
                 yield str(key), row
 
-    def chosen(self, run_ids: Sequence[str] = ()) -> str:
-        """The selector of these runs of the workload, or of all where they are too many to name."""
-        return queries.selector(self.identity, run_ids, names=self.names)
+    def chosen(self, run_ids: Sequence[str] = (), *, loose: bool = False) -> str:
+        """The selector of these runs of the workload, of all where they are too many to name. `loose` as in queries.selector."""
+        return queries.selector(self.identity, run_ids or self.run_ids, names=self.names, loose=loose)
 
     def samples(self, role: str, run_ids: Sequence[str], *, loose: bool = False) -> list[AnswerRow]:
         """Each single sample of these runs in a metric; those of other runs may be among them. `loose` as in queries.selector."""
