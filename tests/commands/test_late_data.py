@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 import urllib.request
 from collections.abc import Callable
@@ -128,6 +129,19 @@ def test_another_address_is_read_from_its_start_and_says_so(asking: Project, arr
     assert asking.jpo("history", "--format", "csv").out == before
     assert "note:" not in asking.jpo("observe", "--prometheus-url", server.replace("127.0.0.1", "localhost")).out
     assert "note:" not in asking.jpo("observe").out
+
+
+def test_a_watermark_from_before_addresses_is_taken_over_with_a_word(asking: Project, arrives: Arrives) -> None:
+    arrives("old", 40)
+    arrives("young", 0.5)
+    assert recorded(asking) == ["old", "young"]
+    with sqlite3.connect(asking.folder / ".jpo" / "jpo.db") as store:
+        store.execute("UPDATE watermarks SET source = 'prometheus' WHERE source <> 'csv'")
+    answer = asking.jpo("observe")
+    assert ("nothing new" in answer.out, "is taken to be of http://127.0.0.1:" in answer.out) == (True, True)
+    assert "note:" not in asking.jpo("observe").out
+    with sqlite3.connect(asking.folder / ".jpo" / "jpo.db") as store:
+        assert store.execute("SELECT count(*) FROM watermarks WHERE source = 'prometheus'").fetchone() == (0,)
 
 
 @pytest.mark.parametrize(
