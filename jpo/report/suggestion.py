@@ -1,7 +1,6 @@
 """A suggestion and what became of it: for people in ten seconds, and the document that pipelines read, with its schema.
 
-People see what changes, what that is expected to do, one confidence and one sentence why; `jpo explain` has the rest. The
-published document and its schema come from the models below.
+People see what changes, what that is expected to do, one confidence and one sentence why. The models below are its schema.
 """
 
 from __future__ import annotations
@@ -257,6 +256,7 @@ class SlaDocument(Published):
 class SkippedDocument(Published):
     run_id: str
     reason: str
+    code: str = ""
     count: int = 1
 
 
