@@ -234,6 +234,8 @@ class Run:
     outcome: Outcome
     source: str
     """Where it was read: "prometheus", "csv" or "observe"."""
+    fell_silent: bool = False
+    """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
 
     def __post_init__(self) -> None:
         if not self.run_id:

@@ -33,7 +33,13 @@ from jpo.records import Series
 FORMAT, VERSION = "jpo state", 1
 OLDEST_SCHEMA = 2
 """The schema whose exports are still read."""
-ADDED: Mapping[str, str | None] = {"hardware": "", "loss_slope": None, "loss_slope_error": None, "passed_over": "{}"}
+ADDED: Mapping[str, str | int | None] = {
+    "hardware": "",
+    "loss_slope": None,
+    "loss_slope_error": None,
+    "passed_over": "{}",
+    "fell_silent": 0,
+}
 """Columns that were added since, with what they hold in an older export."""
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read: an agent of 48 MiB. A file with a longer one is not an export."""

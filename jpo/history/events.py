@@ -28,6 +28,7 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
         "parameters": run.parameters,
         "outcome": {name: value for name, value in asdict(run.outcome).items() if value is not None},
         "suggestion_id": suggestion_id,
+        **({"fell_silent": True} if run.fell_silent else {}),
     }
     return AuditEvent("observed", now, run.identity, data)
 

@@ -36,7 +36,7 @@ Columns = dict[str, str | float | None]
 
 RUN_COLUMNS = (
     *("dataset", "model", "framework", "hardware", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
-    *("suggestion_id", "parameters", *MEASURED),
+    *("suggestion_id", "parameters", *MEASURED, "fell_silent"),
 )
 """The columns of `runs` without its number."""
 SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
@@ -73,6 +73,7 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "suggestion_id": recorded.suggestion_id,
         "parameters": canonical(run.parameters),
         **{name: getattr(run.outcome, name) for name in MEASURED},
+        "fell_silent": int(run.fell_silent),
     }
 
 
@@ -90,6 +91,7 @@ def read_run(row: TableRow) -> RecordedRun:
         ended_at=row["ended_at"],
         outcome=Outcome(**outcome),
         source=row["source"],
+        fell_silent=bool(row["fell_silent"]),
     )
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
 

@@ -78,6 +78,8 @@ class SqlStore:
         suggestion_id = earlier.suggestion_id if earlier and earlier.suggestion_id else self._suggestion_behind(run)
         recorded = RecordedRun(run, suggestion_id, earlier.recorded_at if earlier else now)
         self._database.rows(_UPDATE_RUN if earlier else _INSERT_RUN, run_columns(recorded))
+        if earlier and earlier.run.ended_at != run.ended_at:  # it went on: its time series are read anew
+            self._database.rows(f"DELETE FROM series WHERE run = (SELECT number FROM runs WHERE {_THE_RUN})", _run_key(run))
         self._chain(observed(run, suggestion_id, now))
         return run
 
@@ -130,8 +132,10 @@ class SqlStore:
         with self._database.transaction():
             self._database.rows(f"UPDATE watermarks SET source = :taken_by WHERE {_THE_SOURCE}", row)
 
-    def run_ids(self, identity: Identity) -> frozenset[str]:
-        rows = self._database.rows(f"SELECT run_id FROM runs WHERE {_OF_IDENTITY}", identity_columns(identity))
+    def ended_ids(self, identity: Identity) -> frozenset[str]:
+        rows = self._database.rows(
+            f"SELECT run_id FROM runs WHERE fell_silent = 0 AND {_OF_IDENTITY}", identity_columns(identity)
+        )
         return frozenset(str(row["run_id"]) for row in rows)
 
     def runs_of(self, identity: Identity) -> tuple[Run, ...]:

@@ -30,9 +30,9 @@ class Store(Protocol):
     ) -> tuple[Run, ...]:
         """Put finished runs on record; in one transaction, with one audit record "observed" for each.
 
-        A run is known by its identity and run id. Reported again, it gains what was unknown and keeps what was known
-        (runs.fuller); of each quantity's series the first stays. It is tied to the newest suggestion of its identity, made
-        before it started, whose parameters it ran with.
+        A run is known by its identity and run id. Reported again, it gains what was unknown and keeps what was known, unless it
+        had only fallen silent (runs.fuller); of each quantity's series the first stays. It is tied to the newest suggestion of
+        its identity, made before it started, whose parameters it ran with.
 
         Args:
             finished: runs that one reading of a source brought; they may be of several workloads.
@@ -59,8 +59,8 @@ class Store(Protocol):
     def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
         """The runs that followed a suggestion, to compare with its forecast."""
 
-    def run_ids(self, identity: Identity) -> frozenset[str]:
-        """The ids of all runs of a workload."""
+    def ended_ids(self, identity: Identity) -> frozenset[str]:
+        """The ids of a workload's runs but for those that fell silent, of which more may become known."""
 
     def watermark(self, identity: Identity, source: str) -> float | None:
         """Unix seconds up to which the source has been read for this workload; None before the first complete reading."""

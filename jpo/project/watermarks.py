@@ -113,7 +113,7 @@ def late_runs(job: Project, passed_over: Mapping[str, float], again_seconds: flo
     named = table.since if job.settings.origins.get("prometheus.since") == "command line" else 0.0
     seconds = max(table.late, named) if again_seconds is None else again_seconds
     lately = recent(passed_over, job.now) if again_seconds is None else {}
-    return Late(job.now - seconds, job.store.run_ids(job.workload.identity) | lately.keys()) if seconds else None
+    return Late(job.now - seconds, job.store.ended_ids(job.workload.identity) | lately.keys()) if seconds else None
 
 
 def recent(passed_over: Mapping[str, float], now: float) -> dict[str, float]:

@@ -102,7 +102,7 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
         NoEvidence: the reason why nothing can be learnt from it, for Skipped.
     """
     start, end = measured.started_at, measured.ended_at
-    if not math.isfinite(end) or (start is not None and not start <= end):
+    if not 0 <= end < math.inf or (start is not None and not 0 <= start <= end):
         raise NoEvidence(f"it ends before it starts, or has no time ({start} to {end})", UNTIMELY)
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
@@ -123,6 +123,7 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
             ended_at=end,
             outcome=_outcome(replace(measured, values=_of_all(measured.values, parameters)), parameters.get("cpus")),
             source=source,
+            fell_silent=not (measured.closed or measured.statuses or measured.seen_to_end),
         )
     except (ValueError, OverflowError) as error:  # of the records: a negative number of samples
         raise NoEvidence(str(error), IMPOSSIBLE) from error

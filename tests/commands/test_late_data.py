@@ -37,13 +37,14 @@ def arrives(server: str, request: pytest.FixtureRequest) -> Arrives:
     """`arrives(run_id, days_ago)`: a run that ended some days ago reaches the server now."""
     labels = f'dataset="{request.node.name}",model="cnn",framework="pytorch",job="train",instance="a:1"'
 
-    def arrives(run_id: str, days_ago: float, batch_size: str = "64") -> None:
+    def arrives(run_id: str, days_ago: float, *, batch_size: str = "64", reports: range = range(41)) -> None:
         end, lines = time.time() - days_ago * DAY, []
-        for i in range(41):
+        for i in reports:
             at = 1000 * (end - 600 + 15 * i)
             values = {
                 "jpo_run_info": 1.0,
                 "jpo_samples_total": 100.0 * i,
+                "jpo_epoch": i // 13,
                 "jpo_run_start_time_seconds": end - 600,
                 "jpo_val_loss": 0.3,
             }
@@ -91,6 +92,30 @@ def test_what_came_later_still_is_found_by_looking_again(asking: Project, arrive
     arrives("ancient", 120)
     assert recorded(asking, "--again", "150d") == ["ancient"]
     assert [recorded(asking, "--again", "150d"), recorded(asking)] == [[], []]
+
+
+def status_of(project: Project, run_id: str) -> list[str]:
+    lines = project.jpo("history", "--format", "csv").out.splitlines()
+    place = lines[0].split(",").index("status")
+    return [line.split(",")[place] for line in lines[1:] if line.startswith(f"{run_id},")]
+
+
+def test_a_run_that_only_fell_silent_is_told_anew_when_the_rest_arrives(asking: Project, arrives: Arrives) -> None:
+    arrives("stalled", 0.5, reports=range(20))
+    assert (recorded(asking), status_of(asking, "stalled")) == (["stalled"], ["failed"])
+    arrives("stalled", 0.5, reports=range(20, 41))
+    assert (recorded(asking), status_of(asking, "stalled")) == (["stalled"], ["succeeded"])
+    assert recorded(asking, "--again", "7d") == []
+
+
+def test_also_where_it_lies_behind_the_watermark(asking: Project, arrives: Arrives) -> None:
+    arrives("young", 0.5)
+    assert recorded(asking) == ["young"]
+    arrives("stalled", 3, reports=range(20))
+    assert (recorded(asking), status_of(asking, "stalled")) == (["stalled"], ["failed"])
+    arrives("stalled", 3, reports=range(20, 41))
+    assert recorded(asking) == [], "it is looked at once a day"
+    assert (recorded(asking, "--again", "7d"), status_of(asking, "stalled")) == (["stalled"], ["succeeded"])
 
 
 def test_with_late_off_only_looking_again_finds_it(asking: Project, arrives: Arrives, server: str) -> None:

@@ -155,9 +155,23 @@ def test_a_source_can_be_taken_over_by_another(store: Store) -> None:
     assert store.readings(CIFAR) == {"prometheus": (7.0, {})}
 
 
-def test_the_ids_of_a_workloads_runs(store: Store) -> None:
-    store.record(Finished((a_run("r1"), a_run("r2"), a_run("r3", identity=CIFAR))), now=300.0)
-    assert store.run_ids(DIGITS) == {"r1", "r2"}
+def test_the_ids_of_a_workloads_runs_that_are_over(store: Store) -> None:
+    silent = a_run("r4", fell_silent=True)
+    store.record(Finished((a_run("r1"), a_run("r2"), a_run("r3", identity=CIFAR), silent)), now=300.0)
+    assert store.ended_ids(DIGITS) == {"r1", "r2"}
+
+
+def test_only_a_run_that_fell_silent_is_replaced_by_a_later_report(store: Store) -> None:
+    silent = a_run("r1", status=RunStatus.FAILED, fell_silent=True)
+    later = a_run("r1", ended_at=silent.ended_at + 60)
+    series = Series("r1", "cpu_cores", (150.0,), (2.0,))
+    assert store.record(Finished((silent,), series=(series,)), now=300.0) == (silent,)
+    assert store.record(Finished((silent,)), now=301.0) == ()
+    assert store.record(Finished((later,)), now=302.0) == (later,)
+    assert (store.runs_of(DIGITS), store.series_of(later)) == ((later,), ())
+    assert store.record(Finished((silent,)), now=303.0) == ()
+    assert store.record(Finished((a_run("r1", ended_at=later.ended_at + 60),)), now=304.0) == ()
+    assert store.runs_of(DIGITS) == (later,)
 
 
 def test_a_partial_answer_records_runs_but_does_not_move_the_watermark(store: Store) -> None:

@@ -137,4 +137,4 @@ def test_a_changed_answer_is_refused_or_understood(history, lying, change):
             assert run.parameters, "what it ran with belongs to it"
             assert run.outcome.duration_seconds == run.ended_at - run.started_at
         look(history.url, history, store)
-        assert truth.keys() <= store.run_ids(DIGITS), "the next honest answer brings what is missing"
+        assert truth.keys() <= {run.run_id for run in store.runs_of(DIGITS)}, "the next honest answer brings what is missing"

@@ -143,7 +143,9 @@ def finished_runs(
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
             unread=unread,
             watermark=reached,
-            passed_over=dict.fromkeys([*passed_over, *(skip.run_id for skip in skipped)], until),
+            passed_over=dict.fromkeys(
+                [*passed_over, *(skip.run_id for skip in skipped), *(run.run_id for run in runs if run.fell_silent)], until
+            ),
             requests=session.requests,
             seconds=session.seconds(),
         )
