@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from jpo.cost import Prices, lacks_energy, run_cost_usd
-from jpo.errors import TelemetryError
+from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
@@ -66,10 +66,13 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         again_seconds: as in watermarks.read_on.
 
     Raises:
+        UsageError: JPO-E306, there is no server to look at again.
         TelemetryError: JPO-E110, JPO-E117 or what the source raised, if `strict`.
     """
     store, identity = job.store, job.workload.identity
     server = None if offline else prometheus_of(job.settings)
+    if again_seconds is not None and server is None:
+        raise UsageError("--again", "asks Prometheus, and none is named", "name it with --prometheus-url", code="JPO-E306")
     asked = ask(server, job, strict=strict, again_seconds=again_seconds)
     recorded, doubted = believed(store.recorded_runs(identity))
     runs = tuple(entry.run for entry in recorded)

@@ -169,6 +169,11 @@ def test_a_watermark_from_before_addresses_is_taken_over_with_a_word(asking: Pro
         assert store.execute("SELECT count(*) FROM watermarks WHERE source = 'prometheus'").fetchone() == (0,)
 
 
+def test_looking_again_needs_a_server_that_is_named(empty: Project) -> None:
+    answer = empty.jpo("observe", "--again", "7d")
+    assert (answer.code, "none is named" in answer.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     "words", [("--again", "soon"), ("--again", "0d"), ("--again", "7d", "--offline"), ("run-1", "--again", "7d")]
 )
