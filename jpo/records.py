@@ -242,6 +242,8 @@ class Run:
     outcome: Outcome
     source: str
     """Where it was read: "prometheus", "csv" or "observe"."""
+    fell_silent: bool = False
+    """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
 
     def __post_init__(self) -> None:
         if not self.run_id:
@@ -266,10 +268,18 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Run that a source reported but which cannot be used, and why; or several of one kind."""
+    """Run that a source reported but which cannot be used, and why; or several of one kind.
+
+    Attributes:
+        run_id: of several runs, the ids of some.
+        code: of the kind of reason; empty where the reason says it, or there is none.
+        count: how many runs these are.
+    """
 
     run_id: str
     reason: str
+    code: str = ""
+    count: int = 1
 
 
 SERIES_QUANTITIES = ("cpu_cores", "memory_gib", "gpu_utilisation")
@@ -313,6 +323,7 @@ class Finished:
         unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
+        passed_over: by id of a run that was seen and is none to record, unix seconds of that look; None: nobody looked.
         warnings: what the source said besides its answer.
         requests, seconds: what the answer took.
     """
@@ -323,6 +334,7 @@ class Finished:
     unread: str | None = None
     complete: bool = True
     watermark: float | None = None
+    passed_over: Mapping[str, float] | None = None
     warnings: tuple[str, ...] = ()
     requests: int = 0
     seconds: float = 0.0

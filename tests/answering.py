@@ -34,6 +34,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a body after its head would wait 40 ms for the client
     server: Server
 
     def do_GET(self) -> None:

@@ -25,6 +25,7 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 )
 @click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
 @click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file that the run used; default: config.ini.")
+@click.option("--again", metavar="DURATION", help="Look for runs that are not on record this far back, e.g. 30d.")
 @options(network_options, toml_option, verbose_option)
 def observe(
     run: str | None,
@@ -32,6 +33,7 @@ def observe(
     metrics: Sequence[str],
     status: str,
     given: Path | None,
+    again: str | None,
     toml: Path | None,
     *,
     follow: bool,
@@ -47,6 +49,7 @@ def observe(
       jpo observe --csv runs/2026-11-21.csv --follow   while it is still training
       jpo observe run-17 --metric duration_seconds=5400 --metric val_loss=0.4
       jpo observe --prometheus-url http://prometheus:9090
+      jpo observe --again 30d                          what came late, or was looked for in vain
     """
     from jpo.commands import observe as command
     from jpo.records import RunStatus
@@ -54,10 +57,11 @@ def observe(
 
     settings = load_settings(given, toml, {"prometheus": network.flags})
     if follow:
-        log = command.log_to_follow(logs, alone=run is None and not metrics)
+        log = command.log_to_follow(logs, alone=run is None and not metrics and again is None)
         with live(sys.stderr, for_people=sys.stderr.isatty()) as shown:
             answer = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
         put(answer)
         return
     by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status))
-    put(command.observe(config_of(given, settings), settings, by_hand, logs, now=time.time(), offline=network.offline))
+    config, offline = config_of(given, settings), network.offline
+    put(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.project.collect import collect
+from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project
 from jpo.project.workload import read_workload
@@ -37,15 +38,29 @@ class ByHand:
         return self.run_id is not None or bool(self.metrics)
 
 
-def observe(config: Path, settings: LoadedSettings, run: ByHand, logs: Sequence[Path], *, now: float, offline: bool) -> str:
-    """Record CSV logs, or one run by hand, or what the configured sources know; returns what was new, for people."""
+def observe(
+    config: Path,
+    settings: LoadedSettings,
+    run: ByHand,
+    logs: Sequence[Path],
+    *,
+    now: float,
+    offline: bool,
+    again: str | None = None,
+) -> str:
+    """Record CSV logs, or one run by hand, or what the configured sources know; returns what was new, for people.
+
+    Args:
+        again: how far back the server is asked for runs that are not on record, a duration; None: as settings say.
+    """
+    again_seconds = None if again is None else look_back(again, offline=offline, alone=not (logs or run.given))
     if logs and run.given:
         finding = "and a run given by hand exclude each other"
         raise UsageError("--csv", finding, "observe them one after the other", code="JPO-E306")
     if run.run_id is not None and not run.run_id.strip():
         raise UsageError("RUN", "is empty", "give the run a name", code="JPO-E306")
     if not (logs or run.given):
-        return refreshed(config, settings, now=now, offline=offline)
+        return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
             return recorded(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
@@ -121,10 +136,23 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
 
-def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool) -> str:
+def look_back(again: str, *, offline: bool, alone: bool) -> float:
+    """The seconds that --again means; it asks a server, so neither --offline nor a run or log goes with it."""
+    try:
+        back = seconds(again)
+    except ValueError:
+        back = math.nan
+    if not 0 < back < math.inf:
+        raise UsageError("--again", f"{again!r:.80} is no time to look back", "write e.g. --again 30d", code="JPO-E306")
+    if offline or not alone:
+        raise UsageError("--again", "asks the server, and nothing else", "leave --offline, --csv and RUN out", code="JPO-E306")
+    return back
+
+
+def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None) -> str:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
     with open_project(config, settings, now=now, judges=False) as job:
-        known = collect(job, offline=offline, strict=True)
+        known = collect(job, offline=offline, strict=True, again_seconds=again_seconds)
     skipped = "".join(f"skipped {run.run_id}: {run.reason}\n" for run in known.evidence.runs_skipped)
     notes = "".join(f"note: {note}\n" for note in known.evidence.notes)
     return recorded(known.fresh) + skipped + notes

@@ -26,14 +26,21 @@ from jpo.history.audit import AuditRow, finite, read_row
 from jpo.history.canonical import canonical
 from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
-from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_identity, read_run, read_suggestion
+from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_identity, read_reading, read_run, read_suggestion
 from jpo.history.series import unpack
 from jpo.records import Series
 
 FORMAT, VERSION = "jpo state", 1
 OLDEST_SCHEMA = 2
 """The schema whose exports are still read."""
-ADDED: Mapping[str, str | None] = {"hardware": "", "loss_slope": None, "loss_slope_error": None, "epochs": None}
+ADDED: Mapping[str, str | int | None] = {
+    "hardware": "",
+    "loss_slope": None,
+    "loss_slope_error": None,
+    "passed_over": "{}",
+    "fell_silent": 0,
+    "epochs": None,
+}
 """Columns that were added since, with what they hold in an older export."""
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read: an agent of 48 MiB. A file with a longer one is not an export."""
@@ -53,7 +60,7 @@ TABLES: Mapping[str, StoredTable] = {
     "suggestions": StoredTable(("number", *SUGGESTION_COLUMNS, "withdrawn"), "number"),
     "runs": StoredTable(("number", *RUN_COLUMNS), "number"),
     "series": StoredTable(("run", "quantity", "packed"), "run, quantity", ("packed",)),
-    "watermarks": StoredTable((*_WORKLOAD, "source", "read_until"), ", ".join((*_WORKLOAD, "source"))),
+    "watermarks": StoredTable((*_WORKLOAD, "source", "read_until", "passed_over"), ", ".join((*_WORKLOAD, "source"))),
     "agents": StoredTable(("name", "version", "state"), "name", ("state",)),
     "audit": StoredTable(AuditRow._fields, "number"),
 }
@@ -63,7 +70,7 @@ READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "suggestions": read_suggestion,
     "runs": read_run,
     "series": lambda row: Series("-", row["quantity"], *unpack(row["packed"])),
-    "watermarks": read_identity,
+    "watermarks": lambda row: (read_identity(row), read_reading(row)),
     "agents": lambda row: len(row["name"]),
     "audit": lambda row: read_row(AuditRow(**row)),
 }

@@ -28,6 +28,7 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
         "parameters": run.parameters,
         "outcome": {name: value for name, value in asdict(run.outcome).items() if value is not None},
         "suggestion_id": suggestion_id,
+        **({"fell_silent": True} if run.fell_silent else {}),
     }
     return AuditEvent("observed", now, run.identity, data)
 
@@ -94,7 +95,9 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
 
 def in_short(evidence: Evidence) -> dict[str, Json]:
     """The evidence of a suggestion, with skipped runs counted by reason."""
-    skipped = Counter(run.reason for run in evidence.runs_skipped)
+    skipped = Counter[str]()
+    for run in evidence.runs_skipped:
+        skipped[run.reason] += run.count
     by_reason: dict[str, Json] = dict(skipped.most_common(MOST_REASONS))
     if len(skipped) > MOST_REASONS:
         by_reason["other reasons"] = skipped.total() - sum(count for _, count in skipped.most_common(MOST_REASONS))

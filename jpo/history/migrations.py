@@ -193,7 +193,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE watermarks_of_3 RENAME TO watermarks",
     ),
     ("ALTER TABLE runs ADD COLUMN loss_slope REAL", "ALTER TABLE runs ADD COLUMN loss_slope_error REAL"),
-    ("ALTER TABLE runs ADD COLUMN epochs REAL",),
+    # `source` names the server from now on; a watermark of before is taken over by the first server that is read.
+    (
+        "ALTER TABLE watermarks ADD COLUMN passed_over TEXT NOT NULL DEFAULT '{}'",  # JSON: run id -> when it was looked at
+        "ALTER TABLE runs ADD COLUMN fell_silent INTEGER NOT NULL DEFAULT 0 CHECK (fell_silent IN (0, 1))",
+        "ALTER TABLE runs ADD COLUMN epochs REAL",
+    ),
 )
 
 

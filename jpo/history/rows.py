@@ -11,7 +11,7 @@ from typing import Any
 
 from jpo.history.canonical import canonical
 from jpo.history.database import TableRow
-from jpo.history.runs import RecordedRun
+from jpo.history.runs import Reading, RecordedRun
 from jpo.history.series import unpack
 from jpo.records import (
     MEASURED,
@@ -36,7 +36,7 @@ Columns = dict[str, str | float | None]
 
 RUN_COLUMNS = (
     *("dataset", "model", "framework", "hardware", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
-    *("suggestion_id", "parameters", *MEASURED),
+    *("suggestion_id", "parameters", *MEASURED, "fell_silent"),
 )
 """The columns of `runs` without its number."""
 SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
@@ -53,6 +53,12 @@ def read_identity(row: TableRow) -> Identity:
     return Identity(row["dataset"], row["model"], row["framework"], row["hardware"] or None)
 
 
+def read_reading(row: TableRow) -> Reading:
+    """How far a source has been read, of a row of `watermarks`."""
+    passed_over = json.loads(row["passed_over"])
+    return Reading(row["read_until"], {str(run_id): float(looked_at) for run_id, looked_at in passed_over.items()})
+
+
 def run_columns(recorded: RecordedRun) -> Columns:
     """A row of RUN_COLUMNS."""
     run = recorded.run
@@ -67,6 +73,7 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "suggestion_id": recorded.suggestion_id,
         "parameters": canonical(run.parameters),
         **{name: getattr(run.outcome, name) for name in MEASURED},
+        "fell_silent": int(run.fell_silent),
     }
 
 
@@ -84,6 +91,7 @@ def read_run(row: TableRow) -> RecordedRun:
         ended_at=row["ended_at"],
         outcome=Outcome(**outcome),
         source=row["source"],
+        fell_silent=bool(row["fell_silent"]),
     )
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
 

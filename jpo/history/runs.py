@@ -18,6 +18,18 @@ class RecordedRun:
     recorded_at: float
 
 
+class Reading(NamedTuple):
+    """How far a source has been read for a workload.
+
+    Attributes:
+        read_until: unix seconds.
+        passed_over: by id of a run that was seen and not recorded, unix seconds of that look.
+    """
+
+    read_until: float
+    passed_over: Mapping[str, float]
+
+
 class Forgotten(NamedTuple):
     """Count of time series that were deleted: of how many runs, how many series, and the bytes they took."""
 
@@ -30,8 +42,11 @@ def fuller(recorded: Run, report: Run) -> Run:
     """The recorded run completed by a later report of it.
 
     What is on record never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
-    was unknown is added. So the order of sources decides, and reading a source again changes nothing.
+    was unknown is added. So the order of sources decides, and reading a source again changes nothing. Only a run that fell
+    silent was not over for sure: a report of its end, or of a later silence, takes its place.
     """
+    if recorded.fell_silent and (not report.fell_silent or report.ended_at > recorded.ended_at):
+        return replace(report, parameters={**recorded.parameters, **report.parameters})
     starts = report.started_at is not None and report.started_at <= recorded.ended_at
     return replace(
         recorded,

@@ -8,6 +8,7 @@ and then inserts or updates; no statement needs to do both at once.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self
@@ -23,13 +24,14 @@ from jpo.history.rows import (
     RUN_COLUMNS,
     SUGGESTION_COLUMNS,
     identity_columns,
+    read_reading,
     read_run,
     read_series,
     read_suggestion,
     run_columns,
     suggestion_columns,
 )
-from jpo.history.runs import Forgotten, RecordedRun, follows, fuller, latest_start
+from jpo.history.runs import Forgotten, Reading, RecordedRun, follows, fuller, latest_start
 from jpo.history.series import pack
 from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series, Suggestion
 
@@ -64,7 +66,7 @@ class SqlStore:
             recorded = [self._record_run(run, now) for run in finished.runs]
             self._record_series(finished)
             if finished.complete and finished.watermark is not None and identity and source:
-                self._move_watermark(identity, source, finished.watermark)
+                self._move_watermark(identity, source, finished)
         return tuple(run for run in recorded if run is not None)
 
     def _record_run(self, report: Run, now: float) -> Run | None:
@@ -76,6 +78,8 @@ class SqlStore:
         suggestion_id = earlier.suggestion_id if earlier and earlier.suggestion_id else self._suggestion_behind(run)
         recorded = RecordedRun(run, suggestion_id, earlier.recorded_at if earlier else now)
         self._database.rows(_UPDATE_RUN if earlier else _INSERT_RUN, run_columns(recorded))
+        if earlier and earlier.run.ended_at != run.ended_at:  # it went on: its time series are read anew
+            self._database.rows(f"DELETE FROM series WHERE run = (SELECT number FROM runs WHERE {_THE_RUN})", _run_key(run))
         self._chain(observed(run, suggestion_id, now))
         return run
 
@@ -102,18 +106,37 @@ class SqlStore:
                     {**_run_key(run), "quantity": series.quantity, "packed": pack(series.times, series.values)},
                 )
 
-    def _move_watermark(self, identity: Identity, source: str, read_until: float) -> None:
-        row = {**identity_columns(identity), "source": source, "read_until": read_until}
-        current = self.watermark(identity, source)
+    def _move_watermark(self, identity: Identity, source: str, finished: Finished) -> None:
+        current = self.readings(identity).get(source)
+        before = (current.read_until, current.passed_over) if current else (-math.inf, {})
+        read_until = finished.watermark if finished.watermark is not None and not finished.watermark <= before[0] else before[0]
+        passed_over = canonical(before[1] if finished.passed_over is None else finished.passed_over)
+        row = {**identity_columns(identity), "source": source, "read_until": read_until, "passed_over": passed_over}
         if current is None:
             self._database.rows(insert_into("watermarks", [*row]), row)
-        elif not read_until <= current:
-            self._database.rows(f"UPDATE watermarks SET read_until = :read_until WHERE {_THE_SOURCE}", row)
+        else:
+            change = f"UPDATE watermarks SET read_until = :read_until, passed_over = :passed_over WHERE {_THE_SOURCE}"
+            self._database.rows(change, row)
 
     def watermark(self, identity: Identity, source: str) -> float | None:
-        key = {**identity_columns(identity), "source": source}
-        rows = self._database.rows(f"SELECT read_until FROM watermarks WHERE {_THE_SOURCE}", key)
-        return rows[0]["read_until"] if rows else None
+        reading = self.readings(identity).get(source)
+        return reading.read_until if reading else None
+
+    def readings(self, identity: Identity) -> Mapping[str, Reading]:
+        rows = self._database.rows(f"SELECT * FROM watermarks WHERE {_OF_IDENTITY}", identity_columns(identity))
+        with readable(self._database.place):
+            return {row["source"]: read_reading(row) for row in rows}
+
+    def take_over(self, identity: Identity, source: str, by: str) -> None:
+        row = {**identity_columns(identity), "source": source, "taken_by": by}
+        with self._database.transaction():
+            self._database.rows(f"UPDATE watermarks SET source = :taken_by WHERE {_THE_SOURCE}", row)
+
+    def ended_ids(self, identity: Identity) -> frozenset[str]:
+        rows = self._database.rows(
+            f"SELECT run_id FROM runs WHERE fell_silent = 0 AND {_OF_IDENTITY}", identity_columns(identity)
+        )
+        return frozenset(str(row["run_id"]) for row in rows)
 
     def runs_of(self, identity: Identity) -> tuple[Run, ...]:
         return tuple(recorded.run for recorded in self.recorded_runs(identity))

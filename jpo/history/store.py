@@ -14,7 +14,7 @@ from jpo.errors import UsageError
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow
 from jpo.history.copy_on_write import CopyOnWrite
 from jpo.history.database import Database
-from jpo.history.runs import Forgotten, RecordedRun
+from jpo.history.runs import Forgotten, Reading, RecordedRun
 from jpo.history.sql import SqlStore
 from jpo.history.sqlite import open_copy, open_database
 from jpo.records import Finished, Identity, Run, Series, Suggestion
@@ -30,15 +30,15 @@ class Store(Protocol):
     ) -> tuple[Run, ...]:
         """Put finished runs on record; in one transaction, with one audit record "observed" for each.
 
-        A run is known by its identity and run id. Reported again, it gains what was unknown and keeps what was known
-        (runs.fuller); of each quantity's series the first stays. It is tied to the newest suggestion of its identity, made
-        before it started, whose parameters it ran with.
+        A run is known by its identity and run id. Reported again, it gains what was unknown and keeps what was known, unless it
+        had only fallen silent (runs.fuller); of each quantity's series the first stays. It is tied to the newest suggestion of
+        its identity, made before it started, whose parameters it ran with.
 
         Args:
             finished: runs that one reading of a source brought; they may be of several workloads.
             now: unix seconds.
-            identity, source: whose watermark moves to `finished.watermark`; it never moves back, nor after a partial answer,
-                nor when one of the two is None.
+            identity, source: whose watermark moves to `finished.watermark`, with what it passed over; it never moves back, nor
+                after a partial answer, nor when one of the two is None. A source that is a server names its address.
 
         Returns:
             The runs, as recorded, that were new or gained something: those to learn from. Empty when all was known.
@@ -59,8 +59,17 @@ class Store(Protocol):
     def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
         """The runs that followed a suggestion, to compare with its forecast."""
 
+    def ended_ids(self, identity: Identity) -> frozenset[str]:
+        """The ids of a workload's runs but for those that fell silent, of which more may become known."""
+
     def watermark(self, identity: Identity, source: str) -> float | None:
         """Unix seconds up to which the source has been read for this workload; None before the first complete reading."""
+
+    def readings(self, identity: Identity) -> Mapping[str, Reading]:
+        """How far each source has been read for this workload, by source."""
+
+    def take_over(self, identity: Identity, source: str, by: str) -> None:
+        """The reading of a source is another's from now on; that one must have none yet."""
 
     def series_of(self, run: Run) -> tuple[Series, ...]:
         """Time series of the run, in the order of SERIES_QUANTITIES; those not recorded, or deleted by gc, are missing."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from jpo.cost import Prices, lacks_energy, run_cost_usd
-from jpo.errors import TelemetryError
+from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
@@ -18,8 +18,10 @@ from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.followed import followed_up
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
+from jpo.project.left_out import by_cause
 from jpo.project.project import Project
-from jpo.project.sources import CSV, PROMETHEUS, caveats, finished_of, prometheus_of, why_nothing
+from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
+from jpo.project.watermarks import Bookmark, read_on
 from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.telemetry import PrometheusSource
 from jpo.wording import numbers
@@ -53,7 +55,7 @@ class Asked:
     silent: bool
 
 
-def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Known:
+def collect(job: Project, *, offline: bool = True, strict: bool = False, again_seconds: float | None = None) -> Known:
     """Ask every source for finished runs, put them on record, and say what is known of the workload now.
 
     Where Prometheus answers and there is no run at all, the report says why.
@@ -61,13 +63,17 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     Args:
         offline: ask no server; the store and CSV logs alone.
         strict: a source that cannot be read completely is an error.
+        again_seconds: as in watermarks.read_on.
 
     Raises:
+        UsageError: JPO-E306, there is no server to look at again.
         TelemetryError: JPO-E110, JPO-E117 or what the source raised, if `strict`.
     """
     store, identity = job.store, job.workload.identity
     server = None if offline else prometheus_of(job.settings)
-    asked = ask(server, job, strict=strict)
+    if again_seconds is not None and server is None:
+        raise UsageError("--again", "asks Prometheus, and none is named", "name it with --prometheus-url", code="JPO-E306")
+    asked = ask(server, job, strict=strict, again_seconds=again_seconds)
     on_file = on_record(store, identity)
     recorded, doubted, runs, siblings = on_file.recorded, on_file.doubted, on_file.runs, on_file.siblings
     notes = dict(asked.notes) | on_other_hardware(siblings)
@@ -76,6 +82,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
     notes |= without_energy(runs, job.prices)
+    skipped = by_cause(asked.skipped)
     return Known(
         runs=runs,
         others=on_file.others,
@@ -84,8 +91,10 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False) -> Know
         untried=untried(store, identity, runs, now=job.now),
         last=on_probation(store, job.workload, runs),
         track=past_forecasts(store, recorded, job.prices),
-        evidence=Evidence(len(runs), (*asked.skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
-        codes=tuple(dict.fromkeys((*notes.values(), *([IMPLAUSIBLE] if doubted else [])))),
+        evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
+        codes=tuple(
+            dict.fromkeys((*notes.values(), *(run.code for run in skipped if run.code), *([IMPLAUSIBLE] if doubted else [])))
+        ),
         siblings=siblings,
     )
 
@@ -183,16 +192,20 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     return {f"{note}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
-def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked:
+def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
     """Ask each source once; what it reports goes on record before the next one is asked."""
     store, identity, now = job.store, job.workload.identity, job.now
     fresh: list[Run] = []
     skipped: list[Skipped] = []
     notes = dict(caveats(server))
     requests, seconds, silent = 0, 0.0, False
-    for source in (CSV, PROMETHEUS):
+    for source in (CSV, PROMETHEUS) if server else (CSV,):
+        mark = Bookmark(source)
         try:
-            finished = finished_of(source, server, store, identity, job.settings, now=now)
+            if source == PROMETHEUS and server:
+                finished, mark = read_on(server, job, again_seconds=again_seconds)
+            else:
+                finished = logged(identity, job.settings, now=now)
             if strict and not finished.complete:
                 unreadable = "; ".join(log.reason for log in finished.skipped)
                 raise TelemetryError(source, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
@@ -201,9 +214,12 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked
                 raise
             notes[f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]"] = "JPO-W113"
             continue
-        recorded = store.record(finished, now=now, identity=identity, source=source)
+        if mark.takes_over:
+            store.take_over(identity, mark.takes_over, mark.source)
+        recorded = store.record(finished, now=now, identity=identity, source=mark.source)
         fresh += [run for run in recorded if run.identity == identity]
         skipped += finished.skipped
+        notes |= mark.notes
         if finished.unread:
             notes |= cut_short(source, finished.unread, strict=strict)
         silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)

@@ -177,14 +177,16 @@ class AuthTable(SettingsTable):
 class PrometheusTable(SettingsTable):
     """Prometheus server that records finished runs; without a url JPO uses its own history and CSV logs.
 
-    `cert_file` and `key_file` are JPO's own certificate (mTLS); `insecure` trusts any server, and every report says so. `metrics`
-    and `labels` rename what a site calls otherwise (telemetry/prometheus/names.py has the roles); `container` is the trainer's,
-    where pods have several.
+    `since`: how far back its history is read at first contact. `late`: how far back each look asks for runs that were not there
+    before, because they became visible after younger ones; 0: not at all. `cert_file` and `key_file` are JPO's own certificate
+    (mTLS); `insecure` trusts any server, and every report says so. `metrics` and `labels` rename what a site calls otherwise
+    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several.
     """
 
     url: str | None = None
     timeout: Annotated[Duration, Field(gt=0, le=86400)] = 10.0
     since: Duration = 90 * 86400.0
+    late: Duration = 7 * 86400.0
     auth: AuthTable = AuthTable()
     ca_file: str | None = None
     cert_file: str | None = None

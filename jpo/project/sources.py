@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import TelemetryError, UsageError
-from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.records import Finished, Identity
-from jpo.telemetry import PrometheusSource, finished_runs, read_logs
+from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
 from jpo.telemetry.prometheus.names import Names
 
@@ -25,21 +24,21 @@ UNVERIFIED = (
 )
 
 
-def finished_of(
-    source: str, server: PrometheusSource | None, store: Store, identity: Identity, settings: LoadedSettings, *, now: float
-) -> Finished:
-    """The finished runs of one source, CSV or PROMETHEUS; nothing from a server that is None."""
-    if source == CSV:
-        return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
-    if server is None:
-        return Finished()
-    since, watermark, names = asked_since(settings, now=now), store.watermark(identity, PROMETHEUS), names_of(settings)
-    finished = finished_runs(server, identity, since=since, until=now, watermark=watermark, names=names)
-    if not finished.complete:  # what is missing from a partial answer would be recorded as "did not happen"
-        warnings, more = "; ".join(finished.warnings[:MOST_WARNINGS]), len(finished.warnings) - MOST_WARNINGS
-        finding = f"answered in part: {warnings}{f'; and {more} more' if more > 0 else ''}"
-        raise TelemetryError(PROMETHEUS, finding, "ask again later", code="JPO-E113")
-    return finished
+def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
+    """The finished runs of the CSV logs that settings name."""
+    return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+
+
+def whole(finished: Finished) -> Finished:
+    """The answer of a server, which lacks nothing; TelemetryError JPO-E113 where the server says that it does.
+
+    What is missing from a partial answer would be recorded as "did not happen".
+    """
+    if finished.complete:
+        return finished
+    warnings, more = "; ".join(finished.warnings[:MOST_WARNINGS]), len(finished.warnings) - MOST_WARNINGS
+    finding = f"answered in part: {warnings}{f'; and {more} more' if more > 0 else ''}"
+    raise TelemetryError(PROMETHEUS, finding, "ask again later", code="JPO-E113")
 
 
 def asked_since(settings: LoadedSettings, *, now: float) -> float:

@@ -1,7 +1,6 @@
 """A suggestion and what became of it: for people in ten seconds, and the document that pipelines read, with its schema.
 
-People see what changes, what that is expected to do, one confidence and one sentence why; `jpo explain` has the rest. The
-published document and its schema come from the models below.
+People see what changes, what that is expected to do, one confidence and one sentence why. The models below are its schema.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def headline(suggestion: Suggestion) -> Inline:
     runs = f"{numbers.counted(evidence.runs_used, 'finished run')} used"
     if evidence.runs_skipped:
         reasons = "; ".join(sorted({skipped.reason for skipped in evidence.runs_skipped}))
-        runs += f", {len(evidence.runs_skipped)} skipped ({reasons})"
+        runs += f", {sum(skipped.count for skipped in evidence.runs_skipped)} skipped ({reasons})"
     server = f"; Prometheus {numbers.duration(evidence.seconds)}" if evidence.requests else ""
     return "Workload ", Span(str(suggestion.identity)), f": {runs}{server}"
 
@@ -257,6 +256,8 @@ class SlaDocument(Published):
 class SkippedDocument(Published):
     run_id: str
     reason: str
+    code: str = ""
+    count: int = 1
 
 
 class PrometheusDocument(Published):

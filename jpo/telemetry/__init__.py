@@ -13,7 +13,7 @@ It decides which runs are over and how they ended. It stores nothing.
 
 from jpo.telemetry.csv.folder import log_files, read_each, read_logs
 from jpo.telemetry.csv.log import read_log
-from jpo.telemetry.prometheus.runs import finished_runs
+from jpo.telemetry.prometheus.runs import Late, finished_runs
 from jpo.telemetry.prometheus.source import PrometheusSource
 
-__all__ = ["PrometheusSource", "finished_runs", "log_files", "read_each", "read_log", "read_logs"]
+__all__ = ["Late", "PrometheusSource", "finished_runs", "log_files", "read_each", "read_log", "read_logs"]

@@ -11,8 +11,23 @@ from dataclasses import dataclass, replace
 
 from jpo.records import PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus
 from jpo.telemetry.contract import DATA_FRACTION
+from jpo.telemetry.digits import number
 
 BYTES_PER_GIB = 2.0**30
+LARGEST = 1e12
+"""No parameter of a training job is larger: what jpo/optimizer/question.py takes."""
+POSITIVE = ("batch_size", "learning_rate", "epochs")
+"""Parameters without which nothing is trained; of the others, 0 is none of it (no GPUs)."""
+IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124"
+"""Why a run is no evidence: values that cannot be, contradictions, times that cannot be, and nothing that could be learnt."""
+
+
+class NoEvidence(ValueError):
+    """A run from which nothing can be learnt: the reason, and the code of its kind (docs/codes.md)."""
+
+    def __init__(self, reason: str, code: str) -> None:
+        self.code = code
+        super().__init__(reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +80,7 @@ class MeasuredRun:
     Attributes:
         parameters: the run's configuration as text, by parameter name; of a trial also DATA_FRACTION.
         closed: the job itself reported its end; False when it only fell silent.
-        status: how it ended as the job reports it, or None.
+        statuses: how it ended as the job reports it; empty where it does not, several where it contradicts itself.
         seen_to_end: how the cluster saw its process end, or None; it counts where the job reports nothing.
     """
 
@@ -75,7 +90,7 @@ class MeasuredRun:
     started_at: float | None
     ended_at: float
     closed: bool
-    status: str | None
+    statuses: frozenset[str]
     values: MeasuredValues
     seen_to_end: RunStatus | None = None
 
@@ -84,25 +99,34 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
     """The record of an ended run.
 
     Raises:
-        ValueError: the reason why nothing can be learnt from it, for Skipped.
+        NoEvidence: the reason why nothing can be learnt from it, for Skipped.
     """
     start, end = measured.started_at, measured.ended_at
-    if not math.isfinite(end) or (start is not None and not start <= end):
-        raise ValueError(f"it ends before it starts, or has no time ({start} to {end})")
+    if not 0 <= end < math.inf or (start is not None and not 0 <= start <= end):
+        raise NoEvidence(f"it ends before it starts, or has no time ({start} to {end})", UNTIMELY)
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
-        raise ValueError(f"it is a trial on a part of the data ({share}), not a run")
+        raise NoEvidence(f"it is a trial on a part of the data ({share}), not a run", UNTOLD)
     parameters = {name: _number(name, text) for name, text in measured.parameters.items() if name in PARAMETERS}
-    return Run(
-        run_id=measured.run_id,
-        identity=measured.identity,
-        parameters=parameters,
-        status=_status(measured, parameters),
-        started_at=start,
-        ended_at=end,
-        outcome=_outcome(replace(measured, values=_of_all(measured.values, parameters)), parameters.get("cpus")),
-        source=source,
-    )
+    if measured.values.epoch is not None and not 0 <= measured.values.epoch < math.inf:
+        raise NoEvidence(f"epoch = {measured.values.epoch:g} cannot be", IMPOSSIBLE)
+    if measured.values.converged not in (None, 0, 1) and not math.isnan(measured.values.converged or 0.0):
+        raise NoEvidence(f"converged = {measured.values.converged:g} is neither 1 nor 0", IMPOSSIBLE)
+    status = _status(measured, parameters)
+    try:
+        return Run(
+            run_id=measured.run_id,
+            identity=measured.identity,
+            parameters=parameters,
+            status=status,
+            started_at=start,
+            ended_at=end,
+            outcome=_outcome(replace(measured, values=_of_all(measured.values, parameters)), parameters.get("cpus")),
+            source=source,
+            fell_silent=not (measured.closed or measured.statuses or measured.seen_to_end),
+        )
+    except (ValueError, OverflowError) as error:  # of the records: a negative number of samples
+        raise NoEvidence(str(error), IMPOSSIBLE) from error
 
 
 def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:
@@ -118,21 +142,25 @@ def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> Measured
 
 
 def _number(name: str, text: str) -> float:
+    """The value of a parameter as its config.ini could hold it."""
     try:
-        value = float(text)
+        value = number(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or value < 0 or (name in WHOLE and value != int(value)):
-        raise ValueError(f"{name} = {text!r} is not a usable {'whole ' if name in WHOLE else ''}number")
+    least = math.nextafter(0.0, 1.0) if name in POSITIVE else 0.0
+    if not least <= value <= LARGEST or (name in WHOLE and value != int(value)):
+        raise NoEvidence(f"{name} = {text[:80]!r} is not a usable {'whole ' if name in WHOLE else ''}number", IMPOSSIBLE)
     return value
 
 
 def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus:
     """How a run ended: out of memory, NaN in a loss, the job's own status, the cluster's; last, an end reported or reached."""
     by_word = {status.value: status for status in RunStatus}
-    if measured.status is not None and measured.status not in by_word:
-        raise ValueError(f"status {measured.status!r} is none of {', '.join(by_word)}")
-    reported = None if measured.status is None else by_word[measured.status]
+    if len(measured.statuses) > 1:
+        raise NoEvidence(f"it says that it ended as {' and as '.join(sorted(measured.statuses))}", CONTRADICTORY)
+    if unknown := measured.statuses - by_word.keys():
+        raise NoEvidence(f"status {min(unknown)[:80]!r} is none of {', '.join(by_word)}", CONTRADICTORY)
+    reported = next((by_word[word] for word in measured.statuses), None)
     if RunStatus.OOM_KILLED in (reported, measured.seen_to_end) and reported is not RunStatus.SUCCEEDED:
         return RunStatus.OOM_KILLED
     losses = (measured.values.train_loss, measured.values.val_loss)
@@ -143,7 +171,7 @@ def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus
     if measured.closed:
         return RunStatus.SUCCEEDED
     if measured.values.epoch is None or "epochs" not in parameters:
-        raise ValueError("it fell silent without an end, a status or an epoch count: how it ended is unknown")
+        raise NoEvidence("it fell silent without an end, a status or an epoch count: how it ended is unknown", UNTOLD)
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED
 
 

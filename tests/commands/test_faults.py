@@ -37,6 +37,17 @@ def rows(*values: str) -> dict[str, object]:
     return {"resultType": "vector", "result": result}
 
 
+def marked(*marks: str) -> Reply:
+    """A run that is over, at the time that was asked, in rows with these marks of ours, whatever was asked."""
+
+    def answer(handler: Handler) -> None:
+        at = float(parse_qs(urlsplit(handler.path).query)["time"][0])
+        series = [{"metric": {"run_id": "strange", "quantity": mark}, "value": [at, "1"]} for mark in marks]
+        tells({"resultType": "vector", "result": series})(handler)
+
+    return answer
+
+
 def hangs(handler: Handler) -> None:
     handler.server.over.wait(20)
 
@@ -120,6 +131,20 @@ FAULTS = {
         hits=ANY,
     ),
     "part of the series": Fault((tells(rows("1"), warnings=["partial"]),), "JPO-E113", "in part: partial", hits=ANY),
+    "isPartial": Fault((tells(NOTHING, isPartial=True),), "JPO-E113", "in part: the answer is partial", hits=ANY),
+    "a header says partial": Fault(
+        (sends({"status": "success", "data": NOTHING}, **{"X-Partial": "true"}),),
+        "JPO-E113",
+        "in part: X-Partial: true",
+        hits=ANY,
+    ),
+    "samples instead of values": Fault((tells({"resultType": "matrix", "result": []}),), "JPO-E104", "where a vector was asked"),
+    "a number instead of series": Fault((tells({"resultType": "scalar", "result": [1, "1"]}),), "JPO-E104", "with scalar, where"),
+    "another question's answer": Fault((marked("x"),), "JPO-E104", "series that were not asked for"),
+    "another time's answer": Fault((tells(rows("1")),), "JPO-E104", "times that were not asked for"),
+    "foreign digits": Fault((tells(rows("\u0663\u0662")),), "JPO-E104", "malformed series"),
+    "the same twice": Fault((marked("run", "run"),), "JPO-E104", "the same series twice"),
+    "the first answer, repeated": Fault((marked("run"),), "JPO-E104", "series that were not asked for", hits=2),
     "connection reset": Fault((resets,), "JPO-E102", "closed the connection without an answer; check the URL"),
 }
 NARROWER = {
@@ -239,15 +264,16 @@ def test_a_server_that_is_down_or_unknown(asking: Project, url: str, says: str) 
 def test_what_was_read_before_the_trouble_stays_and_the_next_query_goes_on_from_there(asking: Project) -> None:
     with served(tells(NOTHING), refuses(403, "forbidden")) as server:
         answer = suggest(asking, server.url, "-o", "json")
-    (note,) = json.loads(answer.out)["evidence"]["notes"]
-    assert (answer.code, "Prometheus was read up to " in note, "rest next time: does not allow" in note) == (0, True, True)
-    assert "JPO-W117" in json.loads(answer.out)["reason_codes"]
-    with served(tells(NOTHING), refuses(403, "forbidden")) as server:
+        (note,) = json.loads(answer.out)["evidence"]["notes"]
+        assert (answer.code, "Prometheus was read up to " in note, "rest next time: does not allow" in note) == (0, True, True)
+        assert "JPO-W117" in json.loads(answer.out)["reason_codes"]
+        # The same server: another address has a watermark of its own.
+        server.answers = [tells(NOTHING), refuses(403, "forbidden")]
         answer = suggest(asking, server.url, "--strict")
-    assert (answer.code, "JPO-E117" in answer.err) == (4, True)
-    with served(tells(NOTHING)) as server:
+        assert (answer.code, "JPO-E117" in answer.err) == (4, True)
+        server.answers, server.asked = [tells(NOTHING)], []
         assert suggest(asking, server.url, "--strict").code == 0
-    assert len(server.asked) < 3, "not all 90 days again"
+        assert len(server.asked) < 3, "not all 90 days again"
 
 
 @pytest.mark.parametrize("url", ["prometheus:9090", f"me:{PASSWORD}@prometheus:9090", f"http://me:{PASSWORD}@prometheus:port"])

@@ -254,3 +254,16 @@ def test_a_store_from_before_hardware_keeps_its_runs_and_tells_hardware_apart(
         elsewhere = replace(run, identity=replace(DIGITS, hardware="a100"))
         assert store.record(Finished((run, elsewhere)), now=11.0) == (elsewhere,)
         assert verify(store).ok
+
+
+def test_a_store_from_before_addresses_keeps_its_watermarks(postgres: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(database, "MIGRATIONS", database.MIGRATIONS[:4])
+        open_store(url).close()
+        postgres.sql(
+            """INSERT INTO jpo.watermarks (dataset, model, framework, source, read_until)
+               VALUES ('digits', 'cnn', 'pytorch', 'prometheus', 7)""",
+            database_of(url),
+        )
+    with open_store(url) as store:
+        assert store.readings(DIGITS) == {"prometheus": (7.0, {})}

@@ -134,6 +134,46 @@ def test_the_watermark_moves_with_the_runs_and_never_back(store: Store) -> None:
     assert store.watermark(CIFAR, "prometheus") is None
 
 
+def test_each_server_has_a_watermark_of_its_own_with_what_it_passed_over(store: Store) -> None:
+    passed_over = {"r\n1": 5.0, "\u0663": 6.5}
+    for source, finished in {
+        "prometheus http://a": Finished(watermark=7.0, passed_over=passed_over),
+        "prometheus http://b": Finished(watermark=9.0),
+    }.items():
+        store.record(finished, now=300.0, identity=DIGITS, source=source)
+    assert store.readings(DIGITS) == {"prometheus http://a": (7.0, passed_over), "prometheus http://b": (9.0, {})}
+    store.record(Finished(watermark=6.0, passed_over={}), now=301.0, identity=DIGITS, source="prometheus http://a")
+    assert store.readings(DIGITS)["prometheus http://a"] == (7.0, {})
+    assert store.readings(CIFAR) == {}
+
+
+def test_a_source_can_be_taken_over_by_another(store: Store) -> None:
+    for identity in (DIGITS, CIFAR):
+        store.record(Finished(watermark=7.0), now=300.0, identity=identity, source="prometheus")
+    store.take_over(DIGITS, "prometheus", "prometheus http://a")
+    assert store.readings(DIGITS) == {"prometheus http://a": (7.0, {})}
+    assert store.readings(CIFAR) == {"prometheus": (7.0, {})}
+
+
+def test_the_ids_of_a_workloads_runs_that_are_over(store: Store) -> None:
+    silent = a_run("r4", fell_silent=True)
+    store.record(Finished((a_run("r1"), a_run("r2"), a_run("r3", identity=CIFAR), silent)), now=300.0)
+    assert store.ended_ids(DIGITS) == {"r1", "r2"}
+
+
+def test_only_a_run_that_fell_silent_is_replaced_by_a_later_report(store: Store) -> None:
+    silent = a_run("r1", status=RunStatus.FAILED, fell_silent=True)
+    later = a_run("r1", ended_at=silent.ended_at + 60)
+    series = Series("r1", "cpu_cores", (150.0,), (2.0,))
+    assert store.record(Finished((silent,), series=(series,)), now=300.0) == (silent,)
+    assert store.record(Finished((silent,)), now=301.0) == ()
+    assert store.record(Finished((later,)), now=302.0) == (later,)
+    assert (store.runs_of(DIGITS), store.series_of(later)) == ((later,), ())
+    assert store.record(Finished((silent,)), now=303.0) == ()
+    assert store.record(Finished((a_run("r1", ended_at=later.ended_at + 60),)), now=304.0) == ()
+    assert store.runs_of(DIGITS) == (later,)
+
+
 def test_a_partial_answer_records_runs_but_does_not_move_the_watermark(store: Store) -> None:
     store.record(Finished((a_run(),), complete=False, watermark=50.0), now=300.0, identity=DIGITS, source="prometheus")
     assert len(store.runs_of(DIGITS)) == 1

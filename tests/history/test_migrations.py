@@ -111,3 +111,11 @@ def test_a_store_from_before_hardware_keeps_its_runs_series_and_audit_log(tmp_pa
         *("runs_by_end", "runs_by_suggestion", "runs_by_id", "suggestions_by_workload")
     }
     connection.close()
+
+
+def test_a_store_from_before_addresses_keeps_its_watermarks(tmp_path: Path) -> None:
+    path = tmp_path / "jpo.db"
+    statements = (*(statement for step in MIGRATIONS[:4] for statement in step), f"PRAGMA application_id = {APPLICATION_ID}")
+    row = """INSERT INTO watermarks (dataset, model, framework, source, read_until) VALUES ('a', 'b', 'c', 'prometheus', 7)"""
+    with open_store(a_database(path, *statements, "PRAGMA user_version = 4", row)) as store:
+        assert store.readings(Identity("a", "b", "c")) == {"prometheus": (7.0, {})}

@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 
 from jpo.records import Identity, RunStatus
-from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, to_run
 
 
 def run(*, status="succeeded", closed=True, start=100.0, end=110.0, parameters=None, **values):
     parameters = {"cpus": "2", "epochs": "3"} if parameters is None else parameters
-    return to_run(
-        MeasuredRun("r1", Identity("d", "m", "f"), parameters, start, end, closed, status, MeasuredValues(**values)), "csv"
-    )
+    measured = MeasuredRun("r1", Identity("d", "m", "f"), parameters, start, end, closed, said(status), MeasuredValues(**values))
+    return to_run(measured, "csv")
+
+
+def said(*statuses):
+    return frozenset(statuses) - {None}
 
 
 def test_nothing_measured_is_none_not_zero():
@@ -27,6 +30,47 @@ def test_a_trial_on_part_of_the_data_is_no_run(share):
     with pytest.raises(ValueError, match="data"):
         run(parameters={"data_fraction": share})
     assert run(parameters={"data_fraction": "1"}).parameters == {}
+
+
+def refused(**changes):
+    with pytest.raises(NoEvidence) as caught:
+        run(**changes)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0663\u0662", "3_2", " 32 ", "1e400", "0x10", "+5", "auto", "nan", "inf", "-1", "0", "2.5", "1e13", ""]
+)
+def test_what_no_config_could_hold_is_no_parameter(text):
+    assert refused(parameters={"batch_size": text}) == "JPO-W121"
+
+
+@pytest.mark.parametrize("parameters", [{"learning_rate": "0"}, {"epochs": "0"}, {"cpus": "-2"}, {"memory_gib": "1e400"}])
+def test_neither_is_nothing_where_something_is_needed(parameters):
+    assert refused(parameters=parameters) == "JPO-W121"
+
+
+def test_no_gpus_are_a_value():
+    assert run(parameters={"gpus": "0", "learning_rate": "1e-05"}).parameters == {"gpus": 0, "learning_rate": 1e-05}
+
+
+@pytest.mark.parametrize(
+    "values", [{"samples": -5.0}, {"epoch": -1.0}, {"epoch": float("inf")}, {"converged": 0.5}, {"memory_bytes": -1.0}]
+)
+def test_values_that_cannot_be_are_no_evidence(values):
+    assert refused(**values) == "JPO-W121"
+
+
+def test_a_run_that_says_two_things_is_no_evidence():
+    assert refused(status="done") == "JPO-W122"
+    measured = MeasuredRun("r1", Identity("d", "m", "f"), {}, 1.0, 2.0, True, said("succeeded", "failed"), MeasuredValues())
+    with pytest.raises(NoEvidence, match="as failed and as succeeded"):
+        to_run(measured, "csv")
+
+
+@pytest.mark.parametrize(("start", "end"), [(5.0, 4.0), (float("nan"), 4.0), (None, float("inf"))])
+def test_times_that_cannot_be_are_no_evidence(start, end):
+    assert refused(start=start, end=end) == "JPO-W123"
 
 
 def test_without_a_start_there_is_no_duration_and_no_rate():
@@ -87,7 +131,7 @@ def test_unknown_parameters_are_left_out():
     ],
 )
 def test_the_cluster_has_a_say_where_the_job_has_none(status, seen, values, expected):
-    measured = MeasuredRun("r1", Identity("d", "m", "f"), {}, 100.0, 110.0, False, status, MeasuredValues(**values), seen)
+    measured = MeasuredRun("r1", Identity("d", "m", "f"), {}, 100.0, 110.0, False, said(status), MeasuredValues(**values), seen)
     assert to_run(measured, "prometheus").status == expected
 
 

@@ -157,5 +157,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE runs ADD COLUMN loss_slope DOUBLE PRECISION",
         "ALTER TABLE runs ADD COLUMN loss_slope_error DOUBLE PRECISION",
     ),
-    ("ALTER TABLE runs ADD COLUMN epochs DOUBLE PRECISION",),
+    (
+        "ALTER TABLE watermarks ADD COLUMN passed_over TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE runs ADD COLUMN fell_silent INTEGER NOT NULL DEFAULT 0 CHECK (fell_silent IN (0, 1))",
+        "ALTER TABLE runs ADD COLUMN epochs DOUBLE PRECISION",
+    ),
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Skipped
 from jpo.telemetry.csv.log import parsed, run_of
+from jpo.telemetry.outcome import NoEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class UnusableLog:
     """The file's name where the log could not be read that far."""
     reason: str
     code: str
+    kind: str = ""
+    """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
 
 def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Finished:
@@ -43,7 +46,7 @@ def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float 
         `complete` is False when a log could not be read.
     """
     runs, unusable = read_each(log_files(patterns), identity=identity, now=now)
-    skipped = tuple(Skipped(log.run_id, log.reason) for log in unusable)
+    skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(runs=tuple(logged.run for logged in runs), skipped=skipped, complete=complete)
 
@@ -75,7 +78,8 @@ def read_each(
                 by_run[name, whose] = LoggedRun(path, replace(run_of(log, now=now), identity=whose))
         except TelemetryError as error:
             if ours:
-                unusable.append(UnusableLog(path, name, str(error), error.code))
+                kind = error.__cause__.code if isinstance(error.__cause__, NoEvidence) else ""
+                unusable.append(UnusableLog(path, name, str(error), error.code, kind))
     return tuple(sorted(by_run.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError
 from jpo.records import Identity
 from jpo.telemetry import contract
+from jpo.telemetry.digits import number
 
 COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
 LONGEST_LINE = 64 * 2**10
@@ -76,9 +77,9 @@ class Log:
             cell = cells[place]
             if cell and not cell.isspace():
                 try:
-                    row[name] = float(cell)
-                except ValueError:
-                    _number(f"line {self.lines}: {name}", cell.strip(), self.path)
+                    row[name] = number(cell.strip())
+                except ValueError as error:
+                    raise _no_number(f"line {self.lines}: {name}", cell.strip(), self.path) from error
         self._pause(row)
         self.latest |= row
         if "val_loss" in row and "epoch" in self.latest:
@@ -125,7 +126,10 @@ class Log:
     def number(self, key: str) -> float | None:
         """The number of a `# key=` line; None when it is absent or empty."""
         text = self.head.get(key)
-        return _number(f"# {key}=", text, self.path) if text else None
+        try:
+            return number(text) if text else None
+        except ValueError as error:
+            raise _no_number(f"# {key}=", str(text), self.path) from error
 
     def _required(self, key: str) -> str:
         if not self.head.get(key):
@@ -146,11 +150,8 @@ def _header(line: str, path: Path, number: int) -> list[str]:
     return names
 
 
-def _number(what: str, text: str, path: Path) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise unreadable(path, f"{what} {text[:40]!r} is not a number") from error
+def _no_number(what: str, text: str, path: Path) -> TelemetryError:
+    return unreadable(path, f"{what} {text[:40]!r} is not a number")
 
 
 def unreadable(

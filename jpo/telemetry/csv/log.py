@@ -36,7 +36,7 @@ from jpo.records import PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
-from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
+from jpo.telemetry.outcome import IMPOSSIBLE, UNTIMELY, MeasuredRun, MeasuredValues, NoEvidence, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
@@ -63,8 +63,12 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
         raise TelemetryError(str(log.path), finding, remedy, code="JPO-E111")
     if now is not None and ended_at > now + CLOCKS_DIFFER_SECONDS:
-        finding = f"the run ends in the future ({ended_at:g})"
-        raise TelemetryError(str(log.path), finding, "write unix seconds, not milliseconds", code="JPO-E112")
+        why = NoEvidence(f"the run ends in the future ({ended_at:g})", UNTIMELY)
+        raise _no_evidence(log.path, why, "write unix seconds, not milliseconds")
+    said = log.head.get("converged", "").lower()
+    converged = YES_OR_NO.get(said)
+    if said and converged is None:
+        raise _no_evidence(log.path, NoEvidence(f"converged = {said[:80]!r} is neither true nor false", IMPOSSIBLE))
     slope, error = loss_slope(log.curve) or (None, None)
     measured = MeasuredRun(
         run_id=log.run_id,
@@ -73,13 +77,13 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
         started_at=log.number("start"),
         ended_at=ended_at,
         closed=log.closed,
-        status=log.head.get("status"),
+        statuses=frozenset({log.head["status"]} if "status" in log.head else ()),
         values=MeasuredValues(
             samples=log.latest.get("samples"),
             train_loss=log.latest.get("train_loss"),
             val_loss=log.latest.get("val_loss"),
             epoch=log.latest.get("epoch"),
-            converged=YES_OR_NO.get(log.head.get("converged", "").lower()),
+            converged=converged,
             cpu_seconds=log.number("cpu_seconds"),
             memory_bytes=log.number("memory_bytes"),
             loss_slope=slope,
@@ -88,9 +92,16 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     )
     try:
         return to_run(measured, "csv")
-    except ValueError as error:
-        remedy = "correct the script that writes the log; trials are for `jpo predict --trials`"
-        raise TelemetryError(str(log.path), str(error), remedy, code="JPO-E112") from error
+    except NoEvidence as why:
+        raise _no_evidence(log.path, why) from why
+
+
+def _no_evidence(
+    path: Path, why: NoEvidence, remedy: str = "correct the script that writes the log; trials are for `jpo predict --trials`"
+) -> TelemetryError:
+    error = TelemetryError(str(path), str(why), remedy, code="JPO-E112")
+    error.__cause__ = why
+    return error
 
 
 def parsed(path: Path) -> Log:

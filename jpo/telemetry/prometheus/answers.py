@@ -7,12 +7,15 @@ answered (docs/decisions/0002).
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import pairwise
+from typing import ClassVar, Literal
 
 from jpo.errors import TelemetryError
+from jpo.telemetry.digits import number
 
 LONGEST_QUOTE = 200
 """Characters of a server's own words that are repeated in a message."""
@@ -32,6 +35,17 @@ LIMITS = re.compile(
 """What servers say when a query asks for more than they give at once."""
 INFORMATION = "PromQL info:"
 """Beginning of remarks that Prometheus 2.48 to 2.53 and Thanos put among the warnings; they concern metric names."""
+PARTIAL = ("isPartial", "partial", "partialResponse")
+"""What servers write next to `data` of an answer that lacks something; the first is that of VictoriaMetrics' cluster."""
+PARTIAL_HEADER = re.compile(r"warning|.*-warnings|.*partial.*|.*results-limited", re.IGNORECASE)
+"""HTTP headers that say the same: RFC 7234 (a stale copy), M3 (M3-Results-Limited, M3-Warnings), proxies of their own."""
+SAYS_NO = ("", "0", "false", "no", "none")
+SLACK_SECONDS = 300.0
+"""How far a time may lie outside of the window that was asked: VictoriaMetrics looks half a minute back."""
+
+Kind = Literal["vector", "matrix"]
+"""What was asked for: a value of each series, or its samples."""
+NO_HEADERS: Mapping[str, str] = {}
 
 
 class PassingTrouble(TelemetryError):
@@ -45,6 +59,10 @@ class Busy(PassingTrouble):
     """The server cannot answer now: it restarts, or one of several behind a balancer does."""
 
     pauses = (0.5, 1.0, 2.0)
+
+
+class PartialAnswer(TelemetryError):
+    """Code JPO-E113: the server says that its answer lacks something. Nothing that was read with it counts."""
 
 
 class TooMuch(TelemetryError):
@@ -67,20 +85,36 @@ class AnswerRow:
         return self.points[-1][1]
 
 
-def check(place: str, status: int, content_type: str, body: bytes, hide: Callable[[str], str] = str) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """An answer that was accepted: its `data`, an object or a list, and what the server warned of.
+
+    Any warning means that the answer may be partial (Thanos, Mimir, VictoriaMetrics).
+    """
+
+    data: Mapping[str, object] | Sequence[object]
+    warnings: tuple[str, ...]
+
+
+def check(
+    place: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    hide: Callable[[str], str] = str,
+) -> CheckedAnswer:
     """Accept an answer of Prometheus' HTTP API with `data` of any shape, or say what it is instead.
 
     Args:
+        headers: with `Content-Type`.
         hide: removes secrets from the server's own words before they are cut and repeated.
-
-    Returns:
-        The server's warnings; any of them means that the answer may be partial (Thanos, Mimir, VictoriaMetrics).
 
     Raises:
         PassingTrouble: worth another attempt.
         TooMuch: worth a narrower query.
         TelemetryError: JPO-E101 to E105 and E108.
     """
+    content_type = headers.get("Content-Type", "").lower()
     document = _document(body) if "json" in content_type else None
     if status in (401, 403):
         raise _no_entry(place, status, _reason(document or {}, hide))
@@ -91,9 +125,11 @@ def check(place: str, status: int, content_type: str, body: bytes, hide: Callabl
         raise _not_prometheus(place, status, content_type, body)
     if status != 200 or document["status"] != "success":
         raise _refused(place, status, document, _reason(document, hide))
-    if not isinstance(document.get("data"), dict | list):
+    data = document.get("data")
+    if not isinstance(data, dict | list):
         raise without_data(place)
-    return tuple(quote(hide(text)) for text in _warnings(document) if not text.startswith(INFORMATION))
+    said = [*_warnings(document), *_partial(headers, document)]
+    return CheckedAnswer(data, tuple(quote(hide(text)) for text in said if not text.startswith(INFORMATION)))
 
 
 def without_data(place: str) -> TelemetryError:
@@ -102,30 +138,85 @@ def without_data(place: str) -> TelemetryError:
 
 def _warnings(document: Mapping[str, object]) -> list[str]:
     warnings = document.get("warnings") or ()
-    partial = ["the answer is partial"] if document.get("isPartial") is True else []  # VictoriaMetrics' cluster
-    return [*map(str, warnings if isinstance(warnings, list | tuple) else [warnings]), *partial]
+    return [str(warning) for warning in (warnings if isinstance(warnings, list | tuple) else [warnings])]
 
 
-def rows(place: str, result: object) -> list[AnswerRow]:
-    """The series of `data.result`; JPO-E104 when they have another shape."""
+def _partial(headers: Mapping[str, str], document: Mapping[str, object]) -> list[str]:
+    """What else says that something is missing. Only a plain no is one: whatever else stands there, the server had a reason."""
+    data = document.get("data")
+    places = [document, data] if isinstance(data, dict) else [document]
+    flags = [place.get(name) for place in places for name in PARTIAL]
+    said = [f"{name}: {value}" for name, value in headers.items() if PARTIAL_HEADER.fullmatch(name) and not _no(value)]
+    return [*said, *(["the answer is partial"] if not all(map(_no, flags)) else [])]
+
+
+def _no(value: object) -> bool:
+    return value is None or str(value).strip().lower() in SAYS_NO
+
+
+def rows(place: str, data: object, kind: Kind, begin: float = -math.inf, until: float = math.inf) -> list[AnswerRow]:
+    """The series of `data`, in the kind that was asked for, each one once, with times in [begin, until] (unix seconds).
+
+    Raises:
+        TelemetryError: JPO-E104, they are of another kind or shape: an answer to another question is not an empty one.
+    """
+    if not isinstance(data, dict) or "result" not in data:
+        raise without_data(place)
+    if data.get("resultType") != kind:
+        raise _strange(place, f"answered with {quote(data.get('resultType') or 'data of no kind')}, where a {kind} was asked for")
+    if not isinstance(data["result"], list):
+        raise _strange(place, "answered with malformed series")
     try:
-        return [_row(item) for item in result]  # type: ignore[attr-defined]
+        found = [_row(item, kind) for item in data["result"]]
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:  # JSON knows whole numbers of any length
-        raise TelemetryError(place, "answered with malformed series", "is this a Prometheus API?", code="JPO-E104") from error
+        raise _strange(place, "answered with malformed series") from error
+    if len({frozenset(row.labels.items()) for row in found}) < len(found):
+        raise _strange(place, "answered with the same series twice")
+    if not all(begin - SLACK_SECONDS <= time <= until + SLACK_SECONDS for row in found for time, _ in row.points):
+        raise _strange(place, "answered with times that were not asked for")
+    return found
 
 
-def _row(item: dict[str, object]) -> AnswerRow:
-    labels, points = item["metric"], item["values"] if "values" in item else [item["value"]]
+def without_marks(place: str, finding: str = "answered with series that were not asked for") -> TelemetryError:
+    """JPO-E104 for rows that cannot be answers to our query, however well they are formed."""
+    return _strange(place, finding)
+
+
+def _strange(place: str, finding: str) -> TelemetryError:
+    remedy = "is this a Prometheus API, and no cache or stub in front of it?"
+    return TelemetryError(place, finding, remedy, code="JPO-E104")
+
+
+def _row(item: dict[str, object], kind: Kind) -> AnswerRow:
+    labels, points = item["metric"], item["values"] if kind == "matrix" else [item["value"]]
     if not isinstance(labels, dict) or not isinstance(points, list) or not points:
         raise TypeError
-    return AnswerRow({str(k): str(v) for k, v in labels.items()}, tuple((float(t), float(v)) for t, v in points))
+    if not all(isinstance(value, str) for value in labels.values()):
+        raise TypeError
+    row = AnswerRow(labels, tuple((_time(time), _value(value)) for time, value in points))
+    if any(later < earlier for (earlier, _), (later, _) in pairwise(row.points)):
+        raise ValueError
+    return row
+
+
+def _time(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise TypeError
+    return float(given)
+
+
+def _value(given: object) -> float:
+    """A sample's value, which is always text."""
+    if not isinstance(given, str):
+        raise TypeError
+    return number(given)
 
 
 def texts(place: str, data: object) -> tuple[str, ...]:
     """The values of a label; JPO-E104 when they have another shape."""
-    if not isinstance(data, list):
+    if not isinstance(data, list) or not all(isinstance(value, str) for value in data):
         raise without_data(place)
-    return tuple(str(value) for value in data)
+    return tuple(data)
 
 
 def quote(text: object) -> str:

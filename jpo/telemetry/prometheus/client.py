@@ -7,7 +7,6 @@ Importing this module loads requests, so it is imported when a query is sent.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
 from urllib.parse import quote as quote_path
 
 import requests
@@ -15,14 +14,12 @@ import urllib3
 from prometheus_api_client import PrometheusConnect
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.answers import AnswerRow, rows, texts, without_data
+from jpo.telemetry.prometheus.answers import AnswerRow, PartialAnswer, rows, texts, without_data
 from jpo.telemetry.prometheus.session import GuardedSession
 from jpo.telemetry.prometheus.source import PrometheusSource
 
 UNAVAILABLE = ("JPO-E101", "JPO-E104", "JPO-E105")
 """Codes of answers where there is no such status, or where a proxy withholds it from those who may query."""
-
-Data = TypeVar("Data")
 
 
 class Client:
@@ -36,20 +33,29 @@ class Client:
             retry=urllib3.Retry(0, read=False),  # the session retries, the transport does not
         )
 
-    def query(self, promql: str, at: float) -> list[AnswerRow]:
-        """The series of an instant query at `at` (unix seconds).
+    @property
+    def place(self) -> str:
+        """The server, for messages."""
+        return self.session.place
 
-        Raises TelemetryError JPO-E101 to E109 otherwise; TooMuch among them where a narrower query would do.
+    def query(self, promql: str, at: float, *, since: float | None = None) -> list[AnswerRow]:
+        """The series of an instant query at `at` (unix seconds); single samples where it asks for those since a time.
+
+        Raises TelemetryError JPO-E101 to E109 otherwise; TooMuch among them where a narrower query would do, and PartialAnswer
+        where the server warns of its own answer.
         """
         limits = {"time": f"{at:.3f}", "timeout": f"{max(0.001, self.session.left()):.3f}"}
-        return rows(self.session.place, self._answer(lambda: self._connect.custom_query(promql, params=limits)))
+        data = self._data(lambda: self._connect.custom_query(promql, params=limits))
+        if self.session.answer.warnings:  # whatever may be wrong with its rows: the server's own reason is nearer
+            raise PartialAnswer(self.place, "answered in part", "ask again later", code="JPO-E113")
+        return rows(self.place, data, "vector", at, at) if since is None else rows(self.place, data, "matrix", since, at)
 
     def clock(self) -> float:
         """The server's clock, unix seconds. Raises like `query`."""
         uncached = {"nocache": "1"}  # otherwise VictoriaMetrics returns the time of 30 s ago
-        for row in rows(self.session.place, self._answer(lambda: self._connect.custom_query("vector(time())", params=uncached))):
+        for row in rows(self.place, self._data(lambda: self._connect.custom_query("vector(time())", params=uncached)), "vector"):
             return row.value
-        raise without_data(self.session.place)
+        raise without_data(self.place)
 
     def label_values(self, label: str, matching: str | None, begin: float, until: float) -> tuple[str, ...]:
         """The values of a label, sorted by the server, among series in [begin, until] (unix seconds) that fit a selector.
@@ -58,30 +64,34 @@ class Client:
         """
         chosen = {"start": f"{begin:.3f}", "end": f"{until:.3f}", **({"match[]": matching} if matching else {})}
         path = quote_path(label, safe="")
-        return texts(self.session.place, self._answer(lambda: self._connect.get_label_values(path, params=chosen)))
+        return texts(self.place, self._data(lambda: self._connect.get_label_values(path, params=chosen)))
 
     def status(self, name: str) -> Mapping[str, object]:
         """A status page of the server, e.g. `runtimeinfo`, `buildinfo`; {} where there is none (VictoriaMetrics, proxies).
 
         Raises TelemetryError JPO-E102, E103, E106, E108 and E109 like `query`.
         """
-        address = f"{self.session.place}/api/v1/status/{quote_path(name, safe='')}"
+        address = f"{self.place}/api/v1/status/{quote_path(name, safe='')}"
         try:
-            data = self._answer(lambda: self.session.get(address).json()["data"])
+            data = self._data(lambda: self.session.get(address))
         except TelemetryError as error:
             if error.code in UNAVAILABLE:
                 return {}
             raise
         return data if isinstance(data, dict) else {}
 
-    def _answer(self, request: Callable[[], Data]) -> Data:
-        """The answer to a request; errors of requests and of the library become TelemetryErrors."""
+    def _data(self, request: Callable[[], object]) -> object:
+        """The `data` of the answer to a request; errors of requests and of the library become TelemetryErrors.
+
+        From the session, which checked it: the library would return its rows without saying what they are.
+        """
         try:
-            return request()
+            request()
         except (requests.RequestException, ValueError) as error:  # a request that could not even be built
             raise self.session.explained(error) from None
         except (KeyError, TypeError) as error:  # data of another shape
-            raise without_data(self.session.place) from error
+            raise without_data(self.place) from error
+        return self.session.answer.data
 
     def __enter__(self) -> Client:
         return self

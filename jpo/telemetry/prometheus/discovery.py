@@ -46,34 +46,48 @@ class ReportTimes:
     interval: float
 
 
-def new_marks(scope: Scope) -> dict[str, Marks]:
-    """Marks by run id of the runs that may have ended since the scope's watermark; running ones are left out. One request."""
+def marks(scope: Scope) -> dict[str, Marks]:
+    """Marks by run id of the runs that reported since the scope's watermark, or of those that it names. One request."""
     span = queries.window(max(scope.begin, min(scope.mark, scope.until - OVERLAP_SECONDS)), scope.until)
-    chosen, loosely = scope.chosen(), queries.selector(scope.identity, names=scope.names, loose=True)
     known_seconds = max(0.0, scope.until - scope.mark) + STILL_SECONDS if math.isfinite(scope.mark) else None
-    asked = queries.discovery(scope.names, chosen, loosely, span, still_seconds=STILL_SECONDS, known_seconds=known_seconds)
+    asked = queries.discovery(
+        scope.names, scope.chosen(), scope.chosen(loose=True), span, still_seconds=STILL_SECONDS, known_seconds=known_seconds
+    )
     by_run: dict[str, dict[str, float]] = defaultdict(dict)
     for mark, row in scope.ask_all(asked):
         by_run[row.labels.get("run_id", "")][mark] = row.value
-    return {run_id: marks for run_id, marks in by_run.items() if "run" in marks and _may_be_over(marks, scope)}
+    wanted = frozenset(scope.run_ids)
+    return {run_id: marks for run_id, marks in by_run.items() if "run" in marks and (run_id in wanted or not wanted)}
 
 
-def _may_be_over(marks: Marks, scope: Scope) -> bool:
-    if marks.get("end", math.inf) <= scope.mark:
+def new(marks_of: Mapping[str, Marks], scope: Scope) -> dict[str, Marks]:
+    """Those of the runs that may have ended since the watermark."""
+    return {run_id: marks for run_id, marks in marks_of.items() if _may_be_over(marks, scope.mark, scope.until)}
+
+
+def running(marks_of: Mapping[str, Marks], until: float) -> frozenset[str]:
+    """The runs that are still going on, whatever was read before."""
+    return frozenset(run_id for run_id, marks in marks_of.items() if not _may_be_over(marks, -math.inf, until))
+
+
+def _may_be_over(marks: Marks, mark: float, until: float) -> bool:
+    if marks.get("end", math.inf) <= mark:
         return False
     if "going" not in marks:
         return True
     pushed = marks.get("pushed")
-    return "still" in marks if pushed is None else scope.mark < pushed < scope.until - contract.STALE_SECONDS
+    return "still" in marks if pushed is None else mark < pushed < until - contract.STALE_SECONDS
 
 
 def bounds(
     scope: Scope, marks_of: Mapping[str, Marks], pod_times: Mapping[str, tuple[float | None, float | None]]
-) -> tuple[dict[str, RunBounds], list[float]]:
+) -> tuple[dict[str, RunBounds], dict[str, float]]:
     """Start and end of the runs that ended since the mark, and the last reports of runs that fell silent too recently to be sure.
 
+    A run of which no report can be found now, though the server has just named it, is not sure either.
+
     Args:
-        marks_of: by run id, from `new_marks`.
+        marks_of: by run id, from `new`.
         pod_times: by run id, when its pods started and completed, where known.
     """
     reported = {run_id: (marks.get("start"), marks.get("end")) for run_id, marks in marks_of.items()}
@@ -82,16 +96,18 @@ def bounds(
     # If our clock were ahead of the server's, running runs would look silent.
     now = min(scope.until, scope.client.clock()) if reports else scope.until
     over: dict[str, RunBounds] = {}
-    undecided = []
+    undecided = {}
     for run_id, (start, end) in merged.items():
         report = reports.get(run_id)
         if report and start is None and report.first > scope.begin + 2 * report.interval:
             start = report.first  # else it may have started before the window
         if end is not None:
             over[run_id] = RunBounds(start, end, closed=reported[run_id][1] is not None)
-        elif report and now - report.last <= max(contract.STALE_SECONDS, 4 * report.interval):
-            undecided.append(report.last)
-        elif report:
+        elif report is None:
+            undecided[run_id] = max(scope.begin, scope.mark)
+        elif now - report.last <= max(contract.STALE_SECONDS, 4 * report.interval):
+            undecided[run_id] = report.last
+        else:
             over[run_id] = RunBounds(start, report.last, closed=False)
     return {run_id: run for run_id, run in over.items() if run.ended_at > _known_until(marks_of[run_id], scope)}, undecided
 

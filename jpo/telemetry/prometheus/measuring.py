@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from jpo.records import Skipped
 from jpo.telemetry import contract
-from jpo.telemetry.outcome import MeasuredRun, MeasuredValues
+from jpo.telemetry.outcome import CONTRADICTORY, UNTIMELY, UNTOLD, MeasuredRun, MeasuredValues, NoEvidence
 from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, queries, reported
-from jpo.telemetry.prometheus.answers import AnswerRow
+from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
 from jpo.telemetry.prometheus.discovery import RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts, Joined
@@ -47,6 +47,7 @@ class NewRuns:
         runs: those that ended since the watermark.
         ends: of all runs that are over, skipped ones included.
         undecided: last reports (unix seconds) of runs that may still be running.
+        open_ids: those runs, and the ones that surely are.
         labellings: where the cluster has their pods.
         starts: of the runs that are over, as far as known.
     """
@@ -55,28 +56,33 @@ class NewRuns:
     skipped: tuple[Skipped, ...] = ()
     ends: tuple[float, ...] = ()
     undecided: tuple[float, ...] = ()
+    open_ids: frozenset[str] = frozenset()
     labellings: tuple[Labelling, ...] = ()
     starts: tuple[float, ...] = ()
 
 
 def new_runs(scope: Scope) -> NewRuns:
     """Runs that ended in a scope, discovered and measured; TelemetryError as the client raises it."""
-    marks_of = discovery.new_marks(scope)
+    seen = discovery.marks(scope)
+    marks_of, going = discovery.new(seen, scope), discovery.running(seen, scope.until)
     if not marks_of:
-        return NewRuns()
+        return NewRuns(open_ids=going)
     described = reported.descriptions(scope, list(marks_of))
+    if any(not described[run_id].configurations for run_id in marks_of):
+        raise without_marks(scope.client.place, "answered with runs, and then without what they ran with")
     pods = _pods(scope, described, marks_of)
     alone = [run_id for run_id in marks_of if not pods.shared & described[run_id].pods.keys()]
     pod_times = {run_id: joined.bounds(described[run_id].pods, pods.lifetimes, scope.until) for run_id in alone}
     over, undecided = discovery.bounds(scope, marks_of, pod_times)
     reasons = {run_id: _why_not(run_id, bounds, described[run_id], scope) for run_id, bounds in over.items()}
-    unusable = {run_id: reason for run_id, reason in reasons.items() if reason}
+    unusable = {run_id: why for run_id, why in reasons.items() if why}
     whole = {run_id: bounds for run_id, bounds in over.items() if run_id not in unusable}
     return NewRuns(
         runs=tuple(_measure(scope, whole, described, pods) if whole else ()),
-        skipped=tuple(Skipped(run_id or "(no run_id)", reason) for run_id, reason in unusable.items()),
+        skipped=tuple(Skipped(run_id or "(no run_id)", str(why), why.code) for run_id, why in unusable.items()),
         ends=tuple(bounds.ended_at for bounds in over.values() if bounds.ended_at <= scope.until),
-        undecided=tuple(undecided),
+        undecided=tuple(undecided.values()),
+        open_ids=going | undecided.keys(),
         labellings=pods.labellings,
         starts=tuple(bounds.started_at for bounds in over.values() if bounds.started_at is not None),
     )
@@ -92,18 +98,19 @@ def _pods(scope: Scope, described: Mapping[str, Description], run_ids: Collectio
     return Pods(labellings, lifetimes, joined.shared(run.pods for run in described.values()))
 
 
-def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scope) -> str | None:
+def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scope) -> NoEvidence | None:
     """The reason why nothing can be learnt from a run, for Skipped."""
     if not run_id:
-        return f"{scope.names.metric(contract.RUN_INFO)} has no {scope.names.label('run_id')} label"
+        return NoEvidence(f"{scope.names.metric(contract.RUN_INFO)} has no {scope.names.label('run_id')} label", UNTOLD)
     if not bounds.ended_at <= scope.until:  # nor is NaN
-        return f"{scope.names.metric(contract.END)} is in the future; it must be unix seconds of a correct clock"
+        finding = f"{scope.names.metric(contract.END)} is in the future; it must be unix seconds of a correct clock"
+        return NoEvidence(finding, UNTIMELY)
     if bounds.started_at is None or not scope.begin <= bounds.started_at:
-        return "it started before the window, so its values would be partial"
+        return NoEvidence("it started before the window, so its values would be partial", UNTOLD)
     if bounds.started_at > bounds.ended_at:
-        return f"it ends before it starts ({bounds.started_at} to {bounds.ended_at})"
-    if len(described.configurations) > 1:
-        return f"it reports {len(described.configurations)} different configurations; a run id must belong to one run"
+        return NoEvidence(f"it ends before it starts ({bounds.started_at} to {bounds.ended_at})", UNTIMELY)
+    if (count := len(described.configurations)) > 1:
+        return NoEvidence(f"it reports {count} different configurations; a run id must belong to one run", CONTRADICTORY)
     return None
 
 
@@ -128,7 +135,7 @@ def _measure(scope: Scope, whole: Mapping[str, RunBounds], described: Mapping[st
         run = described[run_id]
         of_cluster = joined.joined(run.pods, bounds, facts, container=scope.names.container)
         values = {**reported_values.get(run_id, {}), **of_cluster.values}
-        runs.append(_run(scope, run_id, bounds, run, endings.get(run_id), replace(of_cluster, values=values)))
+        runs.append(_run(scope, run_id, bounds, run, endings.get(run_id, set()), replace(of_cluster, values=values)))
     return runs
 
 
@@ -140,7 +147,7 @@ def _together(scope: Scope, *asked: Mapping[str, str]) -> list[list[tuple[str, A
 
 
 def _run(
-    scope: Scope, run_id: str, bounds: RunBounds, described: Description, status: str | None, cluster_says: Joined
+    scope: Scope, run_id: str, bounds: RunBounds, described: Description, statuses: set[str], cluster_says: Joined
 ) -> RunWithPods:
     assert bounds.started_at is not None
     values = dict(cluster_says.values)
@@ -153,7 +160,7 @@ def _run(
         started_at=bounds.started_at,
         ended_at=bounds.ended_at,
         closed=bounds.closed,
-        status=status,
+        statuses=frozenset(statuses),
         values=MeasuredValues(**values),
         seen_to_end=cluster_says.seen_to_end,
     )

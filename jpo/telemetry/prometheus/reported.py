@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS
@@ -20,8 +19,6 @@ from jpo.telemetry.prometheus.cluster import Pod, pod_of
 from jpo.telemetry.prometheus.scope import Scope
 
 LOSSES = ("train_loss", "val_loss")
-
-Reported = TypeVar("Reported", str, float)
 
 
 @dataclass(slots=True)
@@ -64,34 +61,37 @@ def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dic
             contradictory[quantity].add(run_id)
     for quantity, run_ids in contradictory.items():
         role, _ = queries.QUANTITIES[quantity]
-        for run_id, value in _latest(scope, role, sorted(run_ids), lambda row: row.points[-1]).items():
+        for run_id, value in _latest(scope, role, sorted(run_ids)).items():
             by_run[run_id][quantity] = value
     for run_id, loss in _lost_nan(scope, by_run):
         by_run[run_id][loss] = math.nan
     return by_run
 
 
-def endings(scope: Scope, statuses: Mapping[str, set[str]]) -> dict[str, str]:
-    """The status with which each run says that it ended, by run id; of several statuses the latest."""
-    clear = {run_id: next(iter(words)) for run_id, words in statuses.items() if len(words) == 1}
-    contradictory = [run_id for run_id, words in statuses.items() if len(words) > 1]
-    return clear | _latest(scope, contract.STATUS, contradictory, _status)
+def endings(scope: Scope, statuses: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The status with which each run says that it ended, by run id: of several the latest. A restarted run has them one after the
+    other; where two were reported at the same time, both are returned, and one of them is wrong.
+    """
+    result = {run_id: words for run_id, words in statuses.items() if words}
+    spans: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
+    contradictory = [run_id for run_id, words in result.items() if len(words) > 1]
+    for row in scope.samples(contract.STATUS, contradictory) if contradictory else ():
+        times = [time for time, value in row.points if value == 1]
+        if times:
+            spans[row.labels.get("run_id", "")].append((max(times), min(times), row.labels.get("status", "")))
+    for run_id in contradictory:
+        begun = max(((last, first) for last, first, _ in spans[run_id]), default=(-math.inf, -math.inf))[1]
+        result[run_id] = {word for last, _, word in spans[run_id] if last >= begun}
+    return result
 
 
-def _latest(
-    scope: Scope, role: str, run_ids: Sequence[str], reported: Callable[[AnswerRow], tuple[float, Reported]]
-) -> dict[str, Reported]:
+def _latest(scope: Scope, role: str, run_ids: Sequence[str]) -> dict[str, float]:
     """By run id: the latest report of any of its processes. Reads all samples of these runs."""
-    latest: dict[str, tuple[float, Reported]] = {}
-    if run_ids:
-        for row in scope.samples(role, run_ids):
-            run_id = row.labels.get("run_id", "")
-            latest[run_id] = max(reported(row), latest.get(run_id, reported(row)))
+    latest: dict[str, tuple[float, float]] = {}
+    for row in scope.samples(role, run_ids):
+        run_id = row.labels.get("run_id", "")
+        latest[run_id] = max(row.points[-1], latest.get(run_id, row.points[-1]))
     return {run_id: latest[run_id][1] for run_id in run_ids if run_id in latest}
-
-
-def _status(row: AnswerRow) -> tuple[float, str]:
-    return max((time for time, value in row.points if value == 1), default=0.0), row.labels.get("status", "")
 
 
 def _lost_nan(scope: Scope, by_run: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,8 @@
 A run's series exist only while its process does, so one instant query `xxx_over_time(metric{workload}[window])` gives one
 row per run, where asking run by run took 25 times as long with 1,000 runs. Discovery reads only what was reported since
 the watermark; the measuring queries reach back far enough to see the new runs whole. A long window is read in chunks, oldest
-first, each as if it were the next reading; where the server rejects a query as too large, the chunk is halved.
+first, each as if it were the next reading; where the server rejects a query as too large, the chunk is halved. What became
+visible late, behind the watermark, is found by its id (run_ids.py).
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Series, Skipped
 from jpo.telemetry.learning_curve import Slope
-from jpo.telemetry.outcome import MeasuredRun, to_run
-from jpo.telemetry.prometheus import measuring, time_series
-from jpo.telemetry.prometheus.answers import TooMuch
+from jpo.telemetry.outcome import MeasuredRun, NoEvidence, to_run
+from jpo.telemetry.prometheus import measuring, run_ids, time_series
+from jpo.telemetry.prometheus.answers import PartialAnswer, TooMuch
 from jpo.telemetry.prometheus.cluster import Labelling
 from jpo.telemetry.prometheus.discovery import OVERLAP_SECONDS
 from jpo.telemetry.prometheus.measuring import NewRuns
@@ -27,6 +29,9 @@ from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.scope import Scope
 from jpo.telemetry.prometheus.source import PrometheusSource
 from jpo.telemetry.prometheus.time_series import SampledRun
+
+if TYPE_CHECKING:
+    from jpo.telemetry.prometheus.session import GuardedSession
 
 LONGEST_RUN_SECONDS = 14 * 86400.0
 """How far before the watermark a new run may have started."""
@@ -46,6 +51,7 @@ class Collected:
     Attributes:
         mark: up to where all runs are on record, unix seconds; -inf before the first chunk.
         newest: end of the newest run, skipped ones included.
+        open_ids: runs that are not over.
         cut_short: what kept the later chunks from being read; None when nothing did.
     """
 
@@ -54,6 +60,7 @@ class Collected:
     skipped: dict[str, Skipped] = field(default_factory=dict)
     labellings: dict[tuple[str, str, str], Labelling] = field(default_factory=dict)
     newest: float = -math.inf
+    open_ids: frozenset[str] = frozenset()
     cut_short: TelemetryError | None = None
 
     def add(self, new: NewRuns, until: float) -> None:
@@ -65,11 +72,32 @@ class Collected:
         self.skipped |= {skipped.run_id: skipped for skipped in new.skipped}
         self.labellings |= {labelling.labels: labelling for labelling in new.labellings}
         self.newest = max([self.newest, *new.ends])
+        self.open_ids |= new.open_ids
         self.mark = max(self.mark, min([until - OVERLAP_SECONDS, *(last - 1 for last in new.undecided)]))
 
 
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Where to look for runs that became visible late, behind the watermark.
+
+    Attributes:
+        since: unix seconds: what reported since then is asked for.
+        settled: ids of runs that need no look: they are on record, or were looked at lately.
+    """
+
+    since: float
+    settled: frozenset[str] = frozenset()
+
+
 def finished_runs(
-    source: PrometheusSource, identity: Identity, *, since: float, until: float, watermark: float | None, names: Names = DEFAULT
+    source: PrometheusSource,
+    identity: Identity,
+    *,
+    since: float,
+    until: float,
+    watermark: float | None,
+    names: Names = DEFAULT,
+    late: Late | None = None,
 ) -> Finished:
     """The runs of a workload that ended in (watermark, until] and started after `since`.
 
@@ -78,12 +106,14 @@ def finished_runs(
         until: now, unix seconds.
         watermark: what the last complete reading returned, or None at first contact.
         names: what metrics and labels are called at this site.
+        late: take these runs, too, whenever they ended. Asked where the watermark is later than its beginning: what lies behind
+            the watermark is read anyway.
 
     Returns:
         Runs oldest first, and time series of the newest of them (time_series.NEWEST_RUNS). When the server warned that its answer
-        is partial, `complete` is False and `watermark` None: values may be missing from the runs, and the next reading must ask
-        for them again. A reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with
-        their watermark, and says in `unread` why; the next one continues there. One request when nothing is new.
+        is partial, there are no runs, `complete` is False and `watermark` None: the next reading must ask for them again. A
+        reading of several chunks that fails halfway, e.g. because time is up, returns the complete ones, with their watermark,
+        and says in `unread` why; the next one continues there. One request when nothing is new, and one for `late`.
 
     Raises:
         TelemetryError: JPO-E101 to JPO-E109; not even the first chunk could be read.
@@ -93,22 +123,56 @@ def finished_runs(
     with Client(source) as client:
         mark = -math.inf if watermark is None else watermark
         scope = Scope(client, names, identity, since, until, mark)
-        collected = _in_chunks(scope)
-        series_of, slope_of = _newest_samples(scope, collected)
-        runs, skipped = _records(collected, series_of, slope_of)
-        whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
         session = client.session
+        try:
+            collected = _in_chunks(scope)
+            reached = _next_watermark(watermark, collected)
+            unread, passed_over = _unread(collected), frozenset[str]()
+            if late and late.since < mark and not collected.cut_short:
+                unread, passed_over = _add_late(collected, scope, late)
+            series_of, slope_of = _newest_samples(scope, collected)
+        except PartialAnswer:
+            return _nothing(session)
+        runs, skipped = _records(collected, series_of, slope_of)
+        if session.warnings:
+            return _nothing(session)
+        whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
         return Finished(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
             series=tuple(map(time_series.thinned, whole)),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
-            unread=_unread(collected),
-            complete=not session.warnings,
-            watermark=None if session.warnings else _next_watermark(watermark, collected),
-            warnings=tuple(session.warnings),
+            unread=unread,
+            watermark=reached,
+            passed_over=dict.fromkeys(
+                [*passed_over, *(skip.run_id for skip in skipped), *(run.run_id for run in runs if run.fell_silent)], until
+            ),
             requests=session.requests,
             seconds=session.seconds(),
         )
+
+
+def _nothing(session: GuardedSession) -> Finished:
+    """Of a partial answer nothing is used."""
+    return Finished(complete=False, warnings=tuple(session.warnings), requests=session.requests, seconds=session.seconds())
+
+
+def _add_late(collected: Collected, scope: Scope, late: Late) -> tuple[str | None, frozenset[str]]:
+    """Add the runs that came late; why they could not be read, and the ids of those that are none. The others stay."""
+    begin = max(scope.begin, late.since)
+    try:
+        listed = run_ids.reported(scope, begin)
+        missing = listed - late.settled - collected.open_ids - collected.runs.keys() - collected.skipped.keys()
+        found = _in_chunks(replace(scope, mark=begin, run_ids=tuple(sorted(missing)))) if missing else Collected(begin)
+        if found.cut_short:
+            raise found.cut_short
+    except PartialAnswer:
+        raise
+    except TelemetryError as error:
+        return f"not asked for runs that came late: {error.finding} [{error.code}]", frozenset()
+    collected.runs |= found.runs
+    collected.skipped |= found.skipped
+    collected.labellings |= found.labellings
+    return None, missing - found.runs.keys() - found.open_ids
 
 
 def _in_chunks(whole: Scope) -> Collected:
@@ -120,6 +184,8 @@ def _in_chunks(whole: Scope) -> Collected:
         length = until - max(whole.begin, collected.mark)
         try:
             collected.add(_chunk(whole, collected.mark, until), until)
+        except PartialAnswer:
+            raise
         except TelemetryError as error:
             if isinstance(error, TooMuch) and length > SHORTEST_CHUNK_SECONDS:
                 waiting = [until - length / 2, until, *waiting]
@@ -133,7 +199,8 @@ def _in_chunks(whole: Scope) -> Collected:
 
 def _chunk(whole: Scope, mark: float, until: float) -> NewRuns:
     """Runs that ended in (mark, until]; read again from further back if a run reports an earlier start than was assumed."""
-    scope = replace(whole, begin=max(whole.begin, mark - LONGEST_RUN_SECONDS), until=until, mark=mark)
+    known_until = -math.inf if whole.run_ids else mark  # of runs that are named none is on record
+    scope = replace(whole, begin=max(whole.begin, mark - LONGEST_RUN_SECONDS), until=until, mark=known_until)
     new = measuring.new_runs(scope)
     earlier = [start for start in new.starts if whole.begin <= start < scope.begin]
     return measuring.new_runs(replace(scope, begin=min(earlier))) if earlier else new
@@ -177,8 +244,8 @@ def _records(
         values = replace(values, loss_slope=slope, loss_slope_error=error)
         try:
             runs.append(to_run(replace(measured, values=values), "prometheus"))
-        except ValueError as error:
-            skipped.append(Skipped(measured.run_id, str(error)))
+        except NoEvidence as why:
+            skipped.append(Skipped(measured.run_id, str(why), why.code))
     return runs, skipped
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jpo.records import Identity
 from jpo.telemetry.prometheus import queries
-from jpo.telemetry.prometheus.answers import AnswerRow
+from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
 from jpo.telemetry.prometheus.names import Names
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Scope:
     Attributes:
         begin, until: unix seconds; a run must lie between them as a whole. Nothing later than `until` is read.
         mark: the watermark, unix seconds: runs that ended up to here are on record; -inf at first contact.
+        run_ids: the only runs to look at; empty: all.
     """
 
     client: Client
@@ -33,25 +34,35 @@ class Scope:
     begin: float
     until: float
     mark: float
+    run_ids: tuple[str, ...] = ()
 
-    def ask(self, query: str) -> list[AnswerRow]:
-        """The series of a query, with JPO's label names next to the server's."""
-        rows = self.client.query(query, self.until)
+    def ask(self, query: str, *, samples: bool = False) -> list[AnswerRow]:
+        """The series of a query, with JPO's label names next to the server's; `samples`: it asks for each one in the window."""
+        rows = self.client.query(query, self.until, since=self.begin if samples else None)
         return [replace(row, labels={**row.labels, **self.names.roles(row.labels)}) for row in rows]
 
     def ask_all(self, asked: Mapping[str, str]) -> Iterator[tuple[str, AnswerRow]]:
-        """The rows of several queries, each with the key of its query. Rows that no query asked for are dropped."""
+        """The rows of several queries, each with the key of its query.
+
+        Raises:
+            TelemetryError: JPO-E104, a row has no key of these queries: it answers something else. As the client raises it.
+        """
         for query in queries.unions(asked):
             for row in self.ask(query):
-                if (key := row.labels.get("quantity")) in asked:
-                    yield str(key), row
+                if (key := row.labels.get("quantity")) not in asked:
+                    raise without_marks(self.client.place)
+                yield str(key), row
 
-    def chosen(self, run_ids: Sequence[str] = ()) -> str:
-        """The selector of these runs of the workload, or of all where they are too many to name."""
-        return queries.selector(self.identity, run_ids, names=self.names)
+    def chosen(self, run_ids: Sequence[str] = (), *, loose: bool = False) -> str:
+        """The selector of these runs of the workload, of all where they are too many to name. `loose` as in queries.selector."""
+        return queries.selector(self.identity, run_ids or self.run_ids, names=self.names, loose=loose)
 
     def samples(self, role: str, run_ids: Sequence[str], *, loose: bool = False) -> list[AnswerRow]:
         """Each single sample of these runs in a metric; those of other runs may be among them. `loose` as in queries.selector."""
         longest = queries.LONGEST_PATTERN_ALONE
         chosen = queries.selector(self.identity, run_ids, names=self.names, loose=loose, longest=longest)
-        return self.ask(self.names.metric(role) + chosen + queries.window(self.begin, self.until))
+        rows = self.ask(self.names.metric(role) + chosen + queries.window(self.begin, self.until), samples=True)
+        identity = self.identity.labels.items()
+        if not all(row.labels.get(label, value if loose else "") == value for row in rows for label, value in identity):
+            raise without_marks(self.client.place)
+        return rows

@@ -26,7 +26,7 @@ import urllib3
 from requests.auth import HTTPBasicAuth
 
 from jpo.errors import TelemetryError
-from jpo.telemetry.prometheus.answers import PassingTrouble, TooMuch, check, quote
+from jpo.telemetry.prometheus.answers import CheckedAnswer, PassingTrouble, TooMuch, check, quote
 from jpo.telemetry.prometheus.sigv4 import Signer
 from jpo.telemetry.prometheus.source import PrometheusSource
 from jpo.telemetry.prometheus.tls import check_files, why_refused
@@ -59,6 +59,8 @@ class GuardedSession(requests.Session):
         self.place = source.shown_url
         self.requests = 0
         self.warnings: dict[str, None] = {}
+        self.answer = CheckedAnswer({}, ())
+        """The last one; the library returns less of it."""
         self._source = source
         self._signer = Signer(source.sigv4_region, self.place) if source.sigv4_region else None
         self._asked_to_wait_seconds = 0.0
@@ -96,8 +98,8 @@ class GuardedSession(requests.Session):
             raise self.explained(error) from None  # its text may hold headers
         wait = response.headers.get("Retry-After", "")
         self._asked_to_wait_seconds = float(wait) if wait.isdecimal() else 0.0
-        kind = response.headers.get("Content-Type", "").lower()
-        self.warnings.update(dict.fromkeys(check(self.place, response.status_code, kind, response.content, self._hide)))
+        self.answer = check(self.place, response.status_code, response.headers, response.content, self._hide)
+        self.warnings.update(dict.fromkeys(self.answer.warnings))
         return response
 
     def _within_deadline(self, work: Callable[[], requests.Response]) -> requests.Response:

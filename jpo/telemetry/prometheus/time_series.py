@@ -100,7 +100,7 @@ def _cluster_rows(scope: Scope, labelling: Labelling) -> Iterator[tuple[str, lis
         for role, factor in cluster.roles_in_order(scope, roles):
             for name in labelling.names(scope, role):
                 chosen = pods if quantity == "gpu_utilisation" else containers
-                yield quantity, scope.ask(name + chosen + span), factor
+                yield quantity, scope.ask(name + chosen + span, samples=True), factor
 
 
 def _of_run(run: SampledRun, rows: Sequence[AnswerRow], quantity: str, factor: float) -> list[Point]:

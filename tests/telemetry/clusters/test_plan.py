@@ -83,7 +83,7 @@ def queries_only(url):
 
 
 def repeats(*labels):
-    return tells({"resultType": "vector", "result": [{"metric": one, "value": [1e9, "NaN"]} for one in labels]})
+    return tells({"resultType": "vector", "result": [{"metric": one, "value": [1e9 + DAY, "NaN"]} for one in labels]})
 
 
 def look_at(server, days, *, watermark=None, timeout=10.0):
@@ -99,15 +99,18 @@ def test_a_server_that_hides_its_index_is_asked_for_all_that_may_be_there(cluste
     assert found.runs == reading("honoured").runs
 
 
-def test_rows_that_nobody_asked_for_are_no_runs():
-    with served(repeats({"run_id": "x"}, {"run_id": "x", "quantity": "y"}, {"quantity": ""})) as server:
-        assert look_at(server, 1).runs == ()
+@pytest.mark.parametrize("labels", [{"run_id": "x"}, {"run_id": "x", "quantity": "y"}, {"quantity": ""}])
+def test_rows_that_nobody_asked_for_are_a_lie(labels):
+    with served(repeats(labels)) as server, pytest.raises(TelemetryError) as caught:
+        look_at(server, 1)
+    assert caught.value.code == "JPO-E104"
 
 
-def test_a_server_that_answers_nan_to_everything_has_no_runs():
+def test_a_server_that_answers_nan_to_everything_lies():
     marks = [{"run_id": "x", "quantity": mark} for mark in ("run", "start", "end", "pushed", "info")]
-    with served(repeats(*marks)) as server:
-        assert look_at(server, 1).runs == ()
+    with served(repeats(*marks)) as server, pytest.raises(TelemetryError) as caught:
+        look_at(server, 1)
+    assert caught.value.code == "JPO-E104"
 
 
 def test_a_chunk_is_halved_until_the_server_can_answer():

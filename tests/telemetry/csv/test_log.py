@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from jpo.errors import TelemetryError
 from jpo.records import Identity, RunStatus
@@ -209,3 +213,38 @@ def test_the_slope_of_the_learning_curve_is_read_from_its_rows(write):
     outcome = read_log(write(head + rows + end)).outcome
     assert (outcome.loss_slope, outcome.loss_slope_error) == (pytest.approx(-0.2, abs=1e-6), pytest.approx(0, abs=1e-6))
     assert read_log(write(LOG)).outcome.loss_slope is None  # two validations
+
+
+NUMBERS = ["3_2", "\u0663\u0662", "0x10", "+5", "1e400", "-1e400", "nan", "-1", "", "x", "9" * 400, "1e13", "2.5"]
+
+
+@pytest.mark.parametrize("key", ["batch_size", "epochs", "start", "end", "cpu_seconds", "memory_bytes", "converged", "status"])
+@pytest.mark.parametrize("text", ["3_2", "\u0663\u0662", "0x10", "+5", "1e400", "x", "-1"])
+def test_no_line_of_the_head_is_half_understood(write, key, text):
+    changed = re.sub(rf"(?m)^# {key}=.*$", f"# {key}={text}", LOG)
+    with pytest.raises(TelemetryError) as caught:
+        read_log(write(changed))
+    assert caught.value.code in ("JPO-E110", "JPO-E112")
+
+
+@pytest.mark.parametrize("text", ["3_2", "\u0663\u0662", "0x10", "+5", "1e400", "x"])
+def test_no_cell_is_half_understood(write, text):
+    for cell in ("1030.0,3", "4311", "0.25"):
+        with pytest.raises(TelemetryError, match="is not a number") as caught:
+            read_log(write(LOG.replace(cell, cell[:-1] + text if cell == "1030.0,3" else text, 1)))
+        assert caught.value.code == "JPO-E110"
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, len(LOG)), cut=st.integers(0, 40), put=st.sampled_from(NUMBERS) | st.text(max_size=6))
+def test_a_log_that_was_changed_anywhere_is_a_whole_run_or_refused(write, place, cut, put):
+    try:
+        run = read_log(write((LOG[:place] + put + LOG[place + cut :]).encode("utf-8", "surrogatepass")), now=5000.0)
+    except TelemetryError as error:
+        known = error.code
+    else:
+        known = "a run"
+        assert all(math.isfinite(value) and 0 <= value <= 1e12 for value in run.parameters.values())
+        assert run.started_at is None or run.started_at <= run.ended_at <= 5000.0 + 86400
+        assert run.outcome.samples is None or run.outcome.samples >= 0
+    assert known in ("a run", "JPO-E110", "JPO-E111", "JPO-E112")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from jpo.telemetry.prometheus.discovery import STILL_SECONDS, RunBounds, bounds, new_marks
+from jpo.telemetry.prometheus.discovery import STILL_SECONDS, RunBounds, bounds, marks, new, running
 
 RUN = [({"run_id": "r"}, 1.0)]
 
@@ -16,27 +18,29 @@ def test_runs_that_go_on_or_are_not_the_workloads_are_left_out(scope_on):
         "end": [({"run_id": "z"}, 9.0)],
     }
     scope = scope_on(answers)
-    assert new_marks(scope) == {"a": {"run": 1.0}, "c": {"run": 1.0}}
+    seen = marks(scope)
+    assert new(seen, scope) == {"a": {"run": 1.0}, "c": {"run": 1.0}}
+    assert running(seen, 1e4) == {"b"}
     assert len(scope.client.asked) == 1
 
 
 @pytest.mark.parametrize(("end", "count"), [(500.0, 0), (501.0, 1)])
 def test_a_run_that_ended_before_the_watermark_is_on_record(scope_on, end, count):
     scope = scope_on({"run": RUN, "end": [({"run_id": "r"}, end)]}, mark=500.0)
-    assert len(new_marks(scope)) == count
+    assert len(new(marks(scope), scope)) == count
 
 
 @pytest.mark.parametrize(("pushed", "count"), [(9600.0, 1), (9800.0, 0), (400.0, 0)])
 def test_what_a_gateway_holds_is_over_when_no_push_came_for_a_while(scope_on, pushed, count):
-    marks = {"run": RUN, "going": RUN, "pushed": [({"run_id": "r"}, pushed)]}
-    assert len(new_marks(scope_on(marks, mark=500.0))) == count
+    scope = scope_on({"run": RUN, "going": RUN, "pushed": [({"run_id": "r"}, pushed)]}, mark=500.0)
+    assert len(new(marks(scope), scope)) == count
 
 
 def test_the_runs_own_word_precedes_its_pods(scope_on):
     own, silent = {"run": 1.0, "start": 100.0, "end": 200.0}, {"run": 1.0}
     over, undecided = bounds(scope_on(), {"own": own, "pod": silent}, {"own": (90.0, 300.0), "pod": (90.0, 300.0)})
     assert over == {"own": RunBounds(100.0, 200.0, closed=True), "pod": RunBounds(90.0, 300.0, closed=False)}
-    assert undecided == []
+    assert undecided == {}
 
 
 @pytest.mark.parametrize(("clock", "over"), [(1e4, True), (1300.0, False)])
@@ -45,7 +49,7 @@ def test_a_silent_run_is_over_by_the_servers_clock(scope_on, clock, over):
     scope = scope_on({"jpo_run_info": [({"run_id": "r"}, reports)]}, clock=clock)
     found, undecided = bounds(scope, {"r": {"run": 1.0}}, {})
     assert found == ({"r": RunBounds(1000.0, 1060.0, closed=False)} if over else {})
-    assert undecided == ([] if over else [1060.0])
+    assert undecided == ({} if over else {"r": 1060.0})
 
 
 def test_a_stalled_run_is_found_though_the_watermark_passed_its_end(scope_on):
@@ -53,3 +57,13 @@ def test_a_stalled_run_is_found_though_the_watermark_passed_its_end(scope_on):
     scope = scope_on({"jpo_samples_total": [({"run_id": "r"}, moved)]}, mark=STILL_SECONDS + 199)
     over, _ = bounds(scope, {"r": {"run": 1.0, "going": 1.0, "still": 1.0, "start": 50.0}}, {})
     assert over == {"r": RunBounds(50.0, 200.0, closed=False)}
+
+
+def test_a_run_that_is_named_and_then_has_no_report_is_not_over(scope_on):
+    assert bounds(scope_on(mark=500.0), {"r": {"run": 1.0}}, {}) == ({}, {"r": 500.0})
+
+
+def test_only_the_runs_that_a_scope_names_are_looked_at(scope_on):
+    scope = replace(scope_on({"run": [({"run_id": name}, 1.0) for name in "abc"]}), run_ids=("b",))
+    assert marks(scope) == {"b": {"run": 1.0}}
+    assert 'run_id=~"b"' in scope.client.asked[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jpo.errors import TelemetryError
 from jpo.telemetry.outcome import MeasuredValues
 from jpo.telemetry.prometheus.measuring import NewRuns, new_runs
 
@@ -28,7 +29,7 @@ def test_a_run_without_pods_is_measured_by_what_it_reports(scope_on):
     scope = scope_on(OVER)
     found = new_runs(scope)
     ((measured, sampled),) = found.runs
-    assert (measured.parameters, measured.status, measured.closed) == ({"batch_size": "64"}, "succeeded", True)
+    assert (measured.parameters, measured.statuses, measured.closed) == ({"batch_size": "64"}, {"succeeded"}, True)
     assert measured.values == MeasuredValues(samples=640.0)
     assert (sampled.started_at, sampled.ended_at, found.ends, found.starts) == (100.0, 900.0, (900.0,), (100.0,))
     assert len(scope.client.asked) == 3, "discovery, descriptions, values"
@@ -40,6 +41,12 @@ def test_the_number_of_requests_does_not_grow_with_the_runs(scope_on):
     )
     assert len(new_runs(scope).runs) == 5
     assert len(scope.client.asked) == 3
+
+
+def test_runs_without_what_they_ran_with_are_no_answer(scope_on):
+    with pytest.raises(TelemetryError, match="without what they ran with") as caught:
+        new_runs(scope_on({**OVER, "info": []}))
+    assert caught.value.code == "JPO-E104"
 
 
 @pytest.mark.parametrize(

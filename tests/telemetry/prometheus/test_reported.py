@@ -46,7 +46,7 @@ def test_a_loss_that_is_no_longer_stored_was_nan(scope_on):
 def test_a_server_that_stores_nan_does_not_know_the_function(scope_on):
     scope = scope_on()
 
-    def refuse(promql: str, at: float) -> list[AnswerRow]:
+    def refuse(promql: str, at: float, *, since: float | None = None) -> list[AnswerRow]:
         raise TelemetryError("server", "unknown function", code="JPO-E105")
 
     scope.client.query = refuse
@@ -59,4 +59,12 @@ def test_of_two_statuses_the_one_that_was_reported_last_counts(scope_on):
         ({"run_id": "r", "status": "succeeded"}, [(5.0, 1.0)]),
     ]
     scope = scope_on({"jpo_run_status": samples})
-    assert endings(scope, {"r": {"failed", "succeeded"}, "s": {"stopped"}}) == {"r": "succeeded", "s": "stopped"}
+    assert endings(scope, {"r": {"failed", "succeeded"}, "s": {"stopped"}}) == {"r": {"succeeded"}, "s": {"stopped"}}
+
+
+def test_two_statuses_at_once_both_count(scope_on):
+    samples = [
+        ({"run_id": "r", "status": "failed"}, [(1.0, 1.0), (9.0, 1.0)]),
+        ({"run_id": "r", "status": "succeeded"}, [(5.0, 1.0), (8.0, 1.0)]),
+    ]
+    assert endings(scope_on({"jpo_run_status": samples}), {"r": {"failed", "succeeded"}}) == {"r": {"failed", "succeeded"}}

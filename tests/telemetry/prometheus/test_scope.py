@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from jpo.errors import TelemetryError
+from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.names import Names
 
 
@@ -11,13 +15,19 @@ def test_rows_carry_jpos_labels_next_to_the_servers(scope_on):
     assert (row.labels["pod"], row.labels["exported_pod"], row.labels["job"]) == ("trainer", "trainer", "a")
 
 
-def test_rows_that_no_query_asked_for_are_dropped(scope_on):
-    scope = scope_on({"a": [({}, 1.0)], "b": [({}, 2.0)]})
-    scope.client.query = lambda promql, at, query=scope.client.query: [
-        *query(promql, at),
-        *query('label_replace(z,"quantity","b","","")', at),
-    ]
-    assert [(key, row.value) for key, row in scope.ask_all({"a": "x{}"})] == [("a", 1.0)]
+@pytest.mark.parametrize("labels", [{}, {"quantity": "b"}, {"quantity": ""}])
+def test_rows_that_no_query_asked_for_are_no_answer(scope_on, labels):
+    scope = scope_on()
+    scope.client.query = lambda *_, **__: [AnswerRow(labels, ((1e4, 1.0),))]
+    with pytest.raises(TelemetryError, match="not asked for") as caught:
+        list(scope.ask_all({"a": "x{}"}))
+    assert caught.value.code == "JPO-E104"
+
+
+def test_samples_of_another_workload_are_no_answer(scope_on):
+    scope = scope_on({"jpo_samples_total": [({"run_id": "r1", "dataset": "imagenet"}, [(1.0, 1.0)])]})
+    with pytest.raises(TelemetryError, match="not asked for"):
+        scope.samples("jpo_samples_total", ["r1"])
 
 
 def test_samples_are_asked_in_the_sites_names_over_the_window(scope_on):
