@@ -54,6 +54,16 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True) -> Iterator
         raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
 
 
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two names are of one file, which need not exist yet."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there, or a link to itself
+        return False
+
+
 def _usual_mode(target: Path) -> int:
     with suppress(FileNotFoundError):
         return stat.S_IMODE(target.stat().st_mode)

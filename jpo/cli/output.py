@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from jpo.errors import UsageError
+from jpo.files import same_file, whole
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -131,11 +132,6 @@ def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> N
     can_be_kept(files)
 
 
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two names are of one file, which need not exist yet."""
-    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
-
-
 def can_be_kept(files: Sequence[Path]) -> None:
     """Find out before minutes are spent that a result could not be kept."""
     for file in files:
@@ -144,9 +140,15 @@ def can_be_kept(files: Sequence[Path]) -> None:
 
 
 def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
-    """A result to a file."""
+    """A result to a file, whole or not at all; a pipe or a device gets it as it comes."""
+    data = text.encode("utf-8", "replace")
     try:
-        file.write_text(text, encoding="utf-8")
+        if file.exists() and not file.is_file():
+            with file.open("wb") as stream:
+                stream.write(data)
+        else:
+            with whole(file) as new:
+                new.write(data)
     except OSError as error:
         raise UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307") from error
 

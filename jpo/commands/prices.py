@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.price_list import catalogue_shown, named_prices
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.workload import read_workload
+from jpo.reading import opened
 from jpo.wording.printable import printable
 
 MOST_SECONDS = 3600.0
@@ -73,14 +75,9 @@ def limit_of(timeout: str) -> float:
 
 def refuse_other_files(file: Path) -> None:
     """A file that is no catalogue is not replaced by one."""
-    if not file.exists():
+    if not os.path.lexists(file):
         return
-    begins = ""
-    if file.is_file():  # a pipe or a device might never end
-        try:
-            with file.open(encoding="utf-8-sig", errors="replace") as there:
-                begins = there.readline(LONGEST_HEAD)
-        except OSError as error:
-            raise UsageError(str(file), f"cannot be read ({error.strerror})", "name another file", code="JPO-E808") from error
+    with opened(file, lambda finding: UsageError(str(file), finding, "name another file", code="JPO-E808")) as there:
+        begins = there.readline(LONGEST_HEAD).decode("utf-8-sig", errors="replace")
     if sorted(name.strip() for name in begins.split(",")) != sorted(COLUMNS):
         raise UsageError(str(file), "exists and is no catalogue", "name another file, or remove it", code="JPO-E808")

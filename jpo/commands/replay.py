@@ -16,6 +16,7 @@ from jpo.advisor.advisor import Advisor
 from jpo.agent.alternatives.named import as_shipped
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
+from jpo.files import same_file
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
@@ -176,5 +177,5 @@ def refuse_outputs(results: Sequence[Path], picture: Path | None, traces: Sequen
     if picture and picture.suffix.lower() not in FORMS:
         raise UsageError("--plot", f"{picture} is no picture", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
     for file in results:
-        if any(file.exists() and trace.exists() and file.samefile(trace) for trace in traces):
+        if any(same_file(file, trace) for trace in traces):
             raise UsageError(str(file), "is a file that is replayed", "name another one", code="JPO-E307")

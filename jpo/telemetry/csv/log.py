@@ -26,11 +26,10 @@ still being written.
 
 from __future__ import annotations
 
-import os
-import stat
 from io import BufferedReader
 from pathlib import Path
 
+from jpo import reading
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
@@ -39,6 +38,7 @@ from jpo.telemetry.learning_curve import loss_slope
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
+REMEDY = "name a CSV log that JPO may read"
 CLOCKS_DIFFER_SECONDS = 86400.0
 """The clock of a training machine is never a whole day fast."""
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
@@ -107,16 +107,10 @@ def whole_lines(path: Path) -> list[str]:
     Raises:
         TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty.
     """
-    try:
-        with opened(path) as file:
-            content = file.read(LARGEST_LOG_BYTES + 1)
-    except OSError as error:
-        raise unreadable(path, f"cannot be read ({error.strerror})", "let JPO read it") from error
+    content = reading.contents(path, LARGEST_LOG_BYTES, lambda finding: unreadable(path, finding, REMEDY))
     if not content:
         remedy = "wait for its first lines; if no run is writing it, the disk was full"
         raise TelemetryError(str(path), "is empty: its run has not begun", remedy, code="JPO-E111")
-    if len(content) > LARGEST_LOG_BYTES:
-        raise too_large(path)
     complete, _, _ = content.rpartition(b"\n")
     return decoded(complete).split("\n")
 
@@ -126,16 +120,8 @@ def opened(path: Path) -> BufferedReader:
 
     Raises:
         TelemetryError: JPO-E110, also when there is none.
-        OSError: it cannot be opened.
     """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, ValueError) as error:  # ValueError: a NUL in the name
-        raise unreadable(path, "no such file", "name a CSV log") from error
-    if stat.S_ISREG(os.fstat(handle).st_mode):
-        return open(handle, "rb")  # noqa: PTH123 - it is a descriptor
-    os.close(handle)
-    raise unreadable(path, "is not a file", "name a CSV log")
+    return reading.opened(path, lambda finding: unreadable(path, finding, REMEDY))
 
 
 def decoded(raw: bytes) -> str:
