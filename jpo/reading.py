@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import stat
 import tomllib
 from collections import Counter
@@ -25,7 +24,9 @@ DEEPEST = 32
 MOST_STEPS = 2e7
 """Work of tomllib on dotted keys, which is quadratic in their parts: about a second."""
 WHOLE_NUMBERS = 2**63
-"""TOML and databases have 64 bits."""
+"""TOML has 64 bits; JSON has no such limit."""
+MOST_DIGITS = 400
+"""Of a whole number in JSON: the largest float has 309."""
 
 Refusal = Callable[[str], JpoError]
 """The error of a reader for a finding."""
@@ -50,14 +51,19 @@ def opened(path: Path, refusal: Refusal) -> BufferedReader:
 
 def contents(path: Path, most_bytes: int, refusal: Refusal) -> bytes:
     """The bytes of a regular file, most_bytes at most."""
-    with opened(path, refusal) as file:
-        try:
-            data = file.read(most_bytes + 1)
-        except OSError as error:
-            raise refusal(f"cannot be read ({error.strerror})") from error
+    data = beginning(path, most_bytes + 1, refusal)
     if len(data) > most_bytes:
         raise refusal(f"is larger than {in_words(most_bytes)}")
     return data
+
+
+def beginning(path: Path, size_bytes: int, refusal: Refusal) -> bytes:
+    """The first bytes of a regular file, which may have more."""
+    with opened(path, refusal) as file:
+        try:
+            return file.read(size_bytes)
+        except OSError as error:
+            raise refusal(f"cannot be read ({error.strerror})") from error
 
 
 def in_words(size_bytes: int) -> str:
@@ -138,8 +144,8 @@ def finite(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    if not re.fullmatch(r"-?\d{1,19}", text) or not -WHOLE_NUMBERS <= int(text) < WHOLE_NUMBERS:
-        raise ValueError(f"holds a whole number beyond 64 bits ({text:.20}...)")
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"holds a number of {len(text)} digits")
     return int(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -149,6 +150,8 @@ def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
         else:
             with whole(file) as new:
                 new.write(data)
+    except UsageError as error:
+        raise UsageError(error.place, error.finding, remedy, code=error.code) from error
     except OSError as error:
         raise UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307") from error
 
@@ -173,7 +176,7 @@ def width() -> int:
     if for_people():
         return shutil.get_terminal_size((120, 24)).columns
     columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() and int(columns) > 0 else 120
+    return int(columns) if re.fullmatch("0*[1-9][0-9]{0,3}", columns) else 120
 
 
 def stdout_encoding() -> str:

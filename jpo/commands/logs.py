@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from jpo.history.figures import figures
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
-from jpo.reading import opened
+from jpo.reading import beginning
 from jpo.records import Identity, Parameters, Preference, Run
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
@@ -88,7 +89,7 @@ def write_extended(path: Path, text: str) -> None:
         with whole(path, over=ours(path, text.partition("\n")[0].split(","))) as new:
             new.write(text.encode())
     except FileExistsError as error:
-        raise _not_ours(path) from error
+        raise _not_ours(path, "appeared meanwhile") from error
     except OSError as error:
         raise UsageError(str(path), f"cannot be read ({error.strerror})", "name another one", code="JPO-E307") from error
 
@@ -100,16 +101,15 @@ def ours(path: Path, names: Iterable[str]) -> bool:
         UsageError: JPO-E132, it is something else, or cannot be read.
     """
     head = f"{','.join(names)}\n".encode()
-    if not os.path.lexists(path):
+    if not os.path.exists(path):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return False
-    with opened(path, lambda finding: UsageError(str(path), finding, "name another file", code="JPO-E132")) as file:
-        if file.read(len(head)) != head:
-            raise _not_ours(path)
+    if beginning(path, len(head), partial(_not_ours, path)) != head:
+        raise _not_ours(path, "begins otherwise")
     return True
 
 
-def _not_ours(path: Path) -> UsageError:
-    finding = "exists and was not written by this version of `jpo logs --extended`"
+def _not_ours(path: Path, why: str) -> UsageError:
+    finding = f"exists and was not written by this version of `jpo logs --extended` ({why})"
     return UsageError(str(path), finding, "name another file, or remove it", code="JPO-E132")
 
 

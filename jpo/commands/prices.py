@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from jpo.cost.aws import SPOT_DAYS, read_offers
@@ -18,7 +19,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.price_list import catalogue_shown, named_prices
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.workload import read_workload
-from jpo.reading import opened
+from jpo.reading import beginning
 from jpo.wording.printable import printable
 
 MOST_SECONDS = 3600.0
@@ -75,9 +76,13 @@ def limit_of(timeout: str) -> float:
 
 def refuse_other_files(file: Path) -> None:
     """A file that is no catalogue is not replaced by one."""
-    if not os.path.lexists(file):
+    if not os.path.exists(file):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return
-    with opened(file, lambda finding: UsageError(str(file), finding, "name another file", code="JPO-E808")) as there:
-        begins = there.readline(LONGEST_HEAD).decode("utf-8-sig", errors="replace")
+    begins = beginning(file, LONGEST_HEAD, partial(_no_catalogue, file)).decode("utf-8-sig", errors="replace").partition("\n")[0]
     if sorted(name.strip() for name in begins.split(",")) != sorted(COLUMNS):
-        raise UsageError(str(file), "exists and is no catalogue", "name another file, or remove it", code="JPO-E808")
+        raise _no_catalogue(file, "begins otherwise")
+
+
+def _no_catalogue(file: Path, why: str) -> UsageError:
+    finding = f"exists and is no catalogue ({why})"
+    return UsageError(str(file), finding, "name another file, or remove it", code="JPO-E808")

@@ -144,8 +144,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _text(file: Path) -> str:
-    remedy = f"name a file, or one of {', '.join(SHIPPED)}; `jpo prices refresh` writes one"
-    data = contents(file, MAX_BYTES, lambda finding: UsageError(str(file), f"the catalogue {finding}", remedy, code="JPO-E802"))
+    remedy = f"name a catalogue, or one of {', '.join(SHIPPED)}; `jpo prices refresh` writes one"
+    data = contents(file, MAX_BYTES, lambda finding: UsageError(str(file), finding, remedy, code="JPO-E802"))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

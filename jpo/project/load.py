@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from jpo.errors import UsageError
 from jpo.project.settings import AuthTable, ParameterTable, PreferenceTable, Settings
-from jpo.reading import contents
+from jpo.reading import DEEPEST, contents
 from jpo.reading import toml as toml_of
 from jpo.records import PARAMETERS
 
@@ -217,12 +217,16 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
         path = variable.removeprefix("JPO_").lower().split("__")
         if not variable.startswith("JPO_") or (len(path) < 2 and path != ["preference"]):
             continue
+        if len(path) > DEEPEST:
+            finding = f"names a setting of {len(path)} parts"
+            raise UsageError(f"{variable:.80}", finding, "write JPO_SECTION__KEY", code="JPO-E302")
         value: Any = text
         if text.startswith(("[", "{")) and path[-1] not in SECRETS and "headers" not in path[:-1]:
             try:
                 (value,) = toml_of(f"v = {text}").values()
             except ValueError as error:
-                raise UsageError(variable, f"is no TOML value ({error})", 'write e.g. ["a", "b"]', code="JPO-E302") from error
+                why = str(error).removeprefix("is not TOML: ")
+                raise UsageError(variable, f"is not a TOML value ({why})", 'write e.g. ["a", "b"]', code="JPO-E302") from error
         for name in reversed(path):
             value = {name: value}
         yield f"environment {variable}", value

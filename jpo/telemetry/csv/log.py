@@ -26,6 +26,8 @@ still being written.
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
@@ -38,7 +40,6 @@ from jpo.telemetry.learning_curve import loss_slope
 from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
-REMEDY = "name a CSV log that JPO may read"
 CLOCKS_DIFFER_SECONDS = 86400.0
 """The clock of a training machine is never a whole day fast."""
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
@@ -107,7 +108,7 @@ def whole_lines(path: Path) -> list[str]:
     Raises:
         TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty.
     """
-    content = reading.contents(path, LARGEST_LOG_BYTES, lambda finding: unreadable(path, finding, REMEDY))
+    content = reading.contents(path, LARGEST_LOG_BYTES, partial(_refused, path))
     if not content:
         remedy = "wait for its first lines; if no run is writing it, the disk was full"
         raise TelemetryError(str(path), "is empty: its run has not begun", remedy, code="JPO-E111")
@@ -121,7 +122,12 @@ def opened(path: Path) -> BufferedReader:
     Raises:
         TelemetryError: JPO-E110, also when there is none.
     """
-    return reading.opened(path, lambda finding: unreadable(path, finding, REMEDY))
+    return reading.opened(path, partial(_refused, path))
+
+
+def _refused(path: Path, finding: str) -> TelemetryError:
+    there = os.path.lexists(path)
+    return unreadable(path, finding if there else "no such file", "let JPO read it" if there else "name a CSV log")
 
 
 def decoded(raw: bytes) -> str:
