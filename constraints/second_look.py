@@ -30,6 +30,7 @@ from constraints.workload_checker import Checker, checker_from, run_checker
 
 APPROVED, REJECTED, UNUSABLE = 0, 1, 2
 SCHEMA_VERSION = 1
+LONGEST = 2000  # characters of an error, which may quote a file
 RULES_OF_FILES = 2  # nothing_else_changes, readable_value
 
 
@@ -58,7 +59,8 @@ def main(argv: Sequence[str], today: datetime.date) -> int:
         before, after = read(options.before), read(options.after)
         review = ask_checker(compare(before, after, limits, today), checker, after)
     except ValueError as error:
-        sys.stderr.write(f"constraints: {printable(str(error))}\n")
+        line = printable(str(error))
+        sys.stderr.write(f"constraints: {line if len(line) <= LONGEST else f'{line[:LONGEST]} ...'}\n")
         return UNUSABLE
     sys.stdout.write(as_json(review) if options.output == "json" else as_text(review))
     return APPROVED if review.verdict.approved else REJECTED
