@@ -135,6 +135,17 @@ def json_object(text: str | bytes) -> dict[str, Any]:
     return document
 
 
+def number(text: str) -> float:
+    """The number of a text as people and programs write it; Python's float() takes 3_2 and Arabic digits, too.
+
+    Raises:
+        ValueError: it is none. Infinity and NaN are numbers here.
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r:.80} is not a number")
+    return float(text)
+
+
 def finite(text: str) -> float:
     """The number of a JSON text; raises ValueError for NaN and infinity, which Python's json would accept."""
     number = float(text)

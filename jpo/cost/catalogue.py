@@ -18,6 +18,7 @@ from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.reading import contents
+from jpo.reading import number as as_number
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
 """Catalogues that come with JPO, by their name in jpo.toml."""
@@ -157,7 +158,7 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
 
     def number(name: str, *, whole: bool = False) -> float:
         try:
-            value = float(cells[name])
+            value = as_number(cells[name])
         except ValueError:
             value = math.nan
         if not 0 <= value <= MOST or (whole and value % 1):

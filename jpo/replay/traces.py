@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
+from jpo import reading
 from jpo.errors import UsageError
 from jpo.reading import contents, toml
 
@@ -123,7 +124,7 @@ class _Cells:
         """The cell as a number within SMALLEST..LARGEST."""
         text = self.row.get(column, "")
         try:
-            value = float(text)
+            value = reading.number(text)
         except ValueError:
             value = math.nan
         if not SMALLEST <= value <= LARGEST:

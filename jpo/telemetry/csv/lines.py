@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import TelemetryError
+from jpo.reading import number
 from jpo.records import Identity
 from jpo.telemetry import contract
 
@@ -71,12 +72,12 @@ class Log:
         cells = line.split(",")
         if len(cells) != len(self.names):
             raise unreadable(self.path, f"line {self.lines}: {len(cells)} cells under {len(self.names)} columns")
-        row = {}
+        row, read = {}, float if line.isascii() and "_" not in line else number
         for name, place in self._places:
             cell = cells[place]
             if cell and not cell.isspace():
                 try:
-                    row[name] = float(cell)
+                    row[name] = read(cell)
                 except ValueError:
                     _number(f"line {self.lines}: {name}", cell.strip(), self.path)
         self._pause(row)
@@ -148,7 +149,7 @@ def _header(line: str, path: Path, number: int) -> list[str]:
 
 def _number(what: str, text: str, path: Path) -> float:
     try:
-        return float(text)
+        return number(text)
     except ValueError as error:
         raise unreadable(path, f"{what} {text[:40]!r} is not a number") from error
 
