@@ -1,4 +1,4 @@
-"""Mutations of real files for hypothesis: bits flipped, ends cut off, parts doubled, moved or replaced, numbers no file should hold."""
+"""Mutations of real files for hypothesis: bits flipped, ends cut off, parts doubled or moved, numbers that no file holds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every reader of JPO with real files that it reads: for fuzz.py and for the tests.
 
-A reader gets the bytes of one file of a small project. What it may do with them is read them, or refuse them with a JpoError of one
-line that ends within a screen; everything else is a bug.
+A reader gets the bytes of one file of a small project. It may read them, or refuse them with a JpoError of one line that ends
+within a screen; everything else is a bug.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from jpo.history import open_store, verify
 from jpo.history.archive import read_lines
 from jpo.inventory.gpus import _card, _slices
 from jpo.project.load import effective, load
-from jpo.project.sources import secret
 from jpo.project.settings import AuthTable
+from jpo.project.sources import secret
 from jpo.project.trial_logs import read_trials
 from jpo.project.workload import limits_of, read_workload
 from jpo.records import Identity
@@ -127,6 +127,15 @@ NVIDIA = b"""\
 """
 
 
+class Misread(Exception):
+    """A reader did what none may do."""
+
+
+def must(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Misread(otherwise)
+
+
 @dataclass(frozen=True)
 class Reader:
     """One reader: the real files it reads, how it reads their bytes, and the commands that read such a file.
@@ -143,20 +152,20 @@ class Reader:
     commands: tuple[str, ...] = ()
 
     def play(self, project: Path, data: bytes) -> bool:
-        """Whether these bytes are accepted; an AssertionError or any other error than JpoError is a bug."""
+        """Whether these bytes are accepted; Misread, or any other error than a JpoError, is a bug."""
         path = project / self.file
         path.write_bytes(data)
         try:
             with chdir(project):
                 self.read(Path(self.file))
-        except JpoError as error:
-            assert len(str(error)) < LONGEST_MESSAGE, f"a message of {len(str(error))} characters"
-            assert error.exit_code > 1, f"{error}: no exit code of its own"
+        except JpoError as refusal:
+            must(len(str(refusal)) < LONGEST_MESSAGE, f"a message of {len(str(refusal))} characters")
+            must(refusal.exit_code > 1, f"{refusal}: no exit code of its own")
             return False
         return True
 
     def command(self, project: Path, data: bytes, command: str) -> int:
-        """The exit code of a command in a fresh copy of the project; an AssertionError is a bug."""
+        """The exit code of a command in a fresh copy of the project; Misread is a bug."""
         folder = project.with_name(f"{project.name}-copy")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(project, folder)
@@ -166,9 +175,9 @@ class Reader:
             code = run(command.split())
         err.flush()
         said = err.buffer.getvalue().decode()  # type: ignore[attr-defined]
-        assert code in (0, 2, 3, 4, 5, 6, 10), f"jpo {command}: exit code {code}: {said:.500}"
-        assert "JPO-E001" not in said
-        assert len(said) < 2 * LONGEST_MESSAGE, f"jpo {command}: {len(said)} characters on stderr"
+        must(code in (0, 2, 3, 4, 5, 6, 10), f"jpo {command}: exit code {code}: {said:.500}")
+        must("JPO-E001" not in said, said)
+        must(len(said) < 2 * LONGEST_MESSAGE, f"jpo {command}: {len(said)} characters on stderr")
         return code
 
 
@@ -181,9 +190,13 @@ def project(folder: Path) -> Path:
     for number in range(4):
         (folder / "runs" / f"run-{number}.csv").write_bytes(LOG % number)
     with chdir(folder), redirect_stdout(io.StringIO()):
-        for command in ("observe --offline", "suggest config.ini --offline --no-learn", "state export history.jsonl"):
-            assert run(command.split()) == 0, command
-        assert run(["logs", "--extended", "all.csv"]) == 0
+        for command in (
+            "observe --offline",
+            "suggest config.ini --offline --no-learn",
+            "state export history.jsonl",
+            "logs --extended all.csv",
+        ):
+            must(run(command.split()) == 0, command)
     shutil.copytree(folder / ".jpo", folder / "stored")
     return folder
 
@@ -244,9 +257,9 @@ def guard(before: Path, after: Path, limits: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = second_look.main([str(before), str(after), "--limits", str(limits)], TODAY)
-    assert code in (0, 1, 2)
-    assert len(err.getvalue()) < LONGEST_MESSAGE
-    assert (code == 2) == err.getvalue().startswith("constraints: ")
+    said = err.getvalue()
+    must(code in (0, 1, 2) and (code == 2) == said.startswith("constraints: "), f"exit code {code}: {said:.500}")
+    must(len(said) < LONGEST_MESSAGE, f"a message of {len(said)} characters")
 
 
 def pyproject(toml: bytes) -> bytes:
@@ -274,7 +287,7 @@ def option(path: Path) -> None:
     with redirect_stdout(out), redirect_stderr(err):
         code = run(words if words[0] in ("suggest", "predict", "pareto", "observe", "rollback") else ["check"])
     err.flush()
-    assert code != 1, err.buffer.getvalue()[:500]  # type: ignore[attr-defined]
+    must(code != 1, err.buffer.getvalue()[:500].decode("utf-8", "replace"))  # type: ignore[attr-defined]
 
 
 def followed(path: Path) -> None:
