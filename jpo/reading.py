@@ -125,6 +125,7 @@ def json_object(text: str | bytes) -> dict[str, Any]:
         ValueError: it is something else; the finding in words.
     """
     try:
+        text = text.decode() if isinstance(text, bytes) else text  # json itself would take UTF-16, and halves of characters
         document = json.loads(text, object_pairs_hook=_once, parse_float=finite, parse_int=_whole, parse_constant=finite)
     except RecursionError as error:
         raise ValueError("is JSON nested too deep") from error

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from jpo.errors import UsageError
-from jpo.files import same_file, whole
+from jpo.files import keep, same_file
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -141,19 +141,11 @@ def can_be_kept(files: Sequence[Path]) -> None:
 
 
 def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
-    """A result to a file, whole or not at all; a pipe or a device gets it as it comes."""
-    data = text.encode("utf-8", "replace")
+    """A result to a file, in one piece."""
     try:
-        if file.exists() and not file.is_file():
-            with file.open("wb") as stream:
-                stream.write(data)
-        else:
-            with whole(file) as new:
-                new.write(data)
+        keep(file, text.encode("utf-8", "replace"))
     except UsageError as error:
         raise UsageError(error.place, error.finding, remedy, code=error.code) from error
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307") from error
 
 
 def track(numbers: Sequence[int], what: str) -> Iterable[int]:

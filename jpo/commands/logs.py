@@ -76,7 +76,7 @@ def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path
     taken = any((source == str(place.parent) and place.suffix == ".csv") or fnmatch(str(place), source) for source in sources)
     if taken or any(same_file(file, path) for path in paths):
         raise UsageError(str(file), "would be taken for a log", "name a file outside of the logs", code="JPO-E132")
-    ours(place, extended_head(SLA_TARGETS))  # what must not be replaced is refused before anything is read
+    ours(file, extended_head(SLA_TARGETS))  # what must not be replaced is refused before anything is read
 
 
 def write_extended(path: Path, text: str) -> None:

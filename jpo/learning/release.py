@@ -194,5 +194,10 @@ def tested(digest: str, test: ReleaseTest, now: float, *, file_digest: str) -> A
     Args:
         file_digest: SHA-256 (hex) of the policy as it is stored; a shared store takes no policy without it (teams.sql).
     """
-    data = {"policy": digest, "file_digest": file_digest, "released": list(test.released), "results": figures_of(test)}
+    data: dict[str, Json] = {
+        "policy": digest,
+        "file_digest": file_digest,
+        "released": list(test.released),
+        "results": figures_of(test),
+    }
     return AuditEvent("tested", now, None, data)
