@@ -54,35 +54,6 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True) -> Iterator
         raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
 
 
-def keep(file: Path, data: bytes) -> None:
-    """A result in a file, whole or not at all; a pipe, which must have a reader, or a device gets it as it comes.
-
-    Raises:
-        UsageError: JPO-E307, it cannot be written.
-    """
-    if not file.exists() or file.is_file():
-        with whole(file) as new:
-            new.write(data)
-        return
-    try:
-        handle = os.open(file, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a reader: an error, not a wait
-        os.set_blocking(handle, True)
-        with open(handle, "wb") as stream:  # noqa: PTH123 - it is a descriptor
-            stream.write(data)
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be written ({error.strerror})", "name another one", code="JPO-E307") from error
-
-
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two names are of one file, which need not exist yet."""
-    if os.path.realpath(one) == os.path.realpath(other):
-        return True
-    try:
-        return one.samefile(other)
-    except OSError:  # one of them is not there, or a link to itself
-        return False
-
-
 def _usual_mode(target: Path) -> int:
     with suppress(FileNotFoundError):
         return stat.S_IMODE(target.stat().st_mode)

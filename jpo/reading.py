@@ -66,6 +66,16 @@ def beginning(path: Path, size_bytes: int, refusal: Refusal) -> bytes:
             raise refusal(f"cannot be read ({error.strerror})") from error
 
 
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two names are of one file, which need not exist yet."""
+    if os.path.realpath(one) == os.path.realpath(other):  # Path.resolve raises for a link to itself
+        return True
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
+
+
 def in_words(size_bytes: int) -> str:
     """A limit as messages say it."""
     return f"{size_bytes >> 20} MiB" if size_bytes >= 1 << 20 else f"{size_bytes >> 10} KiB"

@@ -97,6 +97,17 @@ def test_ordinary_json_is_read_exactly() -> None:
     assert reading.json_object('{"a":[1,2.5,null,true],"b":1180591620717411303424}') == {"a": [1, 2.5, None, True], "b": 2**70}
 
 
+def test_two_names_of_one_file_are_the_same_and_a_link_to_itself_is_no_error(tmp_path: Path) -> None:
+    file, link, loop = (tmp_path / name for name in ("file", "link", "loop"))
+    link.symlink_to("file")
+    loop.symlink_to("loop")
+    assert reading.same_file(link, file)  # which is not there yet
+    file.touch()
+    os.link(file, tmp_path / "hard")
+    assert reading.same_file(tmp_path / "hard", link)
+    assert not reading.same_file(loop, file)
+
+
 def test_numbers_are_those_that_people_write() -> None:
     assert [reading.number(text) for text in ("32", " 1e-3 ", "-0.5")] == [32.0, 0.001, -0.5]
     for text in ("3_2", "٣٢", "", "0x10", "1,5"):

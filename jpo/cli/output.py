@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from jpo.errors import UsageError
-from jpo.files import keep, same_file
+from jpo.reading import same_file
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -141,11 +141,11 @@ def can_be_kept(files: Sequence[Path]) -> None:
 
 
 def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
-    """A result to a file, in one piece."""
+    """A result to a file."""
     try:
-        keep(file, text.encode("utf-8", "replace"))
-    except UsageError as error:
-        raise UsageError(error.place, error.finding, remedy, code=error.code) from error
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307") from error
 
 
 def track(numbers: Sequence[int], what: str) -> Iterable[int]:

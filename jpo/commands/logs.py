@@ -16,12 +16,12 @@ from pathlib import Path
 from jpo.cost import Prices, run_cost_usd
 from jpo.cost.sla import SLA_TARGETS, check_run
 from jpo.errors import TelemetryError, UsageError
-from jpo.files import same_file, whole
+from jpo.files import whole
 from jpo.history.figures import figures
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
-from jpo.reading import beginning
+from jpo.reading import beginning, same_file
 from jpo.records import Identity, Parameters, Preference, Run
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each

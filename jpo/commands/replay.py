@@ -17,10 +17,10 @@ from jpo.advisor.advisor import Advisor
 from jpo.agent.alternatives.named import as_shipped
 from jpo.cost import Prices, log_rate, run_cost_usd
 from jpo.errors import UsageError
-from jpo.files import same_file
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
+from jpo.reading import same_file
 from jpo.records import POLICIES as NAMED
 from jpo.records import Outcome, PolicyName, Run
 from jpo.replay import (

@@ -206,23 +206,3 @@ def test_numbers_in_logs_are_those_that_people_write(project: Project, old: str,
 def test_a_name_that_no_file_can_have_is_refused(project: Project, command: str, name: str) -> None:
     answer = project.jpo(*(word.replace("NAME", name) for word in command.split()))
     assert (answer.code, "JPO-E309" in answer.err, len(answer.err) < 300) == (2, True, True)
-
-
-def test_a_result_replaces_a_file_in_one_piece_and_a_pipe_without_a_reader_is_told(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result, words = project.folder / "result.json", ("logs", "--extended", "all.csv")
-    assert project.jpo(*words).code == 0
-    result.write_text("old")
-    inode = result.stat().st_ino
-    show = ("predict", "config.ini", "--output-file", "result.json")
-    assert project.jpo(*show).code == 0
-    assert (result.stat().st_ino != inode, result.read_text()[0]) == (True, "{")
-    result.write_text("old")
-    monkeypatch.setattr(os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-    answer = project.jpo(*show)
-    assert (answer.code, result.read_text(), "No space left" in answer.err) == (2, "old", True)
-    monkeypatch.undo()
-    os.mkfifo(project.folder / "pipe.json")
-    os.chdir(project.folder)
-    assert project.jpo("predict", "config.ini", "--output-file", "pipe.json").code == 2

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
-from jpo.files import keep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,14 +23,16 @@ def can_plot(file: Path) -> None:
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Write a figure in one piece, as PNG or SVG, 150 dots per inch. The same figure gives the same bytes.
+    """Write a figure as PNG or SVG, 150 dots per inch. The same figure gives the same bytes.
 
     Raises:
         UsageError: JPO-E307, the file cannot be written.
     """
     from matplotlib import rc_context
 
-    form, picture = file.suffix.lower().removeprefix("."), io.BytesIO()
-    with rc_context({"svg.hashsalt": "jpo"}):
-        figure.savefig(picture, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
-    keep(file, picture.getvalue())
+    try:
+        with rc_context({"svg.hashsalt": "jpo"}):
+            figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix.lower() == ".svg" else None)
+    except OSError as error:
+        finding = f"cannot be written ({error.strerror})"
+        raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error
