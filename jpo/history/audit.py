@@ -138,7 +138,7 @@ def hash_of(row: AuditRow) -> str:
 
     The stored text of `data` is used as it is: it was canonical when written, and any byte changed since must show.
     """
-    hardware = f'"hardware":{_as_json(row.hardware)},' if row.hardware else ""
+    hardware = "" if row.hardware == "" else f'"hardware":{_as_json(row.hardware)},'  # b'' is no text
     text = (
         f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},{hardware}'
         f'"kind":{_as_json(row.kind)},"model":{_as_json(row.model)},"number":{row.number}}}'
