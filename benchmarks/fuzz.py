@@ -1,8 +1,8 @@
 """Mutated real files for every reader of JPO: 10,000 each, and of every fiftieth the whole command that reads such a file.
 
 hypothesis draws the mutations (apparatus/mutations.py): flipped bits, lost ends, doubled and moved parts, strange tokens, numbers
-that no file should hold. A reader may read a file or refuse it in one line with a reason code; an internal error, another
-exception, or a case that takes longer than 5 seconds is a bug.
+that no file should hold. Values of options are whole commands, and get a tenth. A reader may read a file or
+refuse it in one line with a reason code; an internal error, another exception, or a case of more than 5 seconds is a bug.
 
     python benchmarks/fuzz.py [--cases 10000] [--seed 1] [--json] [READER ...]
 
@@ -36,6 +36,16 @@ COMMANDS_OF = 50
 """Of so many cases one is played through the whole command."""
 
 
+WHOLE_COMMANDS, WHOLE_COMMANDS_OF = ("values of options",), 10
+"""Readers of which each case is a whole command, and by which share they get fewer of them."""
+HEAD = """\
+## Readers under mutated files
+
+| reader | files | read | refused | commands | slowest case | bugs |
+|---|---:|---:|---:|---:|---:|---|
+"""
+
+
 @dataclass
 class Played:
     """What became of the cases of one reader; `bugs` holds the place of each with the first message."""
@@ -57,8 +67,13 @@ def main(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = project(Path(scratch) / "project")
         chosen = {name: reader for name, reader in readers(folder).items() if not options.only or name in options.only}
-        results = {name: played(reader, folder, options.cases, options.seed) for name, reader in chosen.items()}
-    print(json.dumps({name: asdict(result) for name, result in results.items()}) if options.json else table(results))
+        results = {}
+        print("" if options.json else HEAD, end="")
+        for name, reader in chosen.items():
+            cases = options.cases // WHOLE_COMMANDS_OF if name in WHOLE_COMMANDS else options.cases
+            results[name] = played(reader, folder, cases, options.seed)
+            print("" if options.json else row(name, results[name]), end="", flush=True)  # a run that is stopped shows what it did
+    print(json.dumps({name: asdict(result) for name, result in results.items()}) if options.json else summary(results))
     return int(any(result.bugs for result in results.values()))
 
 
@@ -99,23 +114,18 @@ def timed(result: Played, case: Callable[[], int]) -> int | None:
     return value
 
 
-def table(results: dict[str, Played]) -> str:
-    """The figures as Markdown."""
+def row(name: str, result: Played) -> str:
+    """The figures of a reader as a row of Markdown."""
+    counts = f"{result.cases:,} | {result.accepted:,} | {result.cases - result.accepted:,} | {result.commands:,}"
+    found = "; ".join(f"{place}: {words}" for place, words in result.bugs.items()) or "0"
+    return f"| {name} | {counts} | {1000 * result.slowest_seconds:.0f} ms | {found} |\n"
+
+
+def summary(results: dict[str, Played]) -> str:
+    """What all readers make together."""
     cases, commands = (sum(getattr(result, name) for result in results.values()) for name in ("cases", "commands"))
     bugs = sum(len(result.bugs) for result in results.values())
-    lines = [
-        "## Readers under mutated files",
-        "",
-        f"{stamp()}. {len(results)} readers, {cases:,} files and {commands:,} commands: {bugs} bugs.",
-        "",
-        "| reader | files | read | refused | commands | slowest case | bugs |",
-        "|---|---:|---:|---:|---:|---:|---|",
-    ]
-    for name, result in results.items():
-        counts = f"{result.cases:,} | {result.accepted:,} | {result.cases - result.accepted:,} | {result.commands:,}"
-        found = "; ".join(f"{place}: {words}" for place, words in result.bugs.items()) or "0"
-        lines.append(f"| {name} | {counts} | {1000 * result.slowest_seconds:.0f} ms | {found} |")
-    return "\n".join(lines)
+    return f"\n{stamp()}. {len(results)} readers, {cases:,} files and {commands:,} commands: {bugs} bugs."
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def test_what_is_no_refusal_in_a_line_is_a_bug(tmp_path: Path) -> None:
 
 def test_the_table_counts_every_reader() -> None:
     played = FUZZ["Played"]
-    text = FUZZ["table"]({"a": played(10, 4, 2, 0.0123), "b": played(10, 1, bugs={"ValueError at x.py:1": "why"})})
-    assert "2 readers, 20 files and 2 commands: 1 bugs." in text
-    assert "| a | 10 | 4 | 6 | 2 | 12 ms | 0 |" in text
-    assert "ValueError at x.py:1: why" in text
+    results = {"a": played(10, 4, 2, 0.0123), "b": played(10, 1, bugs={"ValueError at x.py:1": "why"})}
+    assert "2 readers, 20 files and 2 commands: 1 bugs." in FUZZ["summary"](results)
+    assert FUZZ["row"]("a", results["a"]) == "| a | 10 | 4 | 6 | 2 | 12 ms | 0 |\n"
+    assert "ValueError at x.py:1: why" in FUZZ["row"]("b", results["b"])
