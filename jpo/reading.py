@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import select
 import stat
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -64,6 +66,27 @@ def beginning(path: Path, size_bytes: int, refusal: Refusal) -> bytes:
             return file.read(size_bytes)
         except OSError as error:
             raise refusal(f"cannot be read ({error.strerror})") from error
+
+
+def soon_read(path: Path, most_bytes: int, *, seconds: float) -> bytes:
+    """The bytes of a small file, which may be a pipe that is written meanwhile.
+
+    Raises:
+        OSError: it cannot be read, nobody writes into it in time, or it is larger.
+    """
+    deadline, data = time.monotonic() + seconds, b""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        while time.monotonic() < deadline and len(data) <= most_bytes:
+            ready, _, _ = select.select([handle], [], [], deadline - time.monotonic())
+            part = os.read(handle, most_bytes + 1) if ready else b""
+            data += part
+            if not part and (data or not stat.S_ISFIFO(os.fstat(handle).st_mode)):
+                return data
+            time.sleep(0 if part else 0.01)  # a pipe into which nobody writes yet is at its end, too
+        raise OSError("too large" if len(data) > most_bytes else "nothing was written in time")
+    finally:
+        os.close(handle)
 
 
 def same_file(one: Path, other: Path) -> bool:

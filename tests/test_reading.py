@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -106,6 +107,22 @@ def test_two_names_of_one_file_are_the_same_and_a_link_to_itself_is_no_error(tmp
     os.link(file, tmp_path / "hard")
     assert reading.same_file(tmp_path / "hard", link)
     assert not reading.same_file(loop, file)
+
+
+def test_a_pipe_is_waited_for_as_long_as_is_said_and_no_longer(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Timer(0.1, lambda: pipe.write_bytes(b"t0ken"))
+    writer.start()
+    assert reading.soon_read(pipe, 100, seconds=5) == b"t0ken"
+    writer.join()
+    started = time.monotonic()
+    with pytest.raises(OSError, match="in time"):
+        reading.soon_read(pipe, 100, seconds=0.2)
+    with pytest.raises(OSError, match="too large"):
+        reading.soon_read(Path("/dev/zero"), 100, seconds=5)
+    assert time.monotonic() - started < 3
+    assert reading.soon_read(Path("/dev/null"), 100, seconds=5) == b""
 
 
 def test_numbers_are_those_that_people_write() -> None:
