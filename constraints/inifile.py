@@ -8,7 +8,9 @@ from __future__ import annotations
 import configparser
 import datetime
 import io
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,15 +79,21 @@ def read(path: Path) -> IniFile:
 def read_bytes(path: Path) -> bytes:
     """The content of a plain file of reasonable size."""
     try:
-        if path.exists() and not path.is_file():
-            raise ValueError(f"{path}: is not a plain file; name a file")
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:  # Path.open takes no opener
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError(f"{path}: is not a plain file; name a file")
             data = file.read(MAX_BYTES + 1)
+    except IsADirectoryError as error:
+        raise ValueError(f"{path}: is not a plain file; name a file") from error
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror}); name an existing file") from error
     if len(data) > MAX_BYTES:
         raise ValueError(f"{path}: is larger than 16 MiB; name a config.ini")
     return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # otherwise opening a pipe waits for its writer
 
 
 def split_comment(written: str) -> tuple[str, str]:

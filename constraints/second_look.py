@@ -30,6 +30,8 @@ from constraints.workload_checker import Checker, checker_from, run_checker
 
 APPROVED, REJECTED, UNUSABLE = 0, 1, 2
 SCHEMA_VERSION = 1
+MOST_STEPS = 2e7  # of tomllib: about a second
+LONGEST = 2000  # characters of an error, which may quote a file
 RULES_OF_FILES = 2  # nothing_else_changes, readable_value
 
 
@@ -58,7 +60,8 @@ def main(argv: Sequence[str], today: datetime.date) -> int:
         before, after = read(options.before), read(options.after)
         review = ask_checker(compare(before, after, limits, today), checker, after)
     except ValueError as error:
-        sys.stderr.write(f"constraints: {printable(str(error))}\n")
+        line = printable(str(error))
+        sys.stderr.write(f"constraints: {line if len(line) <= LONGEST else f'{line[:LONGEST]} ...'}\n")
         return UNUSABLE
     sys.stdout.write(as_json(review) if options.output == "json" else as_text(review))
     return APPROVED if review.verdict.approved else REJECTED
@@ -84,7 +87,9 @@ def read_limits(path: Path) -> tuple[Limits, Checker | None]:
     """Limits and checker of a jpo.toml, or of [tool.jpo] in a pyproject.toml."""
     data = read_bytes(path)
     try:
-        tables: Mapping[str, object] = tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        refuse_endless_keys(text)
+        tables: Mapping[str, object] = tomllib.loads(text)
         if path.name == "pyproject.toml":
             tables = table_of(table_of(tables, "tool"), "jpo")
         return limits_from(tables), checker_from(tables)
@@ -94,6 +99,17 @@ def read_limits(path: Path) -> tuple[Limits, Checker | None]:
         raise ValueError(f"{path}: is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def refuse_endless_keys(text: str) -> None:
+    """Raise ValueError for dotted keys on which tomllib, quadratic in their parts, would spend minutes."""
+    head = steps = 0
+    for at, line in enumerate(text.split("\n"), start=1):
+        dots = line.count(".")
+        head = dots if line.lstrip().startswith("[") else head
+        steps += (head + dots + 1) * (dots + 1)
+        if steps > MOST_STEPS:
+            raise ValueError(f"holds names of too many parts (line {at} has {dots} dots); see https://toml.io")
 
 
 def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.date) -> Review:

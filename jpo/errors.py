@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+LONGEST = 2000
+"""Characters of a place or a finding; a long list of violations has a thousand."""
+
 
 class JpoError(Exception):
     """An expected failure: `place: finding; remedy`, one line, no secrets in it.
@@ -29,8 +32,14 @@ class JpoError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, place: str, finding: str, remedy: str = "", *, code: str) -> None:
+        place, finding, remedy = shortened(place), shortened(finding), shortened(remedy)
         self.place, self.finding, self.remedy, self.code = place, finding, remedy, code
         super().__init__(f"{place}: {finding}; {remedy}" if remedy else f"{place}: {finding}")
+
+
+def shortened(text: str) -> str:
+    """A text in a message, which may quote a file: its beginning and its end where it is longer than anybody reads."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
 
 
 class UsageError(JpoError):

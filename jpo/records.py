@@ -34,6 +34,9 @@ PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cp
 WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 """Parameters which are whole numbers."""
 
+SMALLEST_VALUE, LARGEST_VALUE = 1e-12, 1e12
+"""Of a parameter that is not 0: nothing is trained beyond them, and what is computed from such a value would not stay finite."""
+
 Parameters = Mapping[str, float]
 """A configuration: the value of each parameter, by its name."""
 

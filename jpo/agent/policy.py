@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import numpy as np
 from jpo.agent.sealed import seal, unseal
 from jpo.agent.state import OWN, SCHEMA, WIDTH
 from jpo.errors import StoreError
+from jpo.reading import contents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +42,8 @@ TEMPERATURE = 0.1
 """Runs: how much a candidate must save to be e times as likely, against the rule's own softmax of the same temperature."""
 MARGIN = 0.1
 """Runs which a departure must save, beyond a standard deviation of the ensemble."""
+MOST_BYTES = 64 << 20
+"""Of a file of weights; the largest that came with JPO has a quarter of a megabyte."""
 SHIPPED = Path(__file__).with_name("weights") / "policy.safetensors"
 REMEDY = "reinstall jpo, or make it anew with `jpo learn --pretrain`; without it the belief rule decides"
 
@@ -167,10 +171,8 @@ def load_policy(source: bytes | Path = SHIPPED, shapes: Shapes = SHAPES) -> Poli
         StoreError: JPO-E601 if it is missing, damaged or foreign; JPO-E602 if it was made for other features or networks.
     """
     place = str(source) if isinstance(source, Path) else "policy"
-    try:
-        data = source.read_bytes() if isinstance(source, Path) else source
-    except OSError as error:
-        raise StoreError(place, f"cannot be read ({error.strerror})", REMEDY, code="JPO-E601") from error
+    unreadable = partial(StoreError, place, remedy=REMEDY, code="JPO-E601")
+    data = contents(source, MOST_BYTES, unreadable) if isinstance(source, Path) else source
     tensors, header = unseal(data, place, REMEDY)
     members = len(tensors) // len(shapes)
     wanted = {f"{i}.{name}": shape for i in range(members) for name, shape in shapes.items()}

@@ -15,6 +15,7 @@ from safetensors.numpy import load, save
 
 from jpo.agent.state import SCHEMA
 from jpo.errors import StoreError
+from jpo.reading import json_object
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,9 +51,7 @@ def unseal(data: bytes, place: str = PLACE, remedy: str = REMEDY) -> tuple[Tenso
         raise StoreError(place, "is damaged, cut short or no file of JPO's agent", remedy, code="JPO-E601")
     try:
         size = int.from_bytes(data[:8], "little")
-        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["jpo"])
-        if not isinstance(header, dict):
-            raise TypeError("the header is no table")
+        header = json_object(json_object(data[8 : 8 + size])["__metadata__"]["jpo"])
         return load(data), header
     except (ValueError, KeyError, TypeError, SafetensorError) as error:
         raise StoreError(place, "is sealed, but not as JPO's agent writes it", remedy, code="JPO-E601") from error

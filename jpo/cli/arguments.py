@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jpo.errors import UsageError
 from jpo.project.caller import author_of
+from jpo.reading import number
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -56,7 +57,7 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 def as_number(name: str, text: str) -> float:
     """A finite number."""
     try:
-        value = float(text)
+        value = number(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

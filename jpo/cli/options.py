@@ -11,10 +11,29 @@ from typing import Any, TypeVar
 import click
 
 from jpo.cli.output import Output, coloured
+from jpo.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FILE = click.Path(path_type=Path)
+
+def path(text: str) -> Path:
+    """The path that an option names, whether or not there is a file.
+
+    Raises:
+        UsageError: JPO-E309, no file can have this name.
+    """
+    found = Path(text)
+    try:
+        found.lstat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # whoever reads or writes it says so
+    except (OSError, ValueError) as error:
+        finding = f"is no name that a file can have ({getattr(error, 'strerror', None) or error})"
+        raise UsageError(f"{text!r:.80}", finding, "check the path", code="JPO-E309") from error
+    return found
+
+
+FILE = click.types.FuncParamType(path)
 config_ini = click.argument("given", type=FILE, required=False, metavar="[CONFIG.INI]")
 toml_option = click.option(
     "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml next to config.ini."

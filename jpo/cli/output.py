@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from jpo.errors import UsageError
+from jpo.reading import same_file
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
@@ -131,11 +133,6 @@ def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> N
     can_be_kept(files)
 
 
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two names are of one file, which need not exist yet."""
-    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
-
-
 def can_be_kept(files: Sequence[Path]) -> None:
     """Find out before minutes are spent that a result could not be kept."""
     for file in files:
@@ -171,7 +168,7 @@ def width() -> int:
     if for_people():
         return shutil.get_terminal_size((120, 24)).columns
     columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() and int(columns) > 0 else 120
+    return int(columns) if re.fullmatch("0*[1-9][0-9]{0,3}", columns) else 120
 
 
 def stdout_encoding() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +58,7 @@ def predict(
     settings = load_settings(given, toml, {})
     config = config_of(given, settings)
     writable(output.files, config, settings)
-    if lost := {file.resolve() for file in output.files} & {log.resolve() for log in trials}:
+    if lost := set(map(os.path.realpath, output.files)) & set(map(os.path.realpath, trials)):
         raise UsageError(str(min(lost)), "is the log of a trial", "name another file", code="JPO-E307")
     now = time.time()
     asked = Question(

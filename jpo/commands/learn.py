@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from jpo.agent.policy import MOST_BYTES
 from jpo.errors import UsageError
 from jpo.files import whole
 from jpo.learning import alternatives, continual
@@ -14,6 +16,7 @@ from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
+from jpo.reading import contents
 from jpo.records import Known, PolicyName
 from jpo.wording.numbers import counted, percent_in_words, times
 
@@ -71,8 +74,9 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
     if policy != "sac":
         return alternative(path, policy, jobs=jobs, seed=seed, track=track)
     part = path.with_name(f"{path.name}.part")
+    unreadable = partial(UsageError, str(part), remedy="remove it", code="JPO-E307")
     try:
-        begun = part.read_bytes() if part.exists() else None
+        begun = contents(part, MOST_BYTES, unreadable) if part.exists() else None
         file, test = train(jobs=jobs, seed=seed, track=track, part=begun, save=lambda state: replace(part, state))
         replace(path, file)
         part.unlink(missing_ok=True)

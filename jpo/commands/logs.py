@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from jpo.history.figures import figures
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
+from jpo.reading import beginning, same_file
 from jpo.records import Identity, Parameters, Preference, Run
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
@@ -70,14 +71,12 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, 
 
 def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path]) -> None:
     """A table that would be taken for a log the next time, or that would replace one, goes elsewhere."""
-    place = file.resolve()
-    taken = any(
-        (pattern.resolve() == place.parent and place.suffix == ".csv") or fnmatch(str(place), str(pattern.resolve()))
-        for pattern in patterns
-    )
-    if taken or any(file.exists() and path.exists() and file.samefile(path) for path in paths):
+    place = Path(os.path.realpath(file))  # Path.resolve raises for a link to itself
+    sources = map(os.path.realpath, patterns)
+    taken = any((source == str(place.parent) and place.suffix == ".csv") or fnmatch(str(place), source) for source in sources)
+    if taken or any(same_file(file, path) for path in paths):
         raise UsageError(str(file), "would be taken for a log", "name a file outside of the logs", code="JPO-E132")
-    ours(place, extended_head(SLA_TARGETS))  # what must not be replaced is refused before anything is read
+    ours(file, extended_head(SLA_TARGETS))  # what must not be replaced is refused before anything is read
 
 
 def write_extended(path: Path, text: str) -> None:
@@ -90,7 +89,7 @@ def write_extended(path: Path, text: str) -> None:
         with whole(path, over=ours(path, text.partition("\n")[0].split(","))) as new:
             new.write(text.encode())
     except FileExistsError as error:
-        raise _not_ours(path) from error
+        raise _not_ours(path, "appeared meanwhile") from error
     except OSError as error:
         raise UsageError(str(path), f"cannot be read ({error.strerror})", "name another one", code="JPO-E307") from error
 
@@ -99,22 +98,18 @@ def ours(path: Path, names: Iterable[str]) -> bool:
     """Whether the file is an extended CSV with these columns; False where there is none. It is known by its head alone.
 
     Raises:
-        UsageError: JPO-E132, it is something else.
-        OSError: it cannot be read.
+        UsageError: JPO-E132, it is something else, or cannot be read.
     """
     head = f"{','.join(names)}\n".encode()
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+    if not os.path.exists(path):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return False
-    with open(handle, "rb") as file:  # noqa: PTH123 - it is a descriptor
-        if not stat.S_ISREG(os.fstat(handle).st_mode) or file.read(len(head)) != head:
-            raise _not_ours(path)
+    if beginning(path, len(head), partial(_not_ours, path)) != head:
+        raise _not_ours(path, "begins otherwise")
     return True
 
 
-def _not_ours(path: Path) -> UsageError:
-    finding = "exists and was not written by this version of `jpo logs --extended`"
+def _not_ours(path: Path, why: str) -> UsageError:
+    finding = f"exists and was not written by this version of `jpo logs --extended` ({why})"
     return UsageError(str(path), finding, "name another file, or remove it", code="JPO-E132")
 
 

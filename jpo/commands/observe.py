@@ -13,6 +13,7 @@ from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project
 from jpo.project.workload import read_workload
+from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
 from jpo.report.progress import Live
 from jpo.telemetry import read_log
@@ -166,7 +167,7 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
         if name not in MEASURED:
             raise UsageError("--metric", f"{name} is not a metric", f"known are {', '.join(MEASURED)}", code="JPO-E306")
         try:
-            values[name] = TRUTH[text.lower()] if name == "converged" else float(text)
+            values[name] = TRUTH[text.lower()] if name == "converged" else number(text)
         except (ValueError, KeyError) as error:
             kind, example = ("neither true nor false", "true") if name == "converged" else ("not a number", "0.4")
             finding, remedy = f"{name} = {text!r} is {kind}", f"write e.g. {name}={example}"

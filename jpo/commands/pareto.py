@@ -20,6 +20,7 @@ from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.request import request_of
+from jpo.reading import number
 from jpo.records import Currency
 
 
@@ -72,7 +73,7 @@ def limits_in(reference: str, axes: Mapping[str, str], currency: Currency) -> di
 def limit(name: str, text: str) -> float:
     """One value of the reference point, in the quantity's unit."""
     try:
-        value = seconds(text) if name == "time" else float(text.removesuffix("%")) / (100 if "%" in text else 1)
+        value = seconds(text) if name == "time" else number(text.removesuffix("%")) / (100 if "%" in text else 1)
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or (name == "time" and value <= 0) or (name == "efficiency" and not 0 <= value <= 1):

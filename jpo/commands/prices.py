@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from jpo.cost.aws import SPOT_DAYS, read_offers
@@ -17,6 +19,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.price_list import catalogue_shown, named_prices
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.workload import read_workload
+from jpo.reading import beginning
 from jpo.wording.printable import printable
 
 MOST_SECONDS = 3600.0
@@ -73,14 +76,13 @@ def limit_of(timeout: str) -> float:
 
 def refuse_other_files(file: Path) -> None:
     """A file that is no catalogue is not replaced by one."""
-    if not file.exists():
+    if not os.path.exists(file):  # noqa: PTH110 - Path.exists raises for a name that is too long
         return
-    begins = ""
-    if file.is_file():  # a pipe or a device might never end
-        try:
-            with file.open(encoding="utf-8-sig", errors="replace") as there:
-                begins = there.readline(LONGEST_HEAD)
-        except OSError as error:
-            raise UsageError(str(file), f"cannot be read ({error.strerror})", "name another file", code="JPO-E808") from error
+    begins = beginning(file, LONGEST_HEAD, partial(_no_catalogue, file)).decode("utf-8-sig", errors="replace").partition("\n")[0]
     if sorted(name.strip() for name in begins.split(",")) != sorted(COLUMNS):
-        raise UsageError(str(file), "exists and is no catalogue", "name another file, or remove it", code="JPO-E808")
+        raise _no_catalogue(file, "begins otherwise")
+
+
+def _no_catalogue(file: Path, why: str) -> UsageError:
+    finding = f"exists and is no catalogue ({why})"
+    return UsageError(str(file), finding, "name another file, or remove it", code="JPO-E808")

@@ -6,6 +6,7 @@ The one place that knows every policy by name: the peers are a part of their own
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +20,7 @@ from jpo.errors import UsageError
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
+from jpo.reading import same_file
 from jpo.records import POLICIES as NAMED
 from jpo.records import Outcome, PolicyName, Run
 from jpo.replay import (
@@ -153,7 +155,7 @@ def named_objectives(texts: Sequence[str]) -> tuple[Objective, ...]:
 def horizons(text: str) -> tuple[int, ...]:
     """`5,10,20` as ascending numbers of runs."""
     words = {word.strip() for word in text.split(",")}
-    numbers = sorted({int(word) for word in words if word.isascii() and word.isdigit()})
+    numbers = sorted({int(word) for word in words if re.fullmatch("[0-9]{1,9}", word)})
     if len(numbers) != len(words) or numbers[0] < 1 or numbers[-1] > MOST_RUNS:
         remedy = f"write numbers from 1 to {MOST_RUNS}, e.g. --runs 5,10,20,40"
         raise UsageError("--runs", f"{text!r} is no list of numbers of runs", remedy, code="JPO-E704")
@@ -176,5 +178,5 @@ def refuse_outputs(results: Sequence[Path], picture: Path | None, traces: Sequen
     if picture and picture.suffix.lower() not in FORMS:
         raise UsageError("--plot", f"{picture} is no picture", f"name a file that ends in {' or '.join(FORMS)}", code="JPO-E704")
     for file in results:
-        if any(file.exists() and trace.exists() and file.samefile(trace) for trace in traces):
+        if any(same_file(file, trace) for trace in traces):
             raise UsageError(str(file), "is a file that is replayed", "name another one", code="JPO-E307")

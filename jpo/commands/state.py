@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +16,7 @@ from jpo.files import whole
 from jpo.history.archive import read_lines
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, series_kept_seconds
+from jpo.reading import opened
 from jpo.version import __version__
 
 OWNERS = 0o600
@@ -65,11 +68,9 @@ def import_(settings: LoadedSettings, file: Path) -> str:
         StoreError: JPO-E515, the store is not empty; JPO-E516, the file is no whole export; JPO-E511, its chain is broken.
         UsageError: JPO-E307, the file cannot be read.
     """
-    try:
-        with file.open("rb") as stream, open_history(settings) as store:
-            counts = store.import_lines(read_lines(stream, str(file)), str(file))
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be read ({error.strerror})", "name an export", code="JPO-E307") from error
+    unreadable = partial(UsageError, str(file), remedy="name an export", code="JPO-E307")
+    with opened(file, unreadable) as stream, open_history(settings) as store:
+        counts = store.import_lines(read_lines(stream, str(file)), str(file))
     rows = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
     return f"imported {rows or 'nothing'}; the audit log's chain is intact\n"
 
@@ -91,7 +92,7 @@ def refuse_what_is_no_place(file: Path, settings: LoadedSettings) -> None:
     """An export over the store itself would destroy both; a device or a pipe would be replaced by a file."""
     if file.exists() and not file.is_file():
         raise UsageError(str(file), "is not a plain file", 'name another one, or "-" for stdout', code="JPO-E307")
-    if file.resolve() in [path.resolve() for path in settings.store_files]:
+    if os.path.realpath(file) in map(os.path.realpath, settings.store_files):
         raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
 
 

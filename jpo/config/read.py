@@ -17,7 +17,7 @@ from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode, shown
 from jpo.errors import UsageError
-from jpo.records import PARAMETERS, Parameter, Workload
+from jpo.records import LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Workload
 
 ParseValue = Callable[[str, str, str], float | None]
 
@@ -91,9 +91,13 @@ def _number(name: str, option: IniOption, parse_value: ParseValue, place: str) -
         finding = f"{shown(option.key)} " + ("has unprintable characters" if option.one_line else "continues on the next line")
         raise UsageError(here, finding, "write name = value on one line, in plain text", code="JPO-E209")
     try:
-        return parse_value(name, option.name, option.text)
+        value = parse_value(name, option.name, option.text)
     except ValueError as error:
         raise UsageError(here, str(error), code="JPO-E208") from error
+    if value and not SMALLEST_VALUE <= abs(value) <= LARGEST_VALUE:
+        finding = f"{option.name} = {shown(option.text)} is no value of a training job"
+        raise UsageError(here, finding, "write what the job is to use", code="JPO-E208")
+    return value
 
 
 def _without_unit(option: IniOption, place: str) -> UsageError:

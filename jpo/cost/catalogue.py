@@ -17,6 +17,8 @@ from io import StringIO
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.reading import contents
+from jpo.reading import number as as_number
 
 SHIPPED: Mapping[str, Path] = {"aws": Path(__file__).with_name("data") / "aws.csv"}
 """Catalogues that come with JPO, by their name in jpo.toml."""
@@ -143,18 +145,12 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _text(file: Path) -> str:
+    remedy = f"name a catalogue, or one of {', '.join(SHIPPED)}; `jpo prices refresh` writes one"
+    data = contents(file, MAX_BYTES, lambda finding: UsageError(str(file), finding, remedy, code="JPO-E802"))
     try:
-        if file.exists() and not (file.is_file() or file.is_dir()):
-            raise UsageError(str(file), "is not a regular file", "name another one", code="JPO-E802")  # a pipe, a device
-        if file.is_file() and file.stat().st_size > MAX_BYTES:
-            raise UsageError(str(file), "is too large for a catalogue", "name another file", code="JPO-E802")
-        return file.read_text("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(str(file), "is not a text in UTF-8", "name another file", code="JPO-E802") from error
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        why = getattr(error, "strerror", None) or error
-        remedy = f"name a file, or one of {', '.join(SHIPPED)}; `jpo prices refresh` writes one"
-        raise UsageError(str(file), f"the catalogue cannot be read ({why})", remedy, code="JPO-E802") from error
 
 
 def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
@@ -162,7 +158,7 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
 
     def number(name: str, *, whole: bool = False) -> float:
         try:
-            value = float(cells[name])
+            value = as_number(cells[name])
         except ValueError:
             value = math.nan
         if not 0 <= value <= MOST or (whole and value % 1):

@@ -15,20 +15,21 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from jpo.errors import StoreError
-from jpo.history.audit import AuditRow, finite, read_row
+from jpo.history.audit import AuditRow, read_row
 from jpo.history.canonical import canonical
 from jpo.history.database import Database, insert_into
 from jpo.history.migrations import MIGRATIONS
 from jpo.history.rows import RUN_COLUMNS, SUGGESTION_COLUMNS, read_identity, read_reading, read_run, read_suggestion
 from jpo.history.series import unpack
+from jpo.reading import json_object
 from jpo.records import Series
+from jpo.wording.printable import printable
 
 FORMAT, VERSION = "jpo state", 1
 OLDEST_SCHEMA = 2
@@ -45,6 +46,8 @@ ADDED: Mapping[str, str | int | None] = {
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read: an agent of 48 MiB. A file with a longer one is not an export."""
 HEADER_BYTES = 4096
+MAX_BYTES = 1 << 36
+"""Of an unpacked export: a few megabytes of gzip can hold it all, so what is packed tells nothing."""
 
 
 class StoredTable(NamedTuple):
@@ -66,6 +69,8 @@ TABLES: Mapping[str, StoredTable] = {
 }
 """In an order in which rows can be inserted: tables that others refer to come first."""
 
+JSON = {"document", "parameters", "data"}
+"""Columns that hold JSON objects."""
 READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "suggestions": read_suggestion,
     "runs": read_run,
@@ -141,12 +146,16 @@ def read_lines(file: BinaryIO, place: str) -> Iterator[bytes]:
         StoreError: JPO-E516, a line is too long or the file is damaged.
     """
     packed = file.peek(2)[:2] == b"\x1f\x8b" if hasattr(file, "peek") else False
-    number = 1
+    number, size = 1, 0
     try:
         with gzip.GzipFile(fileobj=file) if packed else file as stream:
-            while line := stream.readline(MAX_LINE_BYTES if number > 1 else HEADER_BYTES):
+            while line := stream.readline(most := MAX_LINE_BYTES if number > 1 else HEADER_BYTES):
+                size += len(line)
+                if size > MAX_BYTES or len(line) == most:
+                    finding = f"is longer than {most} bytes" if len(line) == most else f"is beyond {MAX_BYTES >> 30} GiB"
+                    raise _bad(f"{place}:{number}", finding)
                 if not line.endswith(b"\n"):
-                    raise _bad(f"{place}:{number}", "is too long or cut off")
+                    raise _bad(f"{place}:{number}", "is cut off")
                 yield line
                 number += 1
     except (OSError, EOFError, zlib.error) as error:
@@ -175,10 +184,12 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
         raise _bad(place, "holds a value of a wrong type")
     try:
         row |= {column: base64.b64decode(row[column], validate=True) for column in table.binary}
+        for column in JSON & row.keys():
+            json_object(row[column])
         READ[name](row)
         database.rows(insert_into(name, table.columns), row)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise _bad(place, f"holds no readable row ({type(error).__name__})") from error
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        raise _bad(place, f"holds no readable row ({printable(str(error))[:200]})") from error
     except StoreError as error:
         if error.code not in ("JPO-E502", "JPO-E508"):
             raise
@@ -188,12 +199,9 @@ def _put(database: Database, document: Mapping[str, Any], place: str) -> str:
 
 def _read(line: bytes, place: str) -> Mapping[str, Any]:
     try:
-        document = json.loads(line, parse_constant=finite)
-    except (ValueError, RecursionError) as error:
-        raise _bad(place, f"is not JSON ({type(error).__name__})") from error
-    if not isinstance(document, dict):
-        raise _bad(place, "is not a JSON object")
-    return document
+        return json_object(line)
+    except ValueError as error:
+        raise _bad(place, str(error)) from error
 
 
 def _bad(place: str, finding: str) -> StoreError:

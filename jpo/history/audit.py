@@ -22,6 +22,7 @@ from typing import NamedTuple, Protocol
 
 from jpo.errors import StoreError
 from jpo.history.canonical import Json
+from jpo.reading import finite
 from jpo.records import Identity
 
 GENESIS = "0" * 64
@@ -137,7 +138,7 @@ def hash_of(row: AuditRow) -> str:
 
     The stored text of `data` is used as it is: it was canonical when written, and any byte changed since must show.
     """
-    hardware = f'"hardware":{_as_json(row.hardware)},' if row.hardware else ""
+    hardware = "" if row.hardware == "" else f'"hardware":{_as_json(row.hardware)},'  # b'' is no text
     text = (
         f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},{hardware}'
         f'"kind":{_as_json(row.kind)},"model":{_as_json(row.model)},"number":{row.number}}}'
@@ -177,14 +178,6 @@ def _fault(row: AuditRow, expected_number: int, head: str) -> str | None:
     if row.hash != hash_of(row):
         return f"record {expected_number} was changed: its hash does not match its content"
     return None
-
-
-def finite(text: str) -> float:
-    """The number of a JSON text; raises ValueError for NaN and infinity, which Python's json would accept."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text:.20} is no finite number")
-    return number
 
 
 def read_row(row: AuditRow) -> AuditRecord:

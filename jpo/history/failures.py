@@ -77,7 +77,7 @@ def readable(place: str) -> Iterator[None]:
     """Turn errors about rows that no longer match the records into StoreErrors: they are damaged, or another program's."""
     try:
         yield
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         finding, remedy, code = _DAMAGED
         raise StoreError(place, f"{finding} (a row cannot be read: {line_of(error)})", remedy, code=code) from error
 

@@ -7,6 +7,7 @@ what earlier jobs showed of them. The result goes on record with the policy that
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -177,7 +178,7 @@ def release_if_passed(store: Store, track: Track, *, now: float) -> ReleaseTest:
     test = release_test(policy, range(start, start + RELEASE_JOBS), track)
     card = {"learnt": learnt, "release_test": figures_of(test)}
     file = save_policy(*policy.members, released=test.released, card=card)
-    event = tested(policy.digest, test, now)
+    event = tested(policy.digest, test, now, file_digest=hashlib.sha256(file).hexdigest())
     store.save_agent(POLICY, file, expected_version=before[1] if before else 0, event=event)
     return test
 
@@ -187,6 +188,16 @@ def figures_of(test: ReleaseTest) -> dict[str, Json]:
     return {"pooled": asdict(test.pooled), **{name: asdict(result) for name, result in test.situations.items()}}
 
 
-def tested(digest: str, test: ReleaseTest, now: float) -> AuditEvent:
-    """Result of a release test for the audit log: where the policy decides from now on, and by which figures."""
-    return AuditEvent("tested", now, None, {"policy": digest, "released": list(test.released), "results": figures_of(test)})
+def tested(digest: str, test: ReleaseTest, now: float, *, file_digest: str) -> AuditEvent:
+    """Result of a release test for the audit log: where the policy decides from now on, and by which figures.
+
+    Args:
+        file_digest: SHA-256 (hex) of the policy as it is stored; a shared store takes no policy without it (teams.sql).
+    """
+    data: dict[str, Json] = {
+        "policy": digest,
+        "file_digest": file_digest,
+        "released": list(test.released),
+        "results": figures_of(test),
+    }
+    return AuditEvent("tested", now, None, data)

@@ -11,11 +11,10 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request
-from jpo.records import WHOLE, Parameters, Workload
+from jpo.reading import number
+from jpo.records import LARGEST_VALUE, SMALLEST_VALUE, WHOLE, Parameters, Workload
 
 MOST_ROWS = 200
-LARGEST = 1e12
-"""No parameter of a training job is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def asked_for(question: Question, workload: Workload, request: Request) -> list[
 def several(name: str, text: str, workload: Workload) -> list[float]:
     """Values of --vary, each once."""
     try:
-        values = [float(number) for number in text.split(",")]
+        values = [number(word) for word in text.split(",")]
     except ValueError as error:
         finding = f"{name} = {text!r:.80} is not a list of numbers"
         raise UsageError("--vary", finding, f"write e.g. --vary {name}=1,2,4", code="JPO-E823") from error
@@ -74,7 +73,9 @@ def possible(option: str, name: str, value: float, workload: Workload) -> float:
     if name not in workload.current:
         finding = f"{workload.path} has no parameter {name}"
         raise UsageError(option, finding, f"it has {', '.join(workload.current)}", code="JPO-E823")
-    if not (0 < value <= LARGEST or (value == 0 and name == "gpus")) or (name in WHOLE and not value.is_integer()):
+    if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")) or (
+        name in WHOLE and not value.is_integer()
+    ):
         kind = "whole number above 0" if name in WHOLE else "number above 0"
         raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}=32", code="JPO-E823")
     return value

@@ -14,7 +14,7 @@ def seconds(text: object) -> float:
     """'90d', '6h', '5m', '10s' or a plain number of seconds -> seconds."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", str(text))
     if not match or isinstance(text, bool):
-        raise ValueError(f"{text!r} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
+        raise ValueError(f"{text!r:.80} is not a duration; write e.g. '10s', '5m', '6h' or '90d'")
     return float(match[1]) * SECONDS[match[2] or "s"]
 
 

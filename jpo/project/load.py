@@ -7,8 +7,8 @@ files, never from jpo.toml or the command line, and no message repeats a value t
 from __future__ import annotations
 
 import difflib
+import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,8 @@ from pydantic import ValidationError
 
 from jpo.errors import UsageError
 from jpo.project.settings import AuthTable, ParameterTable, PreferenceTable, Settings
+from jpo.reading import DEEPEST, contents
+from jpo.reading import toml as toml_of
 from jpo.records import PARAMETERS
 
 SECRETS = ("token", "password")
@@ -100,11 +102,14 @@ def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], fla
         UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
     """
     folder = config.parent if config else Path()
-    path = toml or next((p for p in (folder / "jpo.toml", Path("jpo.toml")) if p.is_file()), None)
+    # A jpo.toml that is no file is not passed over: its limits would be gone without a word.
+    path = toml or next((p for p in (folder / "jpo.toml", Path("jpo.toml")) if os.path.lexists(p)), None)
     pyproject = folder / "pyproject.toml"
     layers: list[tuple[str, Mapping[str, Any]]] = []
-    if pyproject.is_file():
-        layers.append((f"{pyproject} [tool.jpo]", read_toml(pyproject).get("tool", {}).get("jpo", {})))
+    if os.path.lexists(pyproject):
+        tool = read_toml(pyproject).get("tool", {})
+        own = tool.get("jpo", {}) if isinstance(tool, Mapping) else {}
+        layers.append((f"{pyproject} [tool.jpo]", own if isinstance(own, Mapping) else {"jpo": own}))
     if path:
         layers.append((str(path), read_toml(path)))
     for origin, table in layers:
@@ -165,18 +170,13 @@ def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, ob
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     remedy = "name a jpo.toml with --config"
+    content = contents(path, MAX_TOML_BYTES, lambda finding: UsageError(str(path), finding, remedy, code="JPO-E301"))
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_TOML_BYTES + 1)
-        if len(content) > MAX_TOML_BYTES:
-            raise UsageError(str(path), "is larger than 1 MiB", remedy, code="JPO-E301")
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise UsageError(str(path), f"cannot be read ({error.strerror})", remedy, code="JPO-E301") from error
+        return toml_of(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UsageError(str(path), f"is not UTF-8 at byte {error.start}", "save it as UTF-8", code="JPO-E301") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(str(path), f"is not TOML: {error}", "see https://toml.io", code="JPO-E301") from error
+    except ValueError as error:
+        raise UsageError(str(path), str(error), "see https://toml.io", code="JPO-E301") from error
 
 
 def without_credentials(url: str) -> str:
@@ -217,12 +217,16 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
         path = variable.removeprefix("JPO_").lower().split("__")
         if not variable.startswith("JPO_") or (len(path) < 2 and path != ["preference"]):
             continue
+        if len(path) > DEEPEST:
+            finding = f"names a setting of {len(path)} parts"
+            raise UsageError(f"{variable:.80}", finding, "write JPO_SECTION__KEY", code="JPO-E302")
         value: Any = text
         if text.startswith(("[", "{")) and path[-1] not in SECRETS and "headers" not in path[:-1]:
             try:
-                value = tomllib.loads(f"v = {text}")["v"]
-            except tomllib.TOMLDecodeError as error:
-                raise UsageError(variable, f"is not a TOML value ({error})", 'write e.g. ["a", "b"]', code="JPO-E302") from error
+                (value,) = toml_of(f"v = {text}").values()
+            except ValueError as error:
+                why = str(error).removeprefix("is not TOML: ")
+                raise UsageError(variable, f"is not a TOML value ({why})", 'write e.g. ["a", "b"]', code="JPO-E302") from error
         for name in reversed(path):
             value = {name: value}
         yield f"environment {variable}", value

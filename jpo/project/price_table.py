@@ -18,7 +18,7 @@ class PricesTable(BaseModel):
     Energy at `usd_per_kwh` comes on top where it was measured. Amounts are shown in `currency`, of which one USD is `per_usd`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
     usd_per_gpu_hour: Price | None = None
     usd_per_cpu_hour: Price | None = None
     usd_per_gib_hour: Price | None = None

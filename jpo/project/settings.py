@@ -52,13 +52,15 @@ def or_a_name(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [table, {"type": "string"}]
 
 
+MOST_RUNS = 10**9
+"""No job runs more often."""
 Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 
 
 class SettingsTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class WorkloadTable(SettingsTable):
@@ -241,8 +243,8 @@ class AgentTable(SettingsTable):
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
     quality_risk: Annotated[float, Field(gt=0, le=1)] = 0.2
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
-    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1)], BeforeValidator(auto_or_number)] = "auto"
-    exploration_runs: Annotated[int, Field(ge=0)] = 0
+    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], BeforeValidator(auto_or_number)] = "auto"
+    exploration_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     resets: ResetRule = "evidence"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError, UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
+from jpo.reading import soon_read
 from jpo.records import Finished, Identity
 from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
@@ -17,6 +18,8 @@ from jpo.telemetry.prometheus.names import Names
 PROMETHEUS, CSV = "prometheus", "csv"
 SHORTEST_PART = 0.05
 """Of the deadline: what a question is given at least, however long the look before it took."""
+LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
+"""Of a token or password, which may come from a pipe that somebody is about to write into."""
 MOST_WARNINGS = 3
 """Warnings of a server that are repeated; each store behind it may have its own."""
 UNVERIFIED = (
@@ -119,7 +122,7 @@ def secret(auth: AuthTable, name: str, root: Path) -> str:
         return str(given.get_secret_value())
     path = root / str(getattr(auth, f"{name}_file"))
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = soon_read(path, LARGEST_SECRET_BYTES, seconds=SECRET_SECONDS).decode().strip()
     except (OSError, ValueError) as error:  # not UTF-8, or no path at all
         finding = f"{name}_file cannot be read ({type(error).__name__})"
         raise UsageError(str(path), finding, "check its path and mode", code="JPO-E303") from error

@@ -5,19 +5,19 @@ Not `jpo.telemetry`'s reading of runs: a trial need not have ended, or ended wel
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jpo.errors import UsageError
 from jpo.forecast.trials import Trial, TrialLog, trial_of
-from jpo.optimizer.question import LARGEST
-from jpo.records import PARAMETERS, Identity
+from jpo.records import LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Identity
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import CLOCKS_DIFFER_SECONDS, whole_lines
 
 BYTES_PER_GIB = 2.0**30
+MOST_COUNTED = 1e15
+"""Epochs or samples of a run."""
 SMALLEST_SHARE = 1e-4
 """Of the data: less than that is no trial."""
 
@@ -41,7 +41,7 @@ def read_trials(paths: Sequence[Path], identity: Identity, fraction: float | Non
 
 def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -> Trial:
     log = Log(path)
-    rows = [row for line in whole_lines(path) if (row := log.take(line))]
+    rows = [_counted(row) for line in whole_lines(path) if (row := log.take(line))]
     if not identity.includes(log.identity):
         finding = f"is a trial of {log.identity}, but config.ini describes {identity}"
         raise UsageError(str(path), finding, "name trials of the same workload", code="JPO-E821")
@@ -70,10 +70,15 @@ def _trial(path: Path, identity: Identity, fraction: float | None, now: float) -
         raise UsageError(str(path), str(error), "let a trial run for three epochs or more in one go", code="JPO-E822") from error
 
 
+def _counted(row: Mapping[str, float]) -> dict[str, float]:
+    """A row without counts that nobody counted; losses may be anything."""
+    return {name: value for name, value in row.items() if name not in ("epoch", "samples") or abs(value) <= MOST_COUNTED}
+
+
 def _finite(log: Log, key: str) -> float | None:
     """The number of a `# key=` line; None where it is absent or no number that can be measured."""
     value = log.number(key)
-    return value if value is not None and math.isfinite(value) else None
+    return value if value is not None and abs(value) <= MOST_COUNTED else None
 
 
 def _parameters(log: Log) -> dict[str, float]:
@@ -81,7 +86,7 @@ def _parameters(log: Log) -> dict[str, float]:
     values = {}
     for name in PARAMETERS:
         value = log.number(name)
-        if value is not None and not (0 < value <= LARGEST or (value == 0 and name == "gpus")):
+        if value is not None and not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")):
             finding = f"{name} = {value:g} is no value of a training job"
             raise UsageError(str(log.path), finding, "correct the script that writes the log", code="JPO-E823")
         if value is not None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import math
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
+from jpo import reading
 from jpo.errors import UsageError
+from jpo.reading import contents, toml
 
 CostUnit = Literal["J", "GPU h", "USD", "relative"]
 LARGEST_BYTES = 64 << 20
@@ -123,7 +124,7 @@ class _Cells:
         """The cell as a number within SMALLEST..LARGEST."""
         text = self.row.get(column, "")
         try:
-            value = float(text)
+            value = reading.number(text)
         except ValueError:
             value = math.nan
         if not SMALLEST <= value <= LARGEST:
@@ -151,15 +152,10 @@ def _is_packed(head: Mapping[str, Any], cells: _Cells) -> bool:
 
 
 def _lines(path: Path) -> Sequence[str]:
+    remedy = "name a trace or a config.ini"
+    content = contents(path, LARGEST_BYTES, lambda finding: UsageError(str(path), finding, remedy, code="JPO-E701"))
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-        if len(content) > LARGEST_BYTES:
-            raise _malformed(str(path), "is larger than 64 MiB")
         return content.decode("utf-8-sig").splitlines()
-    except OSError as error:
-        finding = f"cannot be read ({error.strerror})"
-        raise UsageError(str(path), finding, "name a trace or a config.ini", code="JPO-E701") from error
     except UnicodeDecodeError as error:
         raise _malformed(str(path), "is not UTF-8 text") from error
 
@@ -167,9 +163,9 @@ def _lines(path: Path) -> Sequence[str]:
 def _head(path: Path, lines: Sequence[str]) -> dict[str, Any]:
     """The TOML in the `# ` lines on top, checked for what a replay needs."""
     try:
-        head = tomllib.loads("\n".join(line[1:].strip() if line.startswith("#") else "" for line in lines[: _table_at(lines)]))
-    except tomllib.TOMLDecodeError as error:
-        raise _malformed(str(path), f"its head is not TOML: {error}") from error
+        head = toml("\n".join(line[1:].strip() if line.startswith("#") else "" for line in lines[: _table_at(lines)]))
+    except ValueError as error:
+        raise _malformed(str(path), f"its head {error}") from error
     missing = [key for key in _NEEDED if key not in head]
     if missing:
         raise _malformed(f"{path}:1", f"has no `# {missing[0]} = ...` in its head")
@@ -198,7 +194,10 @@ def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, str
     names = lines[top].split(",") if top < len(lines) else []
     for number, line in enumerate(lines[top + 1 :], start=top + 2):
         if line.strip() and not line.startswith("#"):
-            cells = next(csv.reader([line]))
+            try:
+                cells = next(csv.reader([line]))
+            except csv.Error as error:
+                raise _malformed(f"{path}:{number}", f"is not CSV ({error})") from error
             if len(cells) != len(names):
                 raise _malformed(f"{path}:{number}", f"has {len(cells)} cells below {len(names)} columns")
             yield number, dict(zip(names, cells, strict=True))

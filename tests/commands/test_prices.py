@@ -165,7 +165,7 @@ def test_a_price_for_each_type(shown: Show) -> None:
     ],
 )
 def test_wrong_prices_are_one_line_with_the_place(shown: Show, lines: str, code: str) -> None:
-    with pytest.raises(UsageError, match=r"jpo\.toml|none\.csv|Is a directory") as refused:
+    with pytest.raises(UsageError, match=r"jpo\.toml|none\.csv|is a directory") as refused:
         shown(lines)
     assert refused.value.code == code
 

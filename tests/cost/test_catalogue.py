@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes(b"\xff\xfe\x00")
     for name, finding in (
         ("none.csv", "No such file"),
-        ("", "Is a directory"),
+        ("", "is a directory"),
         ("latin.csv", "not a text in UTF-8"),
         ("\0", "null"),
     ):

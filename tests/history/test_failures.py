@@ -9,6 +9,7 @@ import pytest
 
 from jpo.errors import StoreError
 from jpo.history.failures import line_of, reachable, readable, reported
+from jpo.records import Identity
 
 
 def sqlite_error(code: int) -> sqlite3.Error:
@@ -58,3 +59,9 @@ def test_a_row_that_cannot_be_read_is_damage() -> None:
 def test_an_errors_text_is_one_short_printable_line() -> None:
     assert line_of("a\nb\x1b") == "a b "
     assert len(line_of("x" * 1000)) == 200
+
+
+def test_a_row_with_null_for_a_name_is_damage() -> None:
+    with pytest.raises(StoreError, match="a row cannot be read") as damaged, readable("store"):
+        Identity(None, "cnn", "pytorch")  # type: ignore[arg-type]  # what a damaged database returns
+    assert damaged.value.code == "JPO-E502"

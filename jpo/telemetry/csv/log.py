@@ -27,10 +27,11 @@ still being written.
 from __future__ import annotations
 
 import os
-import stat
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
+from jpo import reading
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
@@ -118,16 +119,10 @@ def whole_lines(path: Path) -> list[str]:
     Raises:
         TelemetryError: JPO-E110 it cannot be read, JPO-E111 it is empty.
     """
-    try:
-        with opened(path) as file:
-            content = file.read(LARGEST_LOG_BYTES + 1)
-    except OSError as error:
-        raise unreadable(path, f"cannot be read ({error.strerror})", "let JPO read it") from error
+    content = reading.contents(path, LARGEST_LOG_BYTES, partial(_refused, path))
     if not content:
         remedy = "wait for its first lines; if no run is writing it, the disk was full"
         raise TelemetryError(str(path), "is empty: its run has not begun", remedy, code="JPO-E111")
-    if len(content) > LARGEST_LOG_BYTES:
-        raise too_large(path)
     complete, _, _ = content.rpartition(b"\n")
     return decoded(complete).split("\n")
 
@@ -137,16 +132,13 @@ def opened(path: Path) -> BufferedReader:
 
     Raises:
         TelemetryError: JPO-E110, also when there is none.
-        OSError: it cannot be opened.
     """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, ValueError) as error:  # ValueError: a NUL in the name
-        raise unreadable(path, "no such file", "name a CSV log") from error
-    if stat.S_ISREG(os.fstat(handle).st_mode):
-        return open(handle, "rb")  # noqa: PTH123 - it is a descriptor
-    os.close(handle)
-    raise unreadable(path, "is not a file", "name a CSV log")
+    return reading.opened(path, partial(_refused, path))
+
+
+def _refused(path: Path, finding: str) -> TelemetryError:
+    there = os.path.lexists(path)
+    return unreadable(path, finding if there else "no such file", "let JPO read it" if there else "name a CSV log")
 
 
 def decoded(raw: bytes) -> str:

@@ -21,6 +21,9 @@ from jpo.telemetry.prometheus.source import PrometheusSource
 UNAVAILABLE = ("JPO-E101", "JPO-E104", "JPO-E105")
 """Codes of answers where there is no such status, or where a proxy withholds it from those who may query."""
 
+LATEST = 253_402_300_800.0
+"""The year 10000 in unix seconds; no server's clock is there."""
+
 
 class Client:
     """A connection to one server, under one deadline that starts now; it counts requests and keeps warnings."""
@@ -54,6 +57,9 @@ class Client:
         """The server's clock, unix seconds. Raises like `query`."""
         uncached = {"nocache": "1"}  # otherwise VictoriaMetrics returns the time of 30 s ago
         for row in rows(self.place, self._data(lambda: self._connect.custom_query("vector(time())", params=uncached)), "vector"):
+            if not 0 < row.value < LATEST:  # also NaN
+                finding = f"answered that it is {row.value:g} unix seconds now"
+                raise TelemetryError(self.place, finding, "is this a Prometheus API?", code="JPO-E104")
             return row.value
         raise without_data(self.place)
 

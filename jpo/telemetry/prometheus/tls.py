@@ -6,15 +6,20 @@ OpenSSL's reasons are recognised, not repeated.
 from __future__ import annotations
 
 import ssl
+from functools import partial
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.reading import beginning
 
 
 def check_files(ca_file: Path | None, client_cert: tuple[Path, Path] | None) -> None:
     """Check that OpenSSL can load the authorities to trust, and our own certificate with its key; UsageError JPO-E114 if not."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     remedy = "name PEM files, and a key without a password"
+    for file in (ca_file, *(client_cert or ())):
+        if file:  # OpenSSL would wait for the writer of a pipe
+            beginning(file, 1, partial(UsageError, str(file), remedy=remedy, code="JPO-E114"))
     try:
         if ca_file:
             context.load_verify_locations(ca_file)
