@@ -8,7 +8,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway victoria-metrics
+SERVICES := acl faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway victoria-metrics
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
@@ -41,7 +41,7 @@ bench: .venv/.dev  ## measurements next to peers, written to docs/benchmarks.md;
 	  for script in $(filter-out %/sac_adapter.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \
 	} | tee docs/benchmarks.md
 
-services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
+services:  ## servers and tools that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
 	@.ci/install $(SERVICES) || [[ $${CI:-} != true ]]
 
 lock:  ## renew requirements/ from pyproject.toml; UPGRADE=--upgrade takes the newest of everything
