@@ -163,7 +163,7 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool) -> Asked
     store, identity, now = job.store, job.workload.identity, job.now
     fresh: list[Run] = []
     skipped: list[Skipped] = []
-    notes = dict(caveats(server))
+    notes = dict(caveats(server, job.settings))
     requests, seconds, silent = 0, 0.0, False
     for source in (CSV, PROMETHEUS):
         try:

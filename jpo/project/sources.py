@@ -10,6 +10,7 @@ from jpo.errors import TelemetryError, UsageError
 from jpo.history import Store
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
+from jpo.project.trust import check_prometheus, unencrypted
 from jpo.records import Finished, Identity
 from jpo.telemetry import PrometheusSource, finished_runs, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
@@ -63,6 +64,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
     table = settings.values.prometheus
     if not table.url:
         return None
+    check_prometheus(settings)
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
     return PrometheusSource(
         url=table.url,
@@ -93,9 +95,14 @@ def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
     return root / table.cert_file, root / (table.key_file or table.cert_file)
 
 
-def caveats(server: PrometheusSource | None) -> Mapping[str, str]:
+def caveats(server: PrometheusSource | None, settings: LoadedSettings) -> Mapping[str, str]:
     """What every report must say about how this server was asked: sentence -> reason code."""
-    return {} if server is None or server.verify else {UNVERIFIED: "JPO-W114"}
+    if server is None:
+        return {}
+    told = {} if server.verify else {UNVERIFIED: "JPO-W114"}
+    if secret := unencrypted(settings):
+        told[f"{server.shown_url} got {secret} unencrypted: anyone in between can read it; use https://"] = "JPO-W323"
+    return told
 
 
 def why_nothing(
