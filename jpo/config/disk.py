@@ -2,8 +2,8 @@
 
 Writers of one folder take turns through an advisory lock on the folder itself, which leaves nothing behind. Programs that do not
 use the lock (an editor) are noticed until just before the rename; what they save within the microseconds between that last check
-and the rename is lost. The new file has the rights of the old one (jpo/files); another name of the file (a hard link) keeps the old
-content, of which `caveats` tell beforehand.
+and the rename is lost. The new file has the rights of the old one (jpo/files); another name of the file (a hard link) keeps the
+old content, of which `caveats` tell beforehand.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jpo.files import NotKept, followed, rights, successor
 from jpo.records import Edit
 
 TEMPORARY = ".jpo-write-"
-"""Prefix of the new file until it is renamed. One that kill -9 left behind is removed by the next write of the same user there."""
+"""Prefix of the new file until it is renamed. One that kill -9 left behind is removed by the same user's next write there."""
 
 LEFTOVER = re.compile(rf"{re.escape(TEMPORARY)}[0-9a-f]{{16}}-[0-9a-f]{{16}}")
 
@@ -69,7 +69,7 @@ def caveats(path: Path) -> Mapping[str, str]:
         names = path.stat().st_nlink
     except OSError:  # gone meanwhile; the write will say so
         return {}
-    told = f"{path} has {names} names (hard links): a change is seen under this one alone; a symlink in place of the others follows it"
+    told = f"{path} has {names} names (hard links): a change is seen under this one alone; put symlinks in place of the others"
     return {told: "JPO-W224"} if names > 1 else {}
 
 

@@ -1,4 +1,4 @@
-"""Rights of a file and what else belongs to it: owner, group, mode, POSIX ACL, extended attributes, for the file that replaces it.
+"""Rights of a file and what else belongs to it, for the file that replaces it: owner, group, mode, POSIX ACL, attributes.
 
 The rule is that a replacement takes nothing from anyone and gives nobody more. Where the system does not let JPO hand something
 on, it is an error that names it, but for an owner who loses nothing by it.
@@ -72,10 +72,9 @@ def immutable(path: Path) -> bool:
 def _give_away(before: os.stat_result, new: int) -> None:
     """Owner and group, as far as this process may."""
     for uid, gid in ((before.st_uid, before.st_gid), (-1, before.st_gid)):
-        try:
-            return os.fchown(new, uid, gid)
-        except OSError:  # not permitted, or a number that this user namespace does not have
-            continue
+        with suppress(OSError):  # not permitted, or a number that this user namespace does not have
+            os.fchown(new, uid, gid)
+            return
 
 
 def _lost_by_ownership(before: os.stat_result, after: os.stat_result, *, with_acl: bool) -> Iterator[str]:
@@ -124,4 +123,3 @@ def _attributes(file: Path | int) -> dict[str, bytes | None]:
                     if error.errno != errno.ENODATA:  # which another process has removed meanwhile
                         found[name] = None
     return found
-

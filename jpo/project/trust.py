@@ -1,8 +1,8 @@
-"""Who may send a secret where. Two hands write settings: who runs JPO (environment, command line), and whoever may change a branch.
+"""Who may send a secret where. Two write settings: who runs JPO (environment, command line), and whoever may change a branch.
 
 jpo.toml belongs to the branch. What the runner alone knows goes to an address that the runner has named, and to no other; files
-that jpo.toml names lie in the project. JPO_SECRETS_TO in the environment lists addresses that may have secrets all the same: though
-jpo.toml names them, or though they are spoken to without encryption.
+that jpo.toml names lie in the project. JPO_SECRETS_TO in the environment lists addresses that may have secrets all the same:
+though jpo.toml names them, or though they are spoken to without encryption.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, in
 
 
 def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
-    """Refuse a file that the branch names and that is not the project's, or is Git's own (it may hold the runner's credentials)."""
+    """Refuse a file that the branch names and that is not the project's, or is Git's own (credentials may be in it)."""
     if file is None or of_the_runner(settings, key) or "\0" in file:  # which no file can be called: reading it says so
         return
     project, target = project_of(settings.root / "jpo.toml"), Path(os.path.realpath(settings.root / file))
@@ -151,7 +151,9 @@ def _allowed(url: str) -> bool:
     listed = [entry for entry in re.split(r"[\s,]+", os.environ.get(VARIABLE, "")) if entry]
     for entry in listed:
         if _server(entry) is None:
-            raise UsageError(VARIABLE, f"{entry!r:.80} is no address", "write e.g. https://prometheus.example.com", code="JPO-E321")
+            raise UsageError(
+                VARIABLE, f"{entry!r:.80} is no address", "write e.g. https://prometheus.example.com", code="JPO-E321"
+            )
     return _server(url) is not None and _server(url) in map(_server, listed)
 
 
@@ -182,7 +184,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _secrets_for_any_host(environ: Mapping[str, str]) -> Iterator[str]:
-    """What libpq would show to whatever server a URL names. A line of a password file that names its host is for that host alone."""
+    """What libpq would show to whatever server a URL names. A line of a password file that names a host is for that one."""
     for variable in SECRETS_OF_LIBPQ:
         if environ.get(variable):
             yield f"what {variable} holds"

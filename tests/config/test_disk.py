@@ -228,7 +228,7 @@ def test_leftovers_of_a_killed_write_are_removed(path: Path) -> None:
 
 
 def test_leftovers_of_others_neither_block_nor_are_deleted(path: Path) -> None:
-    """Anything may be called like that: a note of a person, a folder, what another user writes, what was copied from elsewhere."""
+    """Anything may be called like that: a person's note, a folder, what another user writes or what was copied from elsewhere."""
     others = [path.with_name(f"{disk.TEMPORARY}{name}") for name in ("notes", "folder", "0" * 16 + "-" + "0" * 16)]
     others[1].mkdir()
     for file in (others[0], others[2]):
@@ -257,7 +257,7 @@ def test_a_link_out_of_the_project_is_refused(path: Path, tmp_path_factory: pyte
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "config.ini"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
-    with pytest.raises(EditError, match="a link leads to .*elsewhere.*; name that file itself on the command line") as refused:
+    with pytest.raises(EditError, match=r"a link leads to .*elsewhere.*; name that file itself on the command line") as refused:
         write(path)
     assert (refused.value.code, elsewhere.read_bytes(), path.is_symlink()) == ("JPO-E225", OLD, True)
 
@@ -267,7 +267,7 @@ def test_what_cannot_be_kept_is_named_and_the_file_stays(path: Path, monkeypatch
         raise NotKept(("its ACL", "the attribute user.team"), old)
 
     monkeypatch.setattr("jpo.files.writer.hand_on", lose)
-    with pytest.raises(EditError, match="would not keep its ACL, the attribute user.team; let its owner run jpo") as refused:
+    with pytest.raises(EditError, match=r"would not keep its ACL, the attribute user\.team; let its owner run jpo") as refused:
         write(path)
     assert (refused.value.code, path.read_bytes(), list(path.parent.iterdir())) == ("JPO-E224", OLD, [path])
 

@@ -83,7 +83,9 @@ def test_whatever_a_file_has_its_successor_has(
     os.chown(file, *owner if os.geteuid() == 0 else (-1, -1))
     file.chmod(mode)
     if entries:
-        subprocess.run(["setfacl", "-m", ",".join(f"{who}:{number}:{may}" for who, number, may in entries), str(file)], check=True)
+        subprocess.run(
+            ["setfacl", "-m", ",".join(f"{who}:{number}:{may}" for who, number, may in entries), str(file)], check=True
+        )
     for name, value in attributes.items():
         os.setxattr(file, name, value)
     before = all_of(file)

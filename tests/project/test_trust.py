@@ -149,7 +149,9 @@ def test_a_branch_names_no_config_ini_outside_of_the_project(settings: Settings,
 # --- without encryption -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("url", ["http://prometheus:9090", "http://10.0.0.7", "http://user:s3cret@prometheus", "http://127.example"])
+@pytest.mark.parametrize(
+    "url", ["http://prometheus:9090", "http://10.0.0.7", "http://user:s3cret@prometheus", "http://127.example"]
+)
 def test_no_secret_travels_unencrypted_unless_it_is_allowed_and_then_every_report_says_so(settings: Settings, url: str) -> None:
     variables = {"PROMETHEUS_URL": url, **({} if "@" in url else TOKEN)}
     error = refused(check_prometheus, settings("", variables))

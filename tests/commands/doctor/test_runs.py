@@ -113,9 +113,7 @@ def test_a_wrong_password_is_a_problem_and_shown_nowhere(empty: Project, monkeyp
         ('url = "https://prometheus.example"\ninsecure = true', "any certificate is trusted"),
     ],
 )
-def test_credentials_in_the_open_are_a_warning(
-    empty: Project, table: str, finding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_credentials_in_the_open_are_a_warning(empty: Project, table: str, finding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JPO_SECRETS_TO", "http://prometheus.example:9")
     (empty.folder / "token").write_text(SECRET)
     configure(empty, f"[prometheus]\n{table}\n")
