@@ -1,8 +1,8 @@
 # Two commands on a fresh machine: `make demo` shows JPO at work, `make test` proves it. `make help` lists the rest.
 #
 # All of it happens in .venv, which is made anew when a lock file changes. Python 3.11 or newer; another one: make PYTHON=python3.12
-# The demo needs no torch. The tests do: where pip finds only PyPI's build (gigabytes, for GPUs), point PIP_EXTRA_INDEX_URL at
-# PyTorch's own index of CPU builds before the first `make test`.
+# The demo needs no torch. The tests do: where pip finds only PyPI's build (gigabytes, for GPUs), name PyTorch's own index of CPU
+# builds at the first `make test`: make TORCH_INDEX=https://download.pytorch.org/whl/cpu test (Python 3.11, as in the image).
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -70,5 +70,6 @@ clean:  ## remove all that make has made
 # Everything else: torch to learn, tools to test. Without hashes, because torch differs by platform (see requirements/compile).
 .venv/.dev: .venv/.slim
 	@echo "Installing torch and the tools of the tests (once; some minutes)"
+	@$(if $(TORCH_INDEX),$(PIP) install --require-hashes --no-deps --index-url $(TORCH_INDEX) -r requirements/lock-torch.txt)
 	@$(PIP) install -r requirements/lock-dev.txt
 	@touch $@
