@@ -3,8 +3,8 @@
     python -I -S supervisor.py ANSWER PROGRAM ARGUMENT...
 
 ANSWER is a descriptor on which one line goes back: `exited 7`, `signalled 11`, or `refused 2` (errno: it cannot be started). When
-standard input closes, because time is up or JPO is dead, everything that the checker started ends, also what has left its group of
-processes; so it does when the checker ends.
+standard input closes, because time is up or JPO is dead, everything that the checker started ends, also what has left its
+group of processes; so it does when the checker ends.
 
 JPO's environment may hold tokens, and a program may read environment and memory of other processes of its user. This process has
 not got JPO's environment, and takes from itself and its children the right to look into other processes: by Landlock where the

@@ -1,4 +1,4 @@
-"""What all templates for pipelines have in common: nothing of the branch decides which code runs, and nothing is named by a tag."""
+"""What all templates have in common: nothing of the branch decides which code runs, and nothing is named by a tag."""
 
 from __future__ import annotations
 
