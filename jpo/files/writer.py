@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -88,7 +87,7 @@ def successor(
     replaces = over and target.exists()
     if replaces:
         refuse_write_protected(target)
-    temporary = target.with_name(f"{prefix}{secrets.token_hex(8)}")
+    temporary = target.with_name(f"{prefix}{os.urandom(8).hex()}")
     first_mode = 0o666 if mode is None and not replaces else 0o600  # the system takes the umask off, or a folder's ACL decides
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first_mode)
     try:

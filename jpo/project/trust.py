@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -19,8 +18,8 @@ from jpo.files.links import project_of
 from jpo.project.load import LoadedSettings, without_credentials
 
 VARIABLE = "JPO_SECRETS_TO"
-OF_THE_RUNNER = ("environment ", "command line")
-"""How the origins of settings begin that no branch can change."""
+OF_THE_RUNNER = re.compile(r"environment (JPO_[^/]*|PROMETHEUS_URL)|command line")
+"""Origins of settings that no branch can change; a folder may be called "environment JPO_", but what is in it has a slash."""
 PORTS = {"http": 80, "https": 443, "postgresql": 5432}
 FILES = ("auth.token_file", "auth.password_file", "ca_file", "cert_file", "key_file")
 """Keys of [prometheus] that name files; their content is used, or shown when it is not what it should be."""
@@ -32,7 +31,7 @@ SECRETS_OF_LIBPQ = ("PGPASSWORD", "PGSERVICE", "PGSSLKEY", "PGSSLPASSWORD")
 
 def of_the_runner(settings: LoadedSettings, key: str) -> bool:
     """Whether a setting is the runner's word; what no file of the branch says either is nobody's, and harmless."""
-    return settings.origins.get(key, OF_THE_RUNNER[1]).startswith(OF_THE_RUNNER)
+    return key not in settings.origins or bool(OF_THE_RUNNER.fullmatch(settings.origins[key]))
 
 
 def check_prometheus(settings: LoadedSettings) -> None:
@@ -96,7 +95,7 @@ def secrets_sent(settings: LoadedSettings) -> Mapping[str, bool]:
     if "@" in urlsplit(str(table.url)).netloc:
         found["the user and password in its URL"] = of_the_runner(settings, "prometheus.url")
     for header in table.headers:
-        if settings.origins.get(f"prometheus.headers.{header}", "").startswith(OF_THE_RUNNER):
+        if of_the_runner(settings, f"prometheus.headers.{header}"):
             found[f"the header {header}"] = True
     if table.cert_file:
         key = "key_file" if table.key_file else "cert_file"
@@ -177,6 +176,8 @@ def _base(url: str) -> str:
 
 
 def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address  # here: only servers without https need it
+
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -200,6 +200,15 @@ def test_a_failure_leaves_nothing_for_artifacts_not_even_what_was_committed(mach
     assert not (machine.repository / "jpo-report").exists()
 
 
+def test_after_a_failure_that_is_tolerated_the_committed_file_goes_on(machine: Any, refusing_prometheus: Any) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    suggest, guard = jobs(strict=True, tolerate=[4, 10]).values()
+    done = run_job(machine, suggest, PROMETHEUS_URL=refusing_prometheus.url)
+    assert done.returncode in suggest["allow_failure"]["exit_codes"]
+    assert run_job(machine, guard).returncode == 0
+    assert (machine.repository / "config.ini").read_bytes() == before
+
+
 def test_a_module_in_the_project_does_not_replace_jpo(machine: Any) -> None:
     for name in ("jpo", "json", "constraints"):
         (machine.repository / f"{name}.py").write_text("raise SystemExit('ours')\n")

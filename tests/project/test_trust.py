@@ -100,6 +100,17 @@ def test_a_branch_may_not_switch_off_the_look_at_the_certificate_for_a_secret_of
     check_prometheus(settings(toml, {**trusted, "JPO_PROMETHEUS__INSECURE": "true"}))
 
 
+@pytest.mark.parametrize("folder", ["environment JPO_STORE__URL", "command line", "environment PROMETHEUS_URL"])
+def test_a_folder_of_the_branch_is_not_taken_for_the_runner(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    settings("", TOKEN)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "jpo.toml").write_text(f"[prometheus]\n{ELSEWHERE}\n")
+    assert refused(check_prometheus, load(Path(folder) / "config.ini", None, os.environ, {})).code == "JPO-E321"
+
+
 # --- files ------------------------------------------------------------------------------------------------------------------
 
 
