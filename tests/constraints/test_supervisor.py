@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,10 @@ from constraints.workload_checker import run_checker
 CONSTRAINTS = Path(supervisor.__file__).parent
 SECRET = "s3cret-of-the-runner"
 CALL = """
-import os, sys
+import sys
 sys.path[0] = sys.argv[1]
-if int(sys.argv[2]):
-    os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
 from constraints.workload_checker import run_checker
-print(run_checker(["sh", "-c", sys.argv[3], "{config}"], b"x", "config.ini", float(sys.argv[4])))
+print(run_checker(["sh", "-c", sys.argv[2], "{config}"], b"x", "config.ini", 20.0))
 """
 LOOKS = {
     "parent": "cat /proc/$PPID/environ; exit 3",
@@ -45,10 +44,9 @@ def code() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def call(code: Path, script: str, *, user: int = 0, seconds: float = 20) -> list[str]:
-    """The command line of a process that asks a checker, as this or another user."""
-    python = os.path.realpath(sys.executable) if not user else python_of(user)
-    return [python, "-I", "-S", "-c", CALL, str(code), str(user), script, str(seconds)]
+def call(code: Path, script: str, python: str = sys.executable) -> list[str]:
+    """The command line of a process that asks a checker."""
+    return [python, "-I", "-S", "-c", CALL, str(code), script]
 
 
 def python_of(user: int) -> str:
@@ -90,7 +88,9 @@ def test_no_secret_of_the_environment_is_seen(code: Path, user: int, script: str
         pytest.skip("only root can start another user's process")
     shell = ["sh", "-c", '"$@"; true', "sh"] if supervisor._system_call(supervisor.CREATE_RULESET, None, 0, 1) >= 2 else []
     environment = {"PATH": os.environ["PATH"], "JPO_PROMETHEUS__AUTH__TOKEN": SECRET}
-    done = subprocess.run(shell + call(code, script, user=user), env=environment, capture_output=True, text=True, check=False)
+    other: dict[str, Any] = {"user": user, "group": user, "extra_groups": [], "cwd": "/"} if user else {}
+    command = shell + call(code, script, python_of(user) if user else sys.executable)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **other)
     assert done.stdout.startswith("sh rejects with exit code 3"), done.stdout + done.stderr
     assert SECRET not in done.stdout
     assert "SEEN" not in done.stdout
