@@ -1,34 +1,37 @@
-# Two images: `docker build --target slim .` suggests, `docker build --target full .` learns as well (torch).
+# Two images: `docker build --target slim .` suggests, `--target full` learns as well. Its torch comes from the index that is named,
+# and from no other: docker build --target full --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cpu .
 #
 #   docker run --rm -v "$PWD:/work" --user "$(id -u):$(id -g)" jpo suggest config.ini
 #
 # Compilers, pip and the sources stay in the stages that use them; what runs is one virtual environment, as a user without a name.
+# The digest is that of the index of all architectures; `docker buildx imagetools inspect python:3.11.14-slim-bookworm` shows it.
 
-FROM python:3.11.14-slim-bookworm AS wheel
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS wheel
 WORKDIR /src
 COPY requirements/lock-build.txt requirements/
-RUN python -m pip install --quiet --no-cache-dir --require-hashes -r requirements/lock-build.txt
+RUN python -I -m pip install --quiet --no-cache-dir --require-hashes -r requirements/lock-build.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY constraints constraints
 COPY jpo jpo
-RUN python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /wheels .
+RUN python -I -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /wheels .
 
-FROM python:3.11.14-slim-bookworm AS slim-environment
-RUN python -m venv --without-pip /opt/jpo
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS slim-environment
+RUN python -I -m venv --without-pip /opt/jpo
 COPY requirements/lock.txt /requirements/
-RUN python -m pip --python /opt/jpo install --quiet --no-cache-dir --require-hashes -r /requirements/lock.txt
+RUN python -I -m pip --python /opt/jpo install --quiet --no-cache-dir --require-hashes -r /requirements/lock.txt
 COPY --from=wheel /wheels /wheels
-RUN python -m pip --python /opt/jpo install --quiet --no-cache-dir --no-deps --no-index /wheels/jpo-*.whl
+RUN python -I -m pip --python /opt/jpo install --quiet --no-cache-dir --no-deps --no-index /wheels/jpo-*.whl
 
-# torch in the version of the lock. PyPI's build is for GPUs, several gigabytes; learning needs a CPU only, so name PyTorch's index
-# of CPU builds: docker build --target full --build-arg PIP_EXTRA_INDEX_URL=...
+# Learning needs a CPU only: PyTorch's build for CPUs, of which the lock has the hashes; what it needs comes before, from PyPI.
 FROM slim-environment AS full-environment
-ARG PIP_EXTRA_INDEX_URL=""
-COPY requirements/lock-dev.txt /requirements/
-RUN python -m pip --python /opt/jpo install --quiet --no-cache-dir --constraint /requirements/lock-dev.txt torch
+ARG TORCH_INDEX
+COPY requirements/lock-learn.txt requirements/lock-torch.txt /requirements/
+RUN python -I -m pip --python /opt/jpo install --quiet --no-cache-dir --require-hashes -r /requirements/lock-learn.txt
+RUN python -I -m pip --python /opt/jpo install --quiet --no-cache-dir --require-hashes --no-deps \
+    --index-url "${TORCH_INDEX:?name the index of CPU builds}" -r /requirements/lock-torch.txt
 
-FROM python:3.11.14-slim-bookworm AS runtime
-RUN python -m pip uninstall --quiet --yes setuptools wheel pip && install --directory --owner=10001 --group=10001 /work
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS runtime
+RUN python -I -m pip uninstall --quiet --yes setuptools wheel pip && install --directory --owner=10001 --group=10001 /work
 ENV PATH=/opt/jpo/bin:$PATH HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 WORKDIR /work
 USER 10001:10001

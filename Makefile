@@ -1,14 +1,14 @@
 # Two commands on a fresh machine: `make demo` shows JPO at work, `make test` proves it. `make help` lists the rest.
 #
 # All of it happens in .venv, which is made anew when a lock file changes. Python 3.11 or newer; another one: make PYTHON=python3.12
-# The demo needs no torch. The tests do: where pip finds only PyPI's build (gigabytes, for GPUs), point PIP_EXTRA_INDEX_URL at
-# PyTorch's own index of CPU builds before the first `make test`.
+# The demo needs no torch. The tests do: where pip finds only PyPI's build (gigabytes, for GPUs), name PyTorch's own index of CPU
+# builds at the first `make test`: make TORCH_INDEX=https://download.pytorch.org/whl/cpu test (Python 3.11, as in the image).
 
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-SERVICES := faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway victoria-metrics
+SERVICES := acl faketime openssl postgresql prometheus prometheus-node-exporter prometheus-pushgateway victoria-metrics
 LOCKS := $(addprefix requirements/,lock.txt lock-build.txt lock-dev.txt)
 
 .DEFAULT_GOAL := help
@@ -41,7 +41,7 @@ bench: .venv/.dev  ## measurements next to peers, written to docs/benchmarks.md;
 	  for script in $(filter-out %/sac_adapter.py,$(wildcard benchmarks/*.py)); do printf '\n'; $(BIN)/python $$script || exit 1; done; \
 	} | tee docs/benchmarks.md
 
-services:  ## servers that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
+services:  ## servers and tools that tests use, from Debian's packages; without them their tests are skipped (in CI: an error)
 	@.ci/install $(SERVICES) || [[ $${CI:-} != true ]]
 
 lock:  ## renew requirements/ from pyproject.toml; UPGRADE=--upgrade takes the newest of everything
@@ -70,5 +70,6 @@ clean:  ## remove all that make has made
 # Everything else: torch to learn, tools to test. Without hashes, because torch differs by platform (see requirements/compile).
 .venv/.dev: .venv/.slim
 	@echo "Installing torch and the tools of the tests (once; some minutes)"
+	@$(if $(TORCH_INDEX),$(PIP) install --require-hashes --no-deps --index-url $(TORCH_INDEX) -r requirements/lock-torch.txt)
 	@$(PIP) install -r requirements/lock-dev.txt
 	@touch $@

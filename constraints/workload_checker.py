@@ -1,7 +1,7 @@
 """Checker of the team: a program named in jpo.toml that examines the proposed config.ini and rejects it by its exit code.
 
-It is started without a shell, on a copy, with nothing on its standard input; when its time is up it is killed together with
-all processes that it started.
+It is started without a shell, on a copy, with nothing on its standard input, under a supervisor (supervisor.py): when its time is
+up or JPO dies, it is killed together with all processes that it started, and it cannot look into JPO or other processes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,8 @@ HARMLESS = re.compile(
 """The environment variables that a checker gets: its command comes from the branch under review, and its output is shown."""
 ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 POLL_SECONDS = 0.02
+MERCY_SECONDS = 2.0
+"""Time that the supervisor has to end everything; after it, the process group is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +77,59 @@ def run_checker(command: Sequence[str], proposed: bytes, name: str, timeout_seco
         with tempfile.TemporaryDirectory(prefix="jpo-check-", ignore_cleanup_errors=True) as folder:
             copy = Path(folder) / (PurePath(name).name or "config.ini")
             copy.write_bytes(proposed)
-            return _answer(_start([word.replace("{config}", str(copy)) for word in command]), command[0], timeout_seconds)
+            arguments = [word.replace("{config}", str(copy)) for word in command]
+            return _supervised(arguments, PurePath(command[0]).name, timeout_seconds)
     except OSError as error:
         raise ValueError(
             f"[check] command: {command[0]!r} cannot be run ({error.strerror}); install it or name its path"
         ) from error
 
 
-def _start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - the team's own command; without a shell nothing in it is interpreted
-        arguments,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        bufsize=0,
-        env={name: value for name, value in os.environ.items() if HARMLESS.fullmatch(name)},
-    )
+def _supervised(arguments: Sequence[str], name: str, timeout_seconds: float) -> str | None:
+    """Run the checker under its supervisor; the reason why it rejects, or None. Raises OSError if it cannot be started."""
+    from constraints import supervisor  # here: ctypes is needed by those alone who have a checker
 
-
-def _answer(process: subprocess.Popen[bytes], program: str, timeout_seconds: float) -> str | None:
-    """The checker's answer: waits for the process, ends all that it started, and describes exit code and output."""
-    with process:
+    reading, writing = os.pipe()
+    with supervisor.out_of_sight(), open(reading, "rb") as answer:  # noqa: PTH123 - it is a descriptor
         try:
-            tail = _tail_until_end(process, time.monotonic() + timeout_seconds)
+            process = subprocess.Popen(  # noqa: S603 - the team's own command; without a shell nothing in it is interpreted
+                [sys.executable, "-I", "-S", supervisor.__file__, str(writing), *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(writing,),
+                start_new_session=True,
+                bufsize=0,
+                env={name: value for name, value in os.environ.items() if HARMLESS.fullmatch(name)},
+            )
         finally:
-            with suppress(
-                ProcessLookupError, PermissionError
-            ):  # nothing of the group is left; macOS raises the latter for zombies
-                os.killpg(process.pid, signal.SIGKILL)
-    code, name = process.returncode, PurePath(program).name
+            os.close(writing)
+        with process:
+            try:
+                tail = _tail_until_end(process, time.monotonic() + timeout_seconds)
+            finally:
+                _end(process)
+        word, _, number = answer.read().decode().partition(" ")
+    if word == "refused":
+        raise OSError(int(number), os.strerror(int(number)))
     if tail is None:
         return f"{name} did not answer within {timeout_seconds:g} s"
+    return _reason(name, int(number) if word == "exited" else -int(number or -process.returncode), tail)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the supervisor, which ends all that the checker started; where it does not (the checker has killed it), its group."""
+    assert process.stdin is not None
+    process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(MERCY_SECONDS)
+    if process.returncode != 0:
+        with suppress(ProcessLookupError, PermissionError):  # nothing of the group is left; macOS raises the latter for zombies
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _reason(name: str, code: int, tail: bytes) -> str | None:
+    """Why the checker rejects: its exit code (below 0: the signal that ended it) and its last words; None if it does not."""
     if code == 0:
         return None
     ended = f"{name} was ended by signal {-code}" if code < 0 else f"{name} rejects with exit code {code}"

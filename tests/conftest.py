@@ -135,6 +135,13 @@ def postgres(start_postgres: StartPostgres, shared: Shared) -> Iterator[Database
         shared.leave()
 
 
+@pytest.fixture(scope="session")
+def setfacl() -> str:
+    """Debian's program that sets an ACL; next to it is getfacl."""
+    _need("setfacl", "getfacl", package="acl")
+    return "setfacl"
+
+
 def _need(*programs: str, package: str) -> None:
     missing = [name for name in programs if shutil.which(name) is None]
     if missing:

@@ -45,6 +45,20 @@ JSON_WRITERS = {
     "jpo/agent/sealed.py": "the header of a file of weights, whose bytes are hashed",
 }
 """Modules that may serialise JSON, and why."""
+WRITING = re.compile(
+    r"\b(write_text|write_bytes|savefig|os\.rename|os\.replace|os\.link|mkstemp|NamedTemporaryFile|shutil\.(copy|move)\w*)\("
+    r"|\bopen\((?:[^()]|\([^()]*\))*['\"][wax]b?\+?['\"]|\bO_(WRONLY|CREAT)\b"
+)
+MAY_WRITE_FILES = {
+    "jpo/files/writer.py": "the one writer",
+    "jpo/report/plots/picture.py": "matplotlib draws into a file of the writer",
+    "jpo/runlog.py": "runs in training jobs and imports nothing of JPO; appends to its own log",
+    "jpo/history/sqlite.py": "an empty file with the right mode, before SQLite opens it",
+    "jpo/__main__.py": "/dev/null in place of a closed stdout, and the log file of an internal error",
+    "jpo/cli/output.py": "/dev/null in place of a closed stdout",
+    "constraints/workload_checker.py": "the checker's private copy",
+}
+"""Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
 UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
@@ -182,6 +196,20 @@ def from_forms(path: Path) -> bool:
         isinstance(node, ast.ImportFrom) and node.module == "jpo.report.forms" and any(name.name == "json" for name in node.names)
         for node in nodes(path)
     )
+
+
+def test_files_are_written_in_one_place() -> None:
+    found = {name_of(path) for path in SOURCES if WRITING.search(without_texts(path))}
+    assert found == {*MAY_WRITE_FILES}
+
+
+def without_texts(path: Path) -> str:
+    """A module's code without docstrings and comments."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = None
+    return ast.unparse(tree)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)

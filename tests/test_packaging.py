@@ -81,9 +81,10 @@ def test_all_locks_agree_on_versions() -> None:
         common = PINS[small].keys() & PINS["lock-dev.txt"].keys()
         assert {name: PINS[small][name] for name in common} == {name: PINS["lock-dev.txt"][name] for name in common}
     assert PINS["lock.txt"].keys() <= PINS["lock-dev.txt"].keys()
+    assert PINS["lock.txt"].items() <= PINS["lock-learn.txt"].items() <= PINS["lock-dev.txt"].items()
 
 
-@pytest.mark.parametrize("name", ["lock.txt", "lock-build.txt"])
+@pytest.mark.parametrize("name", ["lock.txt", "lock-build.txt", "lock-learn.txt", "lock-torch.txt"])
 def test_what_users_install_is_checked_against_hashes(name: str) -> None:
     blocks = re.split(r"^(?=[a-z])", LOCKS[name], flags=re.MULTILINE)[1:]
     assert [block for block in blocks if "--hash=sha256:" not in block] == []
@@ -93,6 +94,7 @@ def test_what_users_install_is_checked_against_hashes(name: str) -> None:
 def test_torch_is_pinned_for_every_platform_and_not_needed_to_suggest() -> None:
     assert PINS["lock-dev.txt"]["torch"] == "2.13.0"
     assert "torch" not in PINS["lock.txt"]
+    assert PINS["lock-torch.txt"] == {"torch": f"{PINS['lock-dev.txt']['torch']}+cpu"}
 
 
 def test_locks_name_no_machine_and_no_index() -> None:
@@ -116,9 +118,32 @@ def stages() -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def test_every_base_image_is_pinned_by_a_full_tag() -> None:
-    bases = [steps[0][1] for steps in stages().values()]
-    assert [b for b in bases if b not in stages() and not re.fullmatch(r"python:3\.\d+\.\d+-slim-bookworm", b)] == []
+def test_every_base_image_is_pinned_by_a_full_tag_and_a_digest() -> None:
+    bases = {steps[0][1] for steps in stages().values()} - {*stages()}
+    assert [base for base in bases if not re.fullmatch(r"python:3\.\d+\.\d+-slim-bookworm@sha256:[0-9a-f]{64}", base)] == []
+    assert len(bases) == 1
+
+
+def test_torch_comes_from_the_index_that_is_named_and_from_no_other() -> None:
+    (torch,) = [rest for _, rest in stages()["full-environment"] if "lock-torch.txt" in rest and "install" in rest]
+    assert re.search(
+        r'--require-hashes --no-deps +--index-url "\$\{TORCH_INDEX:\?[^"]+\}" -r /requirements/lock-torch.txt$', torch
+    )
+    every = " ".join(rest for steps in stages().values() for _, rest in steps)
+    made = (ROOT / "Makefile").read_text("utf-8")
+    assert not re.search("extra-index|EXTRA_INDEX|find-links|trusted-host", every + made + LOCKS["lock-torch.txt"])
+    assert "$(PIP) install --require-hashes --no-deps --index-url $(TORCH_INDEX) -r requirements/lock-torch.txt" in made
+
+
+def test_images_install_nothing_without_hashes_but_jpo_itself() -> None:
+    installs = [rest for steps in stages().values() for i, rest in steps if i == "RUN" and "pip" in rest and " install " in rest]
+    own = [rest for rest in installs if "--require-hashes" not in rest and "pip uninstall" not in rest]
+    assert [rest.partition("--no-deps ")[2] for rest in own] == ["--no-index /wheels/jpo-*.whl"]
+
+
+def test_python_in_images_listens_to_nothing_but_the_command() -> None:
+    runs = [rest for steps in stages().values() for instruction, rest in steps if instruction == "RUN"]
+    assert [rest for rest in runs if re.search(r"(?<!--)\bpython (?!-I )", rest)] == []
 
 
 @pytest.mark.parametrize("target", ["slim", "full"])

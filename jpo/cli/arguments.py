@@ -32,7 +32,11 @@ def load_settings(config: Path | None, toml: Path | None, flags: Mapping[str, An
 
 
 def config_of(given: Path | None, settings: LoadedSettings) -> Path:
-    """The config.ini that was named, else the one that jpo.toml names."""
+    """The config.ini that was named, else the one that jpo.toml names; UsageError JPO-E322 if that is outside of the project."""
+    from jpo.project.trust import check_config
+
+    if not given:
+        check_config(settings)
     return given or settings.config_ini
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from jpo.errors import UsageError
+from jpo.files import refuse_unwritable, whole
 from jpo.reading import same_file
 
 if TYPE_CHECKING:
@@ -136,16 +137,13 @@ def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> N
 def can_be_kept(files: Sequence[Path]) -> None:
     """Find out before minutes are spent that a result could not be kept."""
     for file in files:
-        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-            raise UsageError(str(file), "cannot be written", "name another one", code="JPO-E307")
+        refuse_unwritable(file)
 
 
 def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
-    """A result to a file."""
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(str(file), f"cannot be written ({error.strerror})", remedy, code="JPO-E307") from error
+    """A result to a file, whole or not at all."""
+    with whole(file, remedy=remedy) as new:
+        new.write(text.encode())
 
 
 def track(numbers: Sequence[int], what: str) -> Iterable[int]:

@@ -19,7 +19,7 @@ from jpo.optimizer.advise import Advice
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import suggestion_of
 from jpo.optimizer.surrogate import surrogate_of
-from jpo.project.collect import collect
+from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project
 from jpo.project.proposal import checked, diff_of, edits_of
@@ -60,7 +60,7 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
     with open_project(path, settings, now=options.now, read_only=options.dry_run, pins=False) as job:
         store, workload = job.store, job.workload
         undone = None if options.unpin else what_to_undo(store, workload, options.before)
-        known = collect(job)
+        known = with_file_noted(collect(job), job)
         sentences = lifted(store, workload, options.now) if undone is None else dict(reasons(store, workload, undone, options))
         request = request_of(job, known.runs)
         advice = advice_of(request, known, undone, sentences)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from jpo.errors import UsageError
+from jpo.files import whole
 from jpo.history import open_store
 from jpo.optimizer.simulated_runs import identity_of, lane_of, prices_of, run_of, window
 from jpo.project.load import LoadedSettings, load, merge
@@ -150,8 +151,9 @@ def set_up(number: int, plan: Plan, root: Path, settings: LoadedSettings) -> Wor
     job = draw_workload(number, plan.runs, rng, drift=plan.drift, installation=plan.cluster)
     config = root / f"workload-{number:02}" / "config.ini"
     config.parent.mkdir()
-    config.write_text(config_ini(job), encoding="utf-8")
-    config.with_name("jpo.toml").write_text(jpo_toml(job, settings), encoding="utf-8")
+    for file, text in ((config, config_ini(job)), (config.with_name("jpo.toml"), jpo_toml(job, settings))):
+        with whole(file) as new:
+            new.write(text.encode())
     return WorkloadFolder(job, config, load(config, None, {}, {}))
 
 

@@ -15,7 +15,7 @@ from jpo.learning.installation import residuals_here
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import suggestion_of
-from jpo.project.collect import collect, with_pins_noted
+from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
 from jpo.project.project import Project, open_project
 from jpo.project.proposal import diff_of, propose
@@ -52,7 +52,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
     """Read, collect, learn, decide, check, record, write."""
     with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
-        known = with_pins_noted(collect(job, offline=options.offline, strict=options.strict), job)
+        known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
         request = wanted(request_of(job, known.runs, chosen=chosen), options)
         known = learn_what_is_new(job, request, known, options)
         policy, known = continual.policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)

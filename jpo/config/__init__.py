@@ -9,10 +9,10 @@ The file belongs to the training code. JPO reads it as that code does (Python's 
 value, proves that nothing else changed, and otherwise leaves the file alone. It does not decide what a good value is.
 """
 
-from jpo.config.disk import write
+from jpo.config.disk import caveats, write
 from jpo.config.edit import edited
 from jpo.config.lookup import OptionNames
 from jpo.config.read import read
 from jpo.config.values import format_value
 
-__all__ = ["OptionNames", "edited", "format_value", "read", "write"]
+__all__ = ["OptionNames", "caveats", "edited", "format_value", "read", "write"]

@@ -2,7 +2,8 @@
 
 Writers of one folder take turns through an advisory lock on the folder itself, which leaves nothing behind. Programs that do not
 use the lock (an editor) are noticed until just before the rename; what they save within the microseconds between that last check
-and the rename is lost. Mode and, where permitted, owner are kept; hard links are separated, ACLs and attributes not copied.
+and the rename is lost. The new file has the rights of the old one (jpo/files); another name of the file (a hard link) keeps the
+old content, of which `caveats` tell beforehand.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import stat
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jpo.config.edit import edited
 from jpo.config.source import contents
 from jpo.errors import ConflictError, EditError, UsageError
+from jpo.files import NotKept, followed, rights, successor
 from jpo.records import Edit
 
 TEMPORARY = ".jpo-write-"
-"""Prefix of the new file until it is renamed. One that kill -9 left behind is removed by the next write in that folder."""
+"""Prefix of the new file until it is renamed. One that kill -9 left behind is removed by the same user's next write there."""
+
+LEFTOVER = re.compile(rf"{re.escape(TEMPORARY)}[0-9a-f]{{16}}-[0-9a-f]{{16}}")
 
 LOCK_SECONDS = 5.0
 """Wait for the lock; a write takes milliseconds, so a process that holds it longer hangs."""
@@ -33,7 +37,7 @@ def write(path: Path, edits: Sequence[Edit], *, expected_digest: str) -> None:
     """Replace values in config.ini atomically.
 
     Args:
-        path: the file; of a symlink, its target is replaced and the link stays.
+        path: the file; of a symlink, its target is replaced and the link stays. None may lead out of the project.
         edits: what to replace; without any, the file is not touched.
         expected_digest: Workload.digest, the SHA-256 of the file when it was read.
 
@@ -43,8 +47,7 @@ def write(path: Path, edits: Sequence[Edit], *, expected_digest: str) -> None:
     """
     place = str(path)
     try:
-        target = Path(os.path.realpath(path, strict=True))
-        _refuse_read_only(target, place)
+        target = _editable(path, place)
         with _turn(target.parent, place):
             original = _expected(path, place, expected_digest)
             replacement = edited(original, place, edits)
@@ -53,9 +56,42 @@ def write(path: Path, edits: Sequence[Edit], *, expected_digest: str) -> None:
                 _expected(path, place, hashlib.sha256(replacement).hexdigest())
     except FileNotFoundError as error:
         raise ConflictError(place, "was removed since it was read", "run again", code="JPO-E220") from error
+    except NotKept as error:
+        remedy = "let its owner run jpo, or take that away; the file is unchanged"
+        raise EditError(place, f"cannot be written: {error.strerror}", remedy, code="JPO-E224") from error
     except OSError as error:
-        remedy = "free space or allow writing in its folder; the file is unchanged"
-        raise EditError(place, f"cannot be written: {error.strerror}", remedy, code="JPO-E222") from error
+        raise EditError(place, *_why_not(error, path), code="JPO-E222") from error
+
+
+def caveats(path: Path) -> Mapping[str, str]:
+    """What people should know before this file is replaced: sentence -> reason code. Empty when nothing is amiss."""
+    try:
+        names = path.stat().st_nlink
+    except OSError:  # gone meanwhile; the write will say so
+        return {}
+    told = f"{path} has {names} names (hard links): a change is seen under this one alone; put symlinks in place of the others"
+    return {told: "JPO-W224"} if names > 1 else {}
+
+
+def _editable(path: Path, place: str) -> Path:
+    """The file to replace; EditError where a link leads out of the project, or it is write-protected."""
+    path.stat()  # a missing file is a conflict, whatever its links say
+    try:
+        target = followed(path)
+    except PermissionError as error:
+        remedy = "name that file itself on the command line, or put a file in place of the link"
+        raise EditError(place, str(error.strerror), remedy, code="JPO-E225") from error
+    _refuse_read_only(target, place)
+    return target
+
+
+def _why_not(error: OSError, path: Path) -> tuple[str, str]:
+    """Finding and remedy where the system refuses."""
+    finding, unchanged = f"cannot be written: {error.strerror}", "the file is unchanged"
+    for fixed in (path, path.parent) if isinstance(error, PermissionError) else ():
+        if rights.immutable(fixed):
+            return f"{finding} ({fixed} has the attribute i, immutable)", f"chattr -i {fixed}; {unchanged}"
+    return finding, f"free space or allow writing in its folder; {unchanged}"
 
 
 @contextlib.contextmanager
@@ -69,9 +105,23 @@ def _turn(folder: Path, place: str) -> Iterator[None]:
         except OSError:
             pass
         else:
-            for leftover in folder.glob(f"{TEMPORARY}*"):
-                leftover.unlink(missing_ok=True)
+            _remove_leftovers(folder)
         yield
+
+
+def _prefix(folder: Path) -> str:
+    """How names of new files in this folder begin while this user writes them. Copied elsewhere, they are not ours any more."""
+    place = folder.stat()
+    return f"{TEMPORARY}{hashlib.sha256(f'{place.st_dev} {place.st_ino} {os.geteuid()}'.encode()).hexdigest()[:16]}-"
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what writers of this user left behind here. The lock is ours: whoever made them is dead. Other files stay."""
+    for leftover in folder.glob(f"{_prefix(folder)}*"):
+        with contextlib.suppress(OSError):
+            found = leftover.lstat()
+            if LEFTOVER.fullmatch(leftover.name) and stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                leftover.unlink()
 
 
 def _lock(handle: int, place: str) -> None:
@@ -106,33 +156,5 @@ def _refuse_read_only(target: Path, place: str) -> None:
 
 def _replace(target: Path, data: bytes, still_as_read: Callable[[], object]) -> None:
     """Replace the content under a name: written and flushed next to it, then renamed."""
-    handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=target.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, "wb") as file:  # noqa: PTH123 - it is a descriptor
-            file.write(data)
-            file.flush()
-            _same_owner_and_mode(handle, target)
-            os.fsync(handle)
-        still_as_read()
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _flush_folder(target.parent)
-
-
-def _same_owner_and_mode(handle: int, target: Path) -> None:
-    old = target.stat()
-    with contextlib.suppress(PermissionError):  # only root may give files away; writing the file matters more
-        os.fchown(handle, old.st_uid, old.st_gid)
-    os.fchmod(handle, stat.S_IMODE(old.st_mode))
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the rename survive a power cut. The new file is in place already: where this fails (FUSE, SMB), nothing is lost."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    with successor(target, prefix=_prefix(target.parent), before_rename=still_as_read) as file:
+        file.write(data)

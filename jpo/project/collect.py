@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
+from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
 from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
@@ -174,11 +175,11 @@ def with_doubts_noted(known: Known) -> Known:
     return replace(known, evidence=replace(known.evidence, notes=(*known.evidence.notes, note)))
 
 
-def with_pins_noted(known: Known, job: Project) -> Known:
-    """What is known, with a note for each value that a rollback pins."""
-    pins = pin_notes(job.workload)
-    evidence = replace(known.evidence, notes=(*known.evidence.notes, *pins))
-    return replace(known, evidence=evidence, codes=(*known.codes, *(["JPO-I846"] if pins else [])))
+def with_file_noted(known: Known, job: Project) -> Known:
+    """What is known, with a note for each value that a rollback pins, and for what else a change of this config.ini means."""
+    notes = dict.fromkeys(pin_notes(job.workload), "JPO-I846") | dict(config.caveats(job.workload.path))
+    evidence = replace(known.evidence, notes=(*known.evidence.notes, *notes))
+    return replace(known, evidence=evidence, codes=(*known.codes, *dict.fromkeys(notes.values())))
 
 
 def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
@@ -197,7 +198,7 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
     store, identity, now = job.store, job.workload.identity, job.now
     fresh: list[Run] = []
     skipped: list[Skipped] = []
-    notes = dict(caveats(server))
+    notes = dict(caveats(server, job.settings))
     requests, seconds, silent = 0, 0.0, False
     for source in (CSV, PROMETHEUS) if server else (CSV,):
         mark = Bookmark(source)

@@ -13,6 +13,7 @@ from jpo.history import Store, open_store
 from jpo.history.undo import pinned
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
+from jpo.project.trust import check_store
 from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
 from jpo.records import Currency, Parameters, Preference, Workload
 
@@ -122,9 +123,10 @@ def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
     """The store that settings name, a context manager; what it records says who asked, and where.
 
     Raises:
-        UsageError: the URL names no store.
+        UsageError: the URL names no store, or one that would get a secret which is not for it.
         StoreError: it cannot be created, opened or read.
     """
+    check_store(settings)
     timeout = settings.values.store.timeout
     return open_store(settings.store_url, read_only=read_only, timeout_seconds=timeout, author=settings.author)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError, UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
+from jpo.project.trust import check_prometheus, unencrypted
 from jpo.reading import soon_read
 from jpo.records import Finished, Identity
 from jpo.telemetry import PrometheusSource, read_logs
@@ -65,6 +66,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
     table = settings.values.prometheus
     if not table.url:
         return None
+    check_prometheus(settings)
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
     return PrometheusSource(
         url=table.url,
@@ -95,9 +97,14 @@ def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
     return root / table.cert_file, root / (table.key_file or table.cert_file)
 
 
-def caveats(server: PrometheusSource | None) -> Mapping[str, str]:
+def caveats(server: PrometheusSource | None, settings: LoadedSettings) -> Mapping[str, str]:
     """What every report must say about how this server was asked: sentence -> reason code."""
-    return {} if server is None or server.verify else {UNVERIFIED: "JPO-W114"}
+    if server is None:
+        return {}
+    told = {} if server.verify else {UNVERIFIED: "JPO-W114"}
+    if secret := unencrypted(settings):
+        told[f"{server.shown_url} got {secret} unencrypted: anyone in between can read it; use https://"] = "JPO-W323"
+    return told
 
 
 def why_nothing(

@@ -252,7 +252,7 @@ def test_a_server_that_says_when_to_come_back_is_asked_then(asking: Project) -> 
     assert (time.monotonic() - began >= 1, next(iter(tries_of_each(server).values()))) == (True, 2)
 
 
-@pytest.mark.parametrize(("url", "says"), [("http://127.0.0.1:1", "no connection"), ("http://jpo.invalid:9090", "not known")])
+@pytest.mark.parametrize(("url", "says"), [("http://127.0.0.1:1", "no connection"), ("https://jpo.invalid:9090", "not known")])
 def test_a_server_that_is_down_or_unknown(asking: Project, url: str, says: str) -> None:
     before = on_disk(asking)
     strict = suggest(asking, url, "--strict", "--timeout", "4s")

@@ -219,7 +219,7 @@ def test_a_failed_refresh_leaves_the_old_file_and_no_other(tmp_path: Path, monke
         refresh(tmp_path / "aws.csv", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert (tmp_path / "aws.csv").read_text() == ",".join(COLUMNS)
     monkeypatch.setattr(command, "read_offers", lambda *_, **__: Offers((OFFER,), ()))
-    monkeypatch.setattr("jpo.files.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr("jpo.files.writer.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(UsageError, match="No space left"):
         refresh(tmp_path / "aws.csv", region="us-east-1", families=["g5"], timeout="60s", now=NOW)
     assert [path.name for path in tmp_path.iterdir()] == ["aws.csv"]

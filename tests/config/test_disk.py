@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import stat
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ import pytest
 
 from jpo.config import disk
 from jpo.errors import ConflictError, EditError
+from jpo.files import NotKept
 from jpo.records import Edit
 
 OLD = b"[t]\nbatch_size = 32\n" + b"# filler so that a torn write would show\n" * 200
@@ -215,9 +217,83 @@ def test_kill_at_any_instant_leaves_the_old_or_the_new_file(path: Path) -> None:
 
 
 def test_leftovers_of_a_killed_write_are_removed(path: Path) -> None:
-    (path.parent / f"{disk.TEMPORARY}abc").write_bytes(NEW[:10])
+    def killed() -> None:
+        with disk.successor(path, prefix=disk._prefix(path.parent)):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert status_of(in_child(killed)) == -signal.SIGKILL
+    assert len(list(path.parent.iterdir())) == 2
     write(path)
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_leftovers_of_others_neither_block_nor_are_deleted(path: Path) -> None:
+    """Anything may be called like that: a person's note, a folder, what another user writes or what was copied from elsewhere."""
+    others = [path.with_name(f"{disk.TEMPORARY}{name}") for name in ("notes", "folder", "0" * 16 + "-" + "0" * 16)]
+    others[1].mkdir()
+    for file in (others[0], others[2]):
+        file.write_bytes(b"theirs")
+    ours = disk._prefix(path.parent)
+    folder, link = path.with_name(f"{ours}{'1' * 16}"), path.with_name(f"{ours}{'2' * 16}")
+    folder.mkdir()
+    link.symlink_to(others[0])
+    mine = path.with_name(f"{ours}my-notes")
+    mine.write_bytes(b"mine")
+    write(path)
+    assert path.read_bytes() == NEW
+    assert {*path.parent.iterdir()} == {path, *others, folder, link, mine}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can leave a file of another user")
+def test_a_leftover_of_another_user_stays(path: Path) -> None:
+    leftover = path.with_name(f"{disk._prefix(path.parent)}{'0' * 16}")
+    leftover.write_bytes(NEW)
+    os.chown(leftover, 12345, 12345)
+    write(path)
+    assert leftover.exists()
+
+
+def test_a_link_out_of_the_project_is_refused(path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "config.ini"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    with pytest.raises(EditError, match=r"a link leads to .*elsewhere.*; name that file itself on the command line") as refused:
+        write(path)
+    assert (refused.value.code, elsewhere.read_bytes(), path.is_symlink()) == ("JPO-E225", OLD, True)
+
+
+def test_what_cannot_be_kept_is_named_and_the_file_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(old: Path, new: int) -> None:
+        raise NotKept(("its ACL", "the attribute user.team"), old)
+
+    monkeypatch.setattr("jpo.files.writer.hand_on", lose)
+    with pytest.raises(EditError, match=r"would not keep its ACL, the attribute user\.team; let its owner run jpo") as refused:
+        write(path)
+    assert (refused.value.code, path.read_bytes(), list(path.parent.iterdir())) == ("JPO-E224", OLD, [path])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file immutable")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_an_immutable_file_or_folder_is_named(path: Path, what: str) -> None:
+    fixed = path if what == "file" else path.parent
+    if subprocess.run(["chattr", "+i", str(fixed)], capture_output=True, check=False).returncode:
+        pytest.skip("chattr +i is not possible on this file system")
+    try:
+        with pytest.raises(EditError, match=f"{fixed} has the attribute i, immutable.*; chattr -i {fixed}"):
+            write(path)
+    finally:
+        subprocess.run(["chattr", "-i", str(fixed)], check=True)
+    assert (path.read_bytes(), list(path.parent.iterdir())) == (OLD, [path])
+
+
+def test_another_name_of_the_file_is_told_and_keeps_the_old_content(path: Path) -> None:
+    assert disk.caveats(path) == disk.caveats(path.with_name("no file")) == {}
+    other = path.with_name("other.ini")
+    os.link(path, other)
+    (told,) = disk.caveats(path).items()
+    assert (told[0].partition(" has ")[2][:21], told[1]) == ("2 names (hard links):", "JPO-W224")
+    write(path)
+    assert (path.read_bytes(), other.read_bytes()) == (NEW, OLD)
 
 
 def test_of_many_writers_at_once_exactly_one_wins(path: Path) -> None:

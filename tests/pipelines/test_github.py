@@ -185,3 +185,20 @@ def test_installing_from_the_checked_out_sources_gives_a_jpo_without_torch(machi
     assert "jpo " in packages
     assert "torch" not in packages
     assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0
+
+
+def test_a_link_is_no_config_ini(machine: Any, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.ini"
+    (machine.repository / "config.ini").rename(secret)
+    (machine.repository / "config.ini").symlink_to(secret)
+    done = run_step(machine, tmp_path, ACTION, "Suggest")
+    assert (done.returncode, "is no plain file, or behind a link" in done.stderr) == (2, True)
+    assert list((tmp_path / "jpo-report").iterdir()) == []
+
+
+def test_a_module_in_the_workspace_does_not_replace_jpo(machine: Any, tmp_path: Path) -> None:
+    for name in ("jpo", "json", "constraints"):
+        (machine.repository / f"{name}.py").write_text("raise SystemExit('ours')\n")
+    for step in ("Suggest", "Guard", "Report"):
+        done = run_step(machine, tmp_path, ACTION, step)
+        assert (done.returncode, "ours" in done.stdout + done.stderr) == (0, False)

@@ -162,3 +162,55 @@ def test_offline_asks_nobody(machine: Any, refusing_prometheus: Any) -> None:
     suggest = jobs(offline=True)["jpo-suggest"]
     assert run_job(machine, suggest, PROMETHEUS_URL=refusing_prometheus.url).returncode == 0
     assert refusing_prometheus.authorizations == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+@pytest.mark.parametrize("config", ["config.ini", "folder/config.ini"])
+def test_a_link_is_copied_into_no_artifact(machine: Any, shell: str, config: str) -> None:
+    secret = machine.repository.parent / "outside" / "config.ini"
+    secret.parent.mkdir()
+    secret.write_bytes((machine.repository / "config.ini").read_bytes())
+    (machine.repository / "config.ini").unlink()
+    if config == "config.ini":
+        (machine.repository / "config.ini").symlink_to(secret)
+    else:
+        (machine.repository / "folder").symlink_to(secret.parent)
+    (machine.repository / "jpo-report").symlink_to(secret.parent)  # committed, to have the report written there
+    suggest, guard = jobs(config=config).values()
+    for job in (suggest, guard):
+        done = run_job(machine, job, shell=shell)
+        assert (done.returncode, "is no plain file, or behind a link" in done.stderr) == (2, True)
+    assert [path.name for path in secret.parent.iterdir()] == ["config.ini"]
+    assert not (machine.repository / "jpo-report").exists()
+
+
+def test_a_link_in_place_of_the_suggestion_stops_the_guard(machine: Any) -> None:
+    (machine.repository / "jpo-report").mkdir()
+    (machine.repository / "jpo-report" / "config.ini").symlink_to(machine.repository / "jpo.toml")
+    before = (machine.repository / "config.ini").read_bytes()
+    assert run_job(machine, jobs()["jpo-guard"]).returncode == 2
+    assert (machine.repository / "config.ini").read_bytes() == before
+
+
+def test_a_failure_leaves_nothing_for_artifacts_not_even_what_was_committed(machine: Any, refusing_prometheus: Any) -> None:
+    (machine.repository / "jpo-report").mkdir()
+    (machine.repository / "jpo-report" / "config.ini").symlink_to("/etc/passwd")
+    suggest = jobs(strict=True)["jpo-suggest"]
+    assert run_job(machine, suggest, PROMETHEUS_URL=refusing_prometheus.url).returncode == 4
+    assert not (machine.repository / "jpo-report").exists()
+
+
+def test_after_a_failure_that_is_tolerated_the_committed_file_goes_on(machine: Any, refusing_prometheus: Any) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    suggest, guard = jobs(strict=True, tolerate=[4, 10]).values()
+    done = run_job(machine, suggest, PROMETHEUS_URL=refusing_prometheus.url)
+    assert done.returncode in suggest["allow_failure"]["exit_codes"]
+    assert run_job(machine, guard).returncode == 0
+    assert (machine.repository / "config.ini").read_bytes() == before
+
+
+def test_a_module_in_the_project_does_not_replace_jpo(machine: Any) -> None:
+    for name in ("jpo", "json", "constraints"):
+        (machine.repository / f"{name}.py").write_text("raise SystemExit('ours')\n")
+    done = run_job(machine, jobs()["jpo-suggest"], PYTHONPATH=str(machine.repository))
+    assert (done.returncode, "ours" in done.stdout + done.stderr) == (0, False)

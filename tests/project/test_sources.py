@@ -16,7 +16,7 @@ from jpo.project.sources import UNVERIFIED, caveats, names_of, prometheus_of, wh
 from jpo.records import Identity
 from jpo.telemetry import PrometheusSource
 
-URL = 'url = "https://prometheus:9090"\n'
+URL = "https://prometheus:9090"
 Settings = Callable[..., LoadedSettings]
 
 
@@ -25,8 +25,8 @@ def prometheus(tmp_path: Path) -> Settings:
     """`prometheus("insecure = true", **environment) -> Loaded`: settings of a jpo.toml with these lines under [prometheus]."""
 
     def loaded(lines: str = "", **environment: str) -> LoadedSettings:
-        (tmp_path / "jpo.toml").write_text(f"[prometheus]\n{URL}{lines}\n")
-        return load(None, tmp_path / "jpo.toml", environment, {})
+        (tmp_path / "jpo.toml").write_text(f"[prometheus]\n{lines}\n")
+        return load(None, tmp_path / "jpo.toml", {"PROMETHEUS_URL": URL, **environment}, {})
 
     for name in ("ca.pem", "own.pem", "own-key.pem"):
         (tmp_path / name).touch()
@@ -83,8 +83,8 @@ def test_sigv4_signs_for_its_region(prometheus: Settings) -> None:
 
 def test_insecure_trusts_any_server_and_every_report_that_asked_one_says_so(prometheus: Settings) -> None:
     insecure = prometheus("insecure = true")
-    assert caveats(prometheus_of(insecure)) == {UNVERIFIED: "JPO-W114"}
-    assert caveats(prometheus_of(prometheus())) == caveats(None) == {}
+    assert caveats(prometheus_of(insecure), insecure) == {UNVERIFIED: "JPO-W114"}
+    assert caveats(prometheus_of(prometheus()), prometheus()) == caveats(None, prometheus()) == {}
 
 
 def test_insecure_together_with_an_authority_to_trust_is_a_contradiction(prometheus: Settings) -> None:

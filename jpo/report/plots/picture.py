@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jpo.errors import UsageError
+from jpo.files import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,9 +31,6 @@ def save(figure: Figure, file: Path) -> None:
     """
     from matplotlib import rc_context
 
-    try:
-        with rc_context({"svg.hashsalt": "jpo"}):
-            figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix.lower() == ".svg" else None)
-    except OSError as error:
-        finding = f"cannot be written ({error.strerror})"
-        raise UsageError(str(file), finding, "name another --plot", code="JPO-E307") from error
+    form = file.suffix.lower().removeprefix(".")
+    with whole(file, remedy="name another --plot") as new, rc_context({"svg.hashsalt": "jpo"}):
+        figure.savefig(new, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)

@@ -69,13 +69,15 @@ def test_victoria_metrics_is_examined_by_the_same_probes(
     assert diagnosis(empty, "--prometheus-url", url)[1]["workload"]["code"] == "JPO-W142"
 
 
-def test_a_token_that_a_pipe_gives_once_is_enough(empty: Project, server: str) -> None:
+def test_a_token_that_a_pipe_gives_once_is_enough(empty: Project, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     empty.config.write_text(empty.config.read_text().replace("pytorch", "torch"))
     for command in (["doctor"], ["suggest", "--dry-run"]):
         reading, writing = os.pipe()
         os.write(writing, SECRET.encode())
         os.close(writing)
-        configure(empty, f'[prometheus]\nurl = "{server}"\nauth = {{ type = "bearer", token_file = "/dev/fd/{reading}" }}\n')
+        monkeypatch.setenv("PROMETHEUS_URL", server)
+        monkeypatch.setenv("JPO_PROMETHEUS__AUTH__TOKEN_FILE", f"/dev/fd/{reading}")
+        configure(empty, '[prometheus]\nauth = { type = "bearer" }\n')
         answer = empty.jpo(*command, "-o", "json")
         os.close(reading)
         assert (answer.code, "JPO-W142" in answer.out) == (0, True), answer
@@ -96,7 +98,8 @@ def test_a_wrong_password_is_a_problem_and_shown_nowhere(empty: Project, monkeyp
     with served(keeps_queries_out) as gate:
         monkeypatch.setenv("JPO_PROMETHEUS__AUTH__PASSWORD", SECRET)
         monkeypatch.setenv("JPO_PROMETHEUS__HEADERS__X_SCOPE", SECRET)
-        configure(empty, f'[prometheus]\nurl = "{gate.url}"\nauth = {{ type = "basic", username = "jpo" }}\n')
+        monkeypatch.setenv("PROMETHEUS_URL", gate.url)
+        configure(empty, '[prometheus]\nauth = { type = "basic", username = "jpo" }\n')
         code, found = diagnosis(empty)
         texts = [empty.jpo("doctor"), empty.jpo("doctor", "-o", "json")]
     assert (code, found["server"]["code"]) == (4, "JPO-E101")
@@ -110,7 +113,8 @@ def test_a_wrong_password_is_a_problem_and_shown_nowhere(empty: Project, monkeyp
         ('url = "https://prometheus.example"\ninsecure = true', "any certificate is trusted"),
     ],
 )
-def test_credentials_in_the_open_are_a_warning(empty: Project, table: str, finding: str) -> None:
+def test_credentials_in_the_open_are_a_warning(empty: Project, table: str, finding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JPO_SECRETS_TO", "http://prometheus.example:9")
     (empty.folder / "token").write_text(SECRET)
     configure(empty, f"[prometheus]\n{table}\n")
     access = diagnosis(empty, "--offline")[1]["access"]

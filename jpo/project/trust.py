@@ -1,0 +1,198 @@
+"""Who may send a secret where. Two write settings: who runs JPO (environment, command line), and whoever may change a branch.
+
+jpo.toml belongs to the branch. What the runner alone knows goes to an address that the runner has named, and to no other; files
+that jpo.toml names lie in the project. JPO_SECRETS_TO in the environment lists addresses that may have secrets all the same:
+though jpo.toml names them, or though they are spoken to without encryption.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from jpo.errors import UsageError
+from jpo.files.links import project_of
+from jpo.project.load import LoadedSettings, without_credentials
+
+VARIABLE = "JPO_SECRETS_TO"
+OF_THE_RUNNER = re.compile(r"environment (JPO_[^/]*|PROMETHEUS_URL)|command line")
+"""Origins of settings that no branch can change; a folder may be called "environment JPO_", but what is in it has a slash."""
+PORTS = {"http": 80, "https": 443, "postgresql": 5432}
+FILES = ("auth.token_file", "auth.password_file", "ca_file", "cert_file", "key_file")
+"""Keys of [prometheus] that name files; their content is used, or shown when it is not what it should be."""
+FILES_OF_LIBPQ = ("passfile", "servicefile", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir")
+"""Options of a PostgreSQL URL that name files."""
+SECRETS_OF_LIBPQ = ("PGPASSWORD", "PGSERVICE", "PGSSLKEY", "PGSSLPASSWORD")
+"""Variables by which libpq gets a secret, or the name of one, for any host."""
+
+
+def of_the_runner(settings: LoadedSettings, key: str) -> bool:
+    """Whether a setting is the runner's word; what no file of the branch says either is nobody's, and harmless."""
+    return key not in settings.origins or bool(OF_THE_RUNNER.fullmatch(settings.origins[key]))
+
+
+def check_prometheus(settings: LoadedSettings) -> None:
+    """Refuse to read a file or to send a secret that is not for this server to have.
+
+    Raises:
+        UsageError: JPO-E321 the address is the branch's and the secret is not; JPO-E322 a file outside of the project;
+            JPO-E323 the secret would travel unencrypted.
+    """
+    table = settings.values.prometheus
+    for key in FILES:
+        _check_file(settings, f"prometheus.{key}", _file_of(settings, key))
+    secrets = secrets_sent(settings)
+    ours = [what for what, of_the_runner_ in secrets.items() if of_the_runner_]
+    url = str(table.url)
+    if _server(url) is None:
+        return  # nothing can be sent there: PrometheusSource says why
+    if ours and not of_the_runner(settings, "prometheus.url"):
+        _check_address(settings, "prometheus.url", url, ours[0], f"set PROMETHEUS_URL={_base(url)}")
+    if ours and table.insecure and not of_the_runner(settings, "prometheus.insecure"):
+        finding = f"[prometheus] insecure would send {ours[0]} to whoever answers"
+        remedy = "set ca_file instead, or JPO_PROMETHEUS__INSECURE=true where the secret is set"
+        raise UsageError(settings.origins["prometheus.insecure"], finding, remedy, code="JPO-E321")
+    if (secret := unencrypted(settings)) and not _allowed(url):
+        remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
+        raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
+
+
+def check_store(settings: LoadedSettings) -> None:
+    """The same for a PostgreSQL store that jpo.toml names: libpq finds passwords in the environment and in files by itself."""
+    if settings.store_file or of_the_runner(settings, "store.url"):
+        return
+    url = urlsplit(settings.values.store.url)
+    options = dict(parse_qsl(url.query))
+    for name in FILES_OF_LIBPQ:
+        if name in options:
+            _check_file(settings, "store.url", options[name])
+    hosts = options.get("hostaddr") or options.get("host") or unquote(url.netloc.rpartition("@")[2])
+    secrets = ["what its service holds"] if "service" in options else list(_secrets_for_any_host(os.environ))
+    for host in hosts.split(",") if hosts and secrets else ():
+        _check_address(settings, "store.url", f"postgresql://{host}", secrets[0], "set JPO_STORE__URL")
+
+
+def check_config(settings: LoadedSettings) -> None:
+    """Refuse a config.ini outside of the project, if jpo.toml names it."""
+    _check_file(settings, "workload.config", settings.values.workload.config)
+
+
+def secrets_sent(settings: LoadedSettings) -> Mapping[str, bool]:
+    """Secrets that Prometheus gets, in words -> whether they are the runner's: in the environment, or in a file that it names."""
+    table = settings.values.prometheus
+    auth, found = table.auth, {}
+    name = {"bearer": "token", "basic": "password"}.get(auth.type)
+    if name and getattr(auth, name):
+        found[f"the {name} of JPO_PROMETHEUS__AUTH__{name.upper()}"] = True
+    elif name:
+        key = f"{name}_file"
+        found[f"the {name} in {key} {getattr(auth, key)}"] = of_the_runner(settings, f"prometheus.auth.{key}")
+    elif auth.type == "sigv4":
+        found["a signature with this machine's AWS credentials"] = True
+    if "@" in urlsplit(str(table.url)).netloc:
+        found["the user and password in its URL"] = of_the_runner(settings, "prometheus.url")
+    for header in table.headers:
+        if of_the_runner(settings, f"prometheus.headers.{header}"):
+            found[f"the header {header}"] = True
+    if table.cert_file:
+        key = "key_file" if table.key_file else "cert_file"
+        found[f"proof of the client certificate {table.cert_file}"] = of_the_runner(settings, f"prometheus.{key}")
+    return found
+
+
+def unencrypted(settings: LoadedSettings) -> str | None:
+    """The secret, in words, that whoever is on the way to Prometheus can read and use; None where there is none."""
+    url = urlsplit(str(settings.values.prometheus.url))
+    if url.scheme != "http" or _is_loopback(url.hostname or ""):
+        return None
+    return next((what for what in secrets_sent(settings) if not what.startswith(("a signature", "proof"))), None)
+
+
+def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, instead: str) -> None:
+    """Refuse an address of the branch for a secret of the runner, unless the runner allows it."""
+    if not _allowed(url):
+        table, _, name = key.partition(".")
+        finding = f"[{table}] {name} says who gets {secret}, and whoever may change this file could name another address"
+        remedy = f"{instead} where the secret is set, or allow this address there: {VARIABLE}={_base(url)}"
+        raise UsageError(settings.origins[key], finding, remedy, code="JPO-E321")
+
+
+def _check_file(settings: LoadedSettings, key: str, file: str | None) -> None:
+    """Refuse a file that the branch names and that is not the project's, or is Git's own (credentials may be in it)."""
+    if file is None or of_the_runner(settings, key) or "\0" in file:  # which no file can be called: reading it says so
+        return
+    project, target = project_of(settings.root / "jpo.toml"), Path(os.path.realpath(settings.root / file))
+    if not target.is_relative_to(project) or ".git" in target.relative_to(project).parts:
+        table, _, name = key.partition(".")
+        finding = f"[{table}] {name} names a file outside of the project {project}"
+        variable = f"JPO_{table.upper()}__{name.upper().replace('.', '__')}"
+        remedy = f"only who runs JPO may name it: {variable} in the environment, or the command line"
+        raise UsageError(settings.origins[key], finding, remedy, code="JPO-E322")
+
+
+def _file_of(settings: LoadedSettings, key: str) -> str | None:
+    """The file that a key of [prometheus] names."""
+    table = settings.values.prometheus
+    name = key.rpartition(".")[2]
+    named: str | None = getattr(table.auth if key.startswith("auth.") else table, name)
+    return named
+
+
+def _allowed(url: str) -> bool:
+    """Whether the runner has listed this server, by scheme, host and port.
+
+    Raises:
+        UsageError: JPO-E321, the list has something else than addresses.
+    """
+    listed = [entry for entry in re.split(r"[\s,]+", os.environ.get(VARIABLE, "")) if entry]
+    for entry in listed:
+        if _server(entry) is None:
+            raise UsageError(
+                VARIABLE, f"{entry!r:.80} is no address", "write e.g. https://prometheus.example.com", code="JPO-E321"
+            )
+    return _server(url) is not None and _server(url) in map(_server, listed)
+
+
+def _server(url: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port; None for what is no address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    scheme = "postgresql" if parts.scheme == "postgres" else parts.scheme
+    if scheme not in PORTS or not parts.hostname:
+        return None
+    return scheme, parts.hostname, port or PORTS[scheme]
+
+
+def _base(url: str) -> str:
+    """The address without path and credentials, as one would list it."""
+    parts = urlsplit(without_credentials(url))
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address  # here: only servers without https need it
+
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _secrets_for_any_host(environ: Mapping[str, str]) -> Iterator[str]:
+    """What libpq would show to whatever server a URL names. A line of a password file that names a host is for that one."""
+    for variable in SECRETS_OF_LIBPQ:
+        if environ.get(variable):
+            yield f"what {variable} holds"
+    passfile = Path(environ.get("PGPASSFILE") or Path.home() / ".pgpass")
+    try:
+        lines = passfile.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    if any(line.startswith("*:") for line in lines):
+        yield f"the password for every host in {passfile}"
