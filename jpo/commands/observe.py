@@ -37,7 +37,7 @@ class ByHand:
         return self.run_id is not None or bool(self.metrics)
 
 
-def observe(config: Path, settings: LoadedSettings, run: ByHand, logs: Sequence[Path], *, now: float, offline: bool) -> str:
+def observe(config: Path, settings: LoadedSettings, run: ByHand, logs: Sequence[Path], *, now: float, offline: bool) -> list[str]:
     """Record CSV logs, or one run by hand, or what the configured sources know; returns what was new, for people."""
     if logs and run.given:
         finding = "and a run given by hand exclude each other"
@@ -64,7 +64,9 @@ def log_to_follow(logs: Sequence[Path], *, alone: bool) -> Path:
     return logs[0]
 
 
-def follow(log: Path, settings: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live) -> str:
+def follow(
+    log: Path, settings: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live
+) -> list[str]:
     """Follow one CSV log until its run is over, and record that; until then nothing is recorded, so it can be repeated.
 
     Args:
@@ -121,13 +123,12 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
 
-def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool) -> str:
+def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool) -> list[str]:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
     with open_project(config, settings, now=now, judges=False) as job:
         known = collect(job, offline=offline, strict=True)
-    skipped = "".join(f"skipped {run.run_id}: {run.reason}\n" for run in known.evidence.runs_skipped)
-    notes = "".join(f"note: {note}\n" for note in known.evidence.notes)
-    return recorded(known.fresh) + skipped + notes
+    skipped = [f"skipped {run.run_id}: {run.reason}" for run in known.evidence.runs_skipped]
+    return [*recorded(known.fresh), *skipped, *(f"note: {note}" for note in known.evidence.notes)]
 
 
 def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
@@ -151,8 +152,8 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
     return Run(run_id, workload.identity, workload.current, run.status, started, now, outcome, "observe")
 
 
-def recorded(runs: Sequence[Run]) -> str:
+def recorded(runs: Sequence[Run]) -> list[str]:
     """One line per run that was new."""
     lines = [f"recorded {run.run_id}: {run.identity}, {run.status.value}" for run in runs]
     nothing = "nothing new: all runs were on record, and a later report of a run only adds what was unknown"
-    return "\n".join(lines or [nothing]) + "\n"
+    return lines or [nothing]

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from jpo.cli import output
-from jpo.cli.output import Output, can_be_kept, rendered, save, stream, width
+from jpo.cli.gate import save
+from jpo.cli.output import Output, can_be_kept, rendered, width
 from jpo.errors import UsageError
 from jpo.report.document import Column, Document, Table
 
@@ -59,17 +58,3 @@ def test_a_published_csv_goes_before_the_tables_of_the_document():
     assert rendered(counts, 3, "csv") == "count\n3\n"
     rows = SimpleNamespace(document=document, as_json=counts.as_json, as_csv=lambda count: f"{count}\n")
     assert rendered(rows, 3, "csv") == "3\n"
-
-
-def test_a_stream_is_written_as_it_comes(monkeypatch: pytest.MonkeyPatch):
-    written: list[str] = []
-    monkeypatch.setattr(output, "put", written.append)
-    monkeypatch.setattr(output, "AT_ONCE", 2)
-
-    def lines() -> Iterator[str]:
-        for number in range(3):
-            assert len(written) == number // 2, "what came before is out"
-            yield f"{number}\n"
-
-    stream(lines())
-    assert written == ["0\n1\n", "2\n"]
