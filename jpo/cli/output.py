@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
     from jpo.report.document import Document
 
+NAMES_OF_SETTINGS = ("config.ini", "jpo.toml", "pyproject.toml")
+"""What JPO reads by its name: a result of that name would be taken for settings the next time."""
 FORMS = {".json": "json", ".md": "markdown", ".html": "html"}
 """The form of a result file by its suffix."""
 READABLE = ("text", "json", "markdown", "html")
@@ -96,7 +98,7 @@ def shown(document: Document, form: str, *, colour: bool = False, columns: int =
 def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> None:
     """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
     logs = [Path(name) for pattern in settings.csv_logs for name in glob(pattern)]  # noqa: PTH207 - absolute too
-    precious = [path for path in (config, settings.toml, config.parent / "pyproject.toml", *settings.store_files, *logs) if path]
+    precious = [path for path in (config, settings.toml, *settings.store_files, *logs) if path]
     for file in files:
         if any(same_file(file, path) for path in precious):
             raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
@@ -109,8 +111,15 @@ def same_file(one: Path, other: Path) -> bool:
 
 
 def can_be_kept(files: Sequence[Path]) -> None:
-    """Find out before minutes are spent that a result could not be kept."""
+    """Find out before minutes are spent that a result could not be kept, or would be settings the next time.
+
+    Raises:
+        UsageError: JPO-E307.
+    """
     for file in files:
+        if {file.name.lower(), file.resolve().name.lower()} & set(NAMES_OF_SETTINGS):  # there or not, and behind a link
+            finding = "is no place for a result: JPO reads what has this name"
+            raise UsageError(str(file), finding, "name another one", code="JPO-E307")
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
             raise UsageError(str(file), "cannot be written", "name another one", code="JPO-E307")
 

@@ -10,6 +10,7 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.gate import answer, stream
 from jpo.cli.options import FILE, options, toml_option, verbose_option
+from jpo.cli.output import writable
 
 
 @click.group()
@@ -38,6 +39,7 @@ def export_state(file: Path, toml: Path | None) -> None:
         with exported(settings) as lines:
             stream(map(harmless, lines))
     else:
+        writable([file], settings.config_ini, settings)
         answer(export(settings, file))
 
 

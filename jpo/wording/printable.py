@@ -26,6 +26,7 @@ COMMANDS = re.compile(r"#(?=#[\w.-]*\[)|(?:section_(?:start|end)|travis_(?:fold|
 
 Sources: actions/runner ActionCommand.cs; microsoft/azure-pipelines-agent Command.cs; GitLab "custom collapsible sections".
 """
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _PILED = re.compile(f"([{MARKS}]{{3}})[{MARKS}]+")
 _COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
@@ -33,13 +34,13 @@ _COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
 _COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
 
-def printable(text: str) -> str:
-    """Text from outside, for a line of ours: a blank for each character that is not seen, a long word without its middle.
+def printable(text: str, *, longest: int = LONGEST_TEXT) -> str:
+    """Text from outside, for a line of ours: a blank for each character that is not seen; what is long loses its middle.
 
     Commands to CI systems get a blank into their marks: they are still read, and no longer obeyed.
     """
-    text = text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - LONGEST_WORD]}…{text[-LONGEST_WORD:]}"
-    return disarmed(re.sub(rf"\S{{{LONGEST_WORD + 1},}}", _without_middle, seen(text)))
+    short = _LONG_WORD.sub(lambda word: _without_middle(word[0], LONGEST_WORD), seen(_without_middle(text, longest)))
+    return disarmed(short)
 
 
 def released(text: str, *, colours: bool = False) -> str:
@@ -70,5 +71,5 @@ def disarmed(text: str) -> str:
     return COMMANDS.sub(r"\g<0> ", text) if any(mark in text for mark in ("##", "section_", "travis_")) else text
 
 
-def _without_middle(word: re.Match[str]) -> str:
-    return f"{word[0][: LONGEST_WORD * 2 // 3]}…{word[0][-LONGEST_WORD // 4 :]}"
+def _without_middle(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest * 2 // 3]}…{text[-longest // 4 :]}"

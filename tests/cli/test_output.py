@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from jpo.__main__ import run
 from jpo.cli.gate import save
 from jpo.cli.output import Output, can_be_kept, rendered, width
 from jpo.errors import UsageError
@@ -33,6 +34,35 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_done(tmp
         can_be_kept([tmp_path])
     with pytest.raises(UsageError, match="name another one"):
         save(tmp_path / "no" / "such.json", "")
+
+
+@pytest.mark.parametrize("name", ["config.ini", "jpo.toml", "JPO.toml", "pyproject.toml", "link.md"])
+def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, name: str):
+    (tmp_path / "link.md").symlink_to("jpo.toml")
+    with pytest.raises(UsageError, match="no place for a result"):
+        can_be_kept([tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("suggest --dry-run --output-file", "predict --output-file", "pareto --output-file", "logs --extended"),
+        *("state export", "prices refresh", "simulate --workloads 1 --runs 1 --output-file", "replay toy.csv --output-file"),
+    ],
+)
+@pytest.mark.parametrize("file", ["jpo.toml", "pyproject.toml", "other/config.ini", ".jpo/jpo.db"])
+def test_no_command_makes_a_result_of_what_jpo_works_with(
+    command: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("config.ini", "toy.csv"):
+        (tmp_path / name).write_text("[a]\ndataset = d\nmodel = m\nframework = f\nbatch_size = 16\n")
+    for folder in ("other", ".jpo"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path)
+    if file.startswith(".jpo") and command.startswith(("prices", "simulate", "replay")):
+        pytest.skip("works with no store")
+    assert run([*command.split(), file]) == 2
+    assert not (tmp_path / file).exists()
 
 
 def test_only_what_is_on_record_need_not_be_computed_again(tmp_path: Path):

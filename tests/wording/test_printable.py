@@ -70,4 +70,5 @@ def test_a_long_name_loses_its_middle() -> None:
     shown = printable("a" * 50_000 + "z" * 50_000)
     assert len(shown) < LONGEST_WORD
     assert (shown[0], shown[-1], shown.count("…")) == ("a", "z", 1)
-    assert len(printable("of words " * 20_000)) <= LONGEST_TEXT + 1
+    assert len(printable("of words " * 20_000)) <= LONGEST_TEXT
+    assert len(printable("a key " * 20_000, longest=LONGEST_WORD)) <= LONGEST_WORD
