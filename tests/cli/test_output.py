@@ -52,7 +52,7 @@ def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, nam
 )
 @pytest.mark.parametrize("file", ["jpo.toml", "pyproject.toml", "other/config.ini", ".jpo/jpo.db"])
 def test_no_command_makes_a_result_of_what_jpo_works_with(
-    command: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     for name in ("config.ini", "toy.csv"):
         (tmp_path / name).write_text("[a]\ndataset = d\nmodel = m\nframework = f\nbatch_size = 16\n")
@@ -62,6 +62,7 @@ def test_no_command_makes_a_result_of_what_jpo_works_with(
     if file.startswith(".jpo") and command.startswith(("prices", "simulate", "replay")):
         pytest.skip("works with no store")
     assert run([*command.split(), file]) == 2
+    assert "JPO-E307" in capsys.readouterr().err
     assert not (tmp_path / file).exists()
 
 
