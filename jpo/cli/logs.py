@@ -35,6 +35,6 @@ def logs(given: Sequence[Path], output: Output, file: Path | None, toml: Path | 
     from jpo.report import logs as subject
 
     settings = load_settings(None, toml, {})
-    if file:
+    if file and not file.exists():  # one that is there must be a table of this kind
         writable([file], settings.config_ini, settings)
     output.show(subject, command(given, settings, file=file, now=time.time(), track=track))

@@ -102,6 +102,7 @@ def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> N
     for file in files:
         if any(same_file(file, path) for path in precious):
             raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
+    not_settings(files)
     can_be_kept(files)
 
 
@@ -110,16 +111,21 @@ def same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
-def can_be_kept(files: Sequence[Path]) -> None:
-    """Find out before minutes are spent that a result could not be kept, or would be settings the next time.
+def not_settings(files: Sequence[Path]) -> None:
+    """No result becomes settings the next time: it has none of their names, there or not, nor behind a link.
 
     Raises:
         UsageError: JPO-E307.
     """
     for file in files:
-        if {file.name.lower(), file.resolve().name.lower()} & set(NAMES_OF_SETTINGS):  # there or not, and behind a link
+        if {file.name.lower(), file.resolve().name.lower()} & set(NAMES_OF_SETTINGS):
             finding = "is no place for a result: JPO reads what has this name"
             raise UsageError(str(file), finding, "name another one", code="JPO-E307")
+
+
+def can_be_kept(files: Sequence[Path]) -> None:
+    """Find out before minutes are spent that a result could not be kept."""
+    for file in files:
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
             raise UsageError(str(file), "cannot be written", "name another one", code="JPO-E307")
 

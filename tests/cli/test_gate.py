@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import TextIO, cast
 
 import pytest
 
+from jpo.__main__ import run
 from jpo.cli import gate
 from jpo.cli.gate import Gate, answer, at_the_gate, put, save, stream
 from jpo.errors import UsageError
@@ -78,6 +80,19 @@ def test_a_stream_is_written_as_it_comes(monkeypatch: pytest.MonkeyPatch):
 
     stream(lines())
     assert written == ["0\n1\n", "2\n"]
+
+
+def test_a_bug_is_told_at_length_and_steers_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(ATTACK)
+
+    monkeypatch.setattr("jpo.commands.config.check", broken)
+    assert run(["config", "check", "-v"]) == 1
+    err = capsys.readouterr().err
+    log = Path(re.findall(r"report it with (\S+)", err)[0])
+    for text in (err, log.read_text()):
+        assert "RuntimeError: x\n: :error file=a::b  [2J # #[error]c\n" in text
+    log.unlink()
 
 
 @pytest.mark.parametrize("words", ["--help", "--version", "suggest --help", "config schema"])

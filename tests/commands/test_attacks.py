@@ -167,6 +167,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         name = attack.replace("\n", "\\n")
         (folder / "logs" / f"{number} {attack.replace('/', ' ')[:40]}.csv").write_text(LOG.format(name=name), newline="")
     (folder / "logs" / f"not usable {PLACE}.csv").write_text("# run_id=##[error]\ntime,time\n")
+    (folder / f"followed {PLACE}").write_text(LOG.format(name=LIVE[0] + " ##[error]\x1b[2J"))
     (folder / "broken").mkdir()
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
     with pytest.MonkeyPatch.context() as patch:
@@ -176,14 +177,16 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with open_store("sqlite:///.jpo/jpo.db") as store:
             store.record(Finished(tuple(hostile_runs())), now=1_700_100_000.0)
         assert run(["suggest", "config.ini", "--offline", "--explore", "off", "--no-learn"]) == 0
-        run(["rollback"])
+        assert run(["rollback"]) == 0
+        assert run(["suggest", "--offline", "--no-learn", "--set", "batch_size=32"]) == 0
     return folder
 
 
 FORMS = ("text", "json", "markdown", "html")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "suggest --dry-run --diff --offline --no-learn": FORMS,
-    "suggest --dry-run --diff --offline --no-learn --set batch_size=32": FORMS,
+    "suggest --dry-run --diff --offline --no-learn --set batch_size=64": FORMS,
+    "rollback --dry-run --diff": FORMS,
     "explain": FORMS,
     "history": (*FORMS, "csv"),
     "history --compare": (*FORMS, "csv"),
@@ -203,7 +206,8 @@ LINES = (
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
     *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
     *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
-    *("observe --offline", "observe --prometheus-url SERVER", "observe --csv logs/missing\n::error::a.csv"),
+    *("observe --offline", "observe --follow --csv FOLLOWED", "observe --prometheus-url SERVER"),
+    *("observe --csv logs/missing\n::error::a.csv", "learn ATTACK.ini --budget 0.1s"),
     *("observe RUN --metric ##[error]=a\n::b", "observe RUN --metric duration_seconds=1", "state import logs/PLACE.csv"),
     *("suggest --strict --prometheus-url SERVER --dry-run", "suggest --set ATTACK=1", "suggest --prefer ATTACK"),
     *(
@@ -317,7 +321,14 @@ def test_no_answer_or_error_is_steered_by_what_it_names(
     for attack in ATTACKS if "ATTACK" in command else ("",):
         if "\0" in attack or len(os.fsencode(attack)) > 100_000:  # the system refuses arguments of more than 128 KiB
             continue
-        told = {"SERVER": server, "DIR": str(tmp_path), "PLACE": PLACE, "RUN": STEERING[0], "ATTACK": attack}
+        told = {
+            "SERVER": server,
+            "DIR": str(tmp_path),
+            "PLACE": PLACE,
+            "FOLLOWED": f"followed {PLACE}",
+            "RUN": STEERING[0],
+            "ATTACK": attack,
+        }
         words = [re.sub("|".join(told), lambda name: told[name[0]], word) for word in command.split(" ")]  # noqa: B023
         out, err = answers(capfd, words)
         assert steered(out) + steered(err) == [], words
@@ -330,7 +341,7 @@ def test_no_answer_or_error_is_steered_by_what_it_names(
 def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     files = [tmp_path / f"a.{suffix}" for suffix in ("txt", "json", "md", "html")]
     options = [word for file in files for word in ("--output-file", str(file))]
-    out, err = answers(capfd, ["suggest", "--dry-run", "--diff", "--offline", "--set", "batch_size=32", *options])
+    out, err = answers(capfd, ["suggest", "--dry-run", "--diff", "--offline", "--set", "batch_size=64", *options])
     assert err == ""
     assert [steered(file.read_text()) for file in files] == [[]] * 4
     check_markdown(files[2].read_text())
