@@ -39,6 +39,8 @@ def printable(text: str, *, longest: int = LONGEST_TEXT) -> str:
 
     Commands to CI systems get a blank into their marks: they are still read, and no longer obeyed.
     """
+    if len(text) <= LONGEST_WORD:
+        return disarmed(seen(text))
     short = _LONG_WORD.sub(lambda word: _without_middle(word[0], LONGEST_WORD), seen(_without_middle(text, longest)))
     return disarmed(short)
 
@@ -53,8 +55,7 @@ def released(text: str, *, colours: bool = False) -> str:
         colours: leave the colours and weights of a terminal in it.
     """
     parts = _COLOUR.split(text) if colours else [text]
-    clean = (part if number % 2 else "\n".join(map(seen, part.split("\n"))) for number, part in enumerate(parts))
-    whole = disarmed("".join(clean))
+    whole = disarmed("".join(part if number % 2 else _lines_seen(part) for number, part in enumerate(parts)))
     return _COMMAND_LINE.sub(r"\1: ", whole) if "::" in whole else whole
 
 
@@ -68,7 +69,17 @@ def seen(text: str) -> str:
 
 def disarmed(text: str) -> str:
     """A blank in the mark of each command that CI systems obey wherever it stands."""
-    return COMMANDS.sub(r"\g<0> ", text) if any(mark in text for mark in ("##", "section_", "travis_")) else text
+    return COMMANDS.sub(r"\g<0> ", text) if may_command(text) else text
+
+
+def may_command(text: str) -> bool:
+    """Whether it is worth looking for commands to a CI: an export has a hundred thousand lines without."""
+    return "##" in text or "section_" in text or "travis_" in text
+
+
+def _lines_seen(text: str) -> str:
+    flat = text.replace("\n", "")
+    return text if flat.isascii() and flat.isprintable() else "\n".join(map(seen, text.split("\n")))
 
 
 def _without_middle(text: str, longest: int) -> str:

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from jpo.wording.printable import COMMANDS, UNSEEN
+from jpo.wording.printable import COMMANDS, UNSEEN, may_command
 
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 
@@ -48,7 +48,7 @@ def harmless(text: str) -> str:
     if not (text.isascii() and "\x7f" not in text):  # below U+0020 json has escaped everything
         text = "".join(c if c.isprintable() or c == "\n" else _code(c) for c in text)
         text = _UNSEEN.sub(lambda unseen: _code(unseen[0]), text)
-    return COMMANDS.sub(lambda mark: mark[0][:-1] + _code(mark[0][-1]), text)
+    return COMMANDS.sub(lambda mark: mark[0][:-1] + _code(mark[0][-1]), text) if may_command(text) else text
 
 
 def _code(character: str) -> str:
