@@ -6,6 +6,7 @@
     check.py             check(current, proposed, limits) -> Verdict
     clamp.py             the nearest values that obey every rule
     verdict.py           Violation, Verdict
+    printable.py         text from files and programs, safe for terminals and CI logs
     workload_checker.py  the team's own checker, run without a shell and within a time limit
     inifile.py           config.ini as the second look reads it
     second_look.py       `python -m constraints before.ini after.ini`: the pipeline's independent check

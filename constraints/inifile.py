@@ -17,7 +17,8 @@ from pathlib import Path
 
 from constraints.limits import Limits
 from constraints.names import WELL_KNOWN, parse_value
-from constraints.verdict import Violation, printable
+from constraints.printable import printable
+from constraints.verdict import Violation
 
 MAX_BYTES = 16 << 20  # a larger file is not a config.ini
 NO_DEFAULTS = "\0"  # a name that no section has: [DEFAULT] is a section like the others then

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from constraints.check import check
 from constraints.inifile import (
@@ -25,7 +26,8 @@ from constraints.inifile import (
     read_bytes,
 )
 from constraints.limits import Limits, limits_from, table_of
-from constraints.verdict import Verdict, Violation, number, printable
+from constraints.printable import printable, printable_json
+from constraints.verdict import Verdict, Violation, number
 from constraints.workload_checker import Checker, checker_from, run_checker
 
 APPROVED, REJECTED, UNUSABLE = 0, 1, 2
@@ -67,9 +69,17 @@ def main(argv: Sequence[str], today: datetime.date) -> int:
     return APPROVED if review.verdict.approved else REJECTED
 
 
+class CommandLine(argparse.ArgumentParser):
+    """argparse, which quotes what was typed, and a script may have typed it."""
+
+    def error(self, message: str) -> NoReturn:
+        """How it is used, and what was wrong in one line."""
+        super().error(printable(message))
+
+
 def arguments() -> argparse.ArgumentParser:
     """The command line of `python -m constraints`."""
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="python -m constraints",
         description="May after.ini replace before.ini? Checks changed values against the limits, and that nothing else changed.",
         epilog="exit code: 0 approved, 1 a rule is broken, 2 unusable input",
@@ -179,4 +189,4 @@ def as_json(review: Review) -> str:
             *({"message": n} for n in review.notices),
         ],
     }
-    return json.dumps(answer, indent=2, allow_nan=False) + "\n"
+    return printable_json(json.dumps(answer, indent=2, allow_nan=False)) + "\n"

@@ -53,8 +53,3 @@ class Verdict:
 def number(value: float) -> str:
     """A number as people write it: 128, 0.0003; exact enough to show what the rules distinguish."""
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"
-
-
-def printable(text: str) -> str:
-    """Text from a file or a program made safe for a terminal: characters that do not print become blanks."""
-    return "".join(c if c.isprintable() else " " for c in text)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from constraints.limits import seconds, table_of
-from constraints.verdict import printable
+from constraints.printable import printable
 
 TAIL_BYTES, TAIL_LINES, LINE_CHARACTERS = 8192, 5, 200
 HARMLESS = re.compile(

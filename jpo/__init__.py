@@ -6,7 +6,7 @@ record, write it. The map, floor by floor; imports go down only:
 
     __main__.py      exit codes, and the one place that catches everything
 
-    cli/             names, options and help: one small click file per command; main.py groups them
+    cli/             names, options and help: one small click file per command; main.py groups them; gate.py lets texts out
 
     commands/        the story of each command, independent of each other; doctor/ is a folder of checks
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
 import os
 import re
 import signal
@@ -11,13 +10,18 @@ import sys
 import tempfile
 import traceback
 from contextlib import suppress
+from io import StringIO
 
 import click
 
+from jpo.cli import gate
 from jpo.cli.main import cli
 from jpo.errors import JpoError, UsageError
+from jpo.wording.printable import printable, released
 
 INTERRUPTED = 130
+READER_GONE = 141
+"""What a shell says of a program that SIGPIPE ended."""
 
 
 def main() -> None:
@@ -26,33 +30,49 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: on arrays this small a second thread only spins
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for plugins of others took a tenth of a short command
     signal.signal(signal.SIGTERM, interrupt)  # CI cancels with it; what was begun is cleaned up as after Ctrl-C
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # an arrow on a terminal without arrows is no reason to fail
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, leave)
+    except KeyboardInterrupt:  # another one, while the first was being told
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def interrupt(_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
+def leave(_number: int, _frame: object) -> None:
+    """While Python shuts down there is nothing left to clean up, and a traceback would say nothing."""
+    os._exit(INTERRUPTED)
+
+
 def run(arguments: list[str]) -> int:
     """Run one command; its exit code (docs/exit-codes.md)."""
-    try:
-        own_guard()
-        return int(cli.main(arguments, prog_name="jpo", standalone_mode=False) or 0)
-    except JpoError as error:
-        return complain(f"{error} [{error.code}]", error.exit_code)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        return complain("interrupted; every file is the old one or the new one, whole", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
-        return 0
-    except Exception as error:  # noqa: BLE001 - the one place that answers for bugs
-        return bug(error, verbose=any(re.fullmatch("--verbose|-[a-z]*v[a-z]*", word) for word in arguments))
+    with gate.at_the_gate():
+        try:
+            own_guard()
+            return int(cli.main(arguments, prog_name="jpo", standalone_mode=False) or 0)
+        except JpoError as error:
+            return complain(f"{error} [{error.code}]", error.exit_code)
+        except click.ClickException as error:
+            return misused(error)
+        except (KeyboardInterrupt, click.Abort):
+            return complain("interrupted; every file is the old one or the new one, whole", INTERRUPTED)
+        except gate.ReaderGone:
+            return READER_GONE
+        except Exception as error:  # noqa: BLE001 - the one place that answers for bugs
+            return bug(error, verbose=any(re.fullmatch("--verbose|-[a-z]*v[a-z]*", word) for word in arguments))
+
+
+def misused(error: click.ClickException) -> int:
+    """How the command is used, and what was wrong in one line: click quotes what was typed, and a script may have typed it."""
+    words = error.format_message()
+    told = StringIO()
+    error.show(told)
+    gate.explain_at_length(told.getvalue().replace(f"Error: {words}", f"Error: {printable(words)}"))
+    return error.exit_code
 
 
 def own_guard() -> None:
@@ -68,18 +88,17 @@ def bug(error: Exception, *, verbose: bool) -> int:
     """An internal error: the traceback goes to a log file, and to stderr only with -v."""
     trace = "".join(traceback.format_exception(error))
     if verbose:
-        sys.stderr.write(trace)
+        gate.explain_at_length(trace)
     place = "-v"
     with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="jpo-", suffix=".log", delete=False) as log:
-        log.write(trace)
+        log.write(released(trace))
         place = log.name
     return complain(f"internal error ({type(error).__name__}); please report it with {place} [JPO-E001]", 1)
 
 
 def complain(message: str, exit_code: int) -> int:
-    """One line on stderr: control characters in names from files must not reach the terminal."""
-    line = "".join(c if c.isprintable() else " " for c in message)
-    sys.stderr.write(f"jpo: {line}\n")
+    """One line on stderr."""
+    gate.complain(message)
     return exit_code
 
 

@@ -59,6 +59,60 @@ MAY_WRITE_FILES = {
     "constraints/workload_checker.py": "the checker's private copy",
 }
 """Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
+STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "sys.unraisablehook"}
+WAYS_OUT = STREAMS | {
+    "print",
+    "input",
+    "breakpoint",
+    "click.echo",
+    "click.secho",
+    "os.write",
+    "os.writev",
+    "os.dup2",
+    "os.fdopen",
+}
+LOUD_MODULES = {
+    "logging",
+    "warnings",
+    "faulthandler",
+    "syslog",
+    "traceback",
+    "rich.console",
+    "rich.progress",
+    "rich.live",
+    "rich",
+}
+"""What writes to stdout or stderr by itself, or may."""
+AT_THE_GATE = {
+    "jpo/cli/gate.py": "the gate",
+    "jpo/cli/output.py": "a bar behind the gate, where stderr is a terminal",
+    "jpo/report/progress.py": "the same, with notes in it; lines go through the gate",
+    "jpo/report/forms/text.py": "rich lays out a text in memory",
+    "jpo/__main__.py": "traceback makes a text for the gate",
+    "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
+    "jpo/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
+    "jpo/runlog.py": "a logger of the training script, which is another process; it quotes what it names",
+    "constraints/second_look.py": "the guard's own process, which has a gate of its own",
+    "constraints/__main__.py": "how its streams write what they have no sign for",
+}
+"""Modules that may name these, and why."""
+WRITTEN = {
+    "jpo/cli/gate.py": "results in one of the forms",
+    "jpo/commands/simulate.py": "config.ini and jpo.toml of simulated jobs, by JPO's own names",
+    "jpo/commands/logs.py": "the extended table, made of csv_line",
+    "jpo/commands/prices.py": "a catalogue: what instances AWS has",
+    "jpo/commands/state.py": "an archive of harmless JSON lines",
+    "jpo/commands/learn.py": "weights",
+    "jpo/report/plots/picture.py": "pictures",
+    "jpo/__main__.py": "the log of a bug, released",
+    "jpo/files.py": "how a file is replaced whole",
+    "jpo/config/disk.py": "config.ini itself, byte for byte",
+    "jpo/runlog.py": "the log of a run, for JPO to read",
+    "constraints/workload_checker.py": "what the team's checker reads",
+}
+"""Modules that write files, and which."""
+WRITERS = {"write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFile", "TemporaryFile"}
+MODES = {repr(kind + suffix) for kind in ("w", "a", "x", "r+", "w+") for suffix in ("", "b", "t")}
 UNTESTED = {
     "jpo/errors.py": "a tree of classes without behaviour; tests/commands/test_exit_codes.py raises each",
     "jpo/policies.py": "names alone; tests/agent/alternatives/test_named.py makes each",
@@ -188,6 +242,50 @@ def test_json_is_written_in_one_place() -> None:
         or imported_names(node) & JSON_FUNCTIONS
     }
     assert writers <= set(JSON_WRITERS)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """What a node names or imports: {"a.b"} for `import a.b` and `a.b`, {"a", "a.b"} for `from a import b`."""
+    if isinstance(node, ast.ImportFrom):
+        return {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    return {ast.unparse(node)} & WAYS_OUT if isinstance(node, ast.Attribute | ast.Name) else set()
+
+
+def test_text_leaves_the_process_through_the_gate_alone() -> None:
+    found = {name_of(path) for path in SOURCES if any(names_in(node) & (WAYS_OUT | LOUD_MODULES) for node in nodes(path))}
+    assert found == set(AT_THE_GATE)
+
+
+def test_no_child_process_inherits_stdout_or_stderr() -> None:
+    """What it says there would pass no gate."""
+    loose = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in SOURCES
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and re.fullmatch(r"subprocess\.\w+|Popen|(asyncio\.)?create_subprocess_\w+", ast.unparse(node.func))
+        and not {"stdout", "stderr"} <= {keyword.arg for keyword in node.keywords}
+    ]
+    assert loose == []
+
+
+def test_files_are_written_where_it_is_known_what_is_in_them() -> None:
+    writers = {
+        name_of(path)
+        for path in SOURCES
+        for node in nodes(path)
+        if "jpo.files.whole" in imported_names(node)
+        or (
+            isinstance(node, ast.Call)
+            and (
+                ast.unparse(node.func).rpartition(".")[2] in WRITERS
+                or (ast.unparse(node.func).endswith("open") and any(ast.unparse(mode) in MODES for mode in node.args[:2]))
+            )
+        )
+    }
+    assert writers == set(WRITTEN)
 
 
 def from_forms(path: Path) -> bool:

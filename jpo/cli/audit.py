@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
+from jpo.cli.gate import answer, for_people, put, stream
 from jpo.cli.options import options, output_options, toml_option, verbose_option
-from jpo.cli.output import READABLE, Output, for_people, put, shown, stream, width
+from jpo.cli.output import READABLE, Output, shown, width
 
 
 @click.group()
@@ -68,7 +69,7 @@ def verify(head: str | None, toml: Path | None, *, anchor: bool) -> None:
     """
     from jpo.commands.audit import verify_log as command
 
-    put(command(load_settings(None, toml, {}), head=head, anchor=anchor))
+    answer(command(load_settings(None, toml, {}), head=head, anchor=anchor))
 
 
 @audit.command()

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
+from jpo.cli.gate import answer, put
 from jpo.cli.options import options, toml_option, verbose_option
-from jpo.cli.output import put
 
 
 @click.group("config")
@@ -27,7 +27,7 @@ def check_settings(toml: Path | None) -> None:
     """
     from jpo.commands.config import check as command
 
-    put(command(load_settings(None, toml, {})))
+    answer(command(load_settings(None, toml, {})))
 
 
 @config.command("show")
@@ -43,7 +43,7 @@ def show_settings(toml: Path | None) -> None:
     """
     from jpo.commands.config import show as command
 
-    put(command(load_settings(None, toml, {})))
+    answer(command(load_settings(None, toml, {})))
 
 
 @config.command("schema")

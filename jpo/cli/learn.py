@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
+from jpo.cli.gate import answer
 from jpo.cli.options import FILE, config_ini, options, seed_option, toml_option, verbose_option
-from jpo.cli.output import put, track
+from jpo.cli.output import track
 from jpo.errors import UsageError
 from jpo.policies import TRAINED, PolicyName
 
@@ -52,7 +53,7 @@ def learn(
         if given_to_it and not pretrain:
             raise UsageError(option, "says what --pretrain is to practise", "name a FILE, or leave it out", code="JPO-E308")
     if pretrain:
-        put(command.pretrain(pretrain, policy=policy or "sac", jobs=jobs, seed=seed, track=track))
+        answer(command.pretrain(pretrain, policy=policy or "sac", jobs=jobs, seed=seed, track=track))
     else:
         settings = load_settings(given, toml, {"agent": {"learn_budget": budget}})
-        put(command.learn(config_of(given, settings), settings, rebuild=rebuild, seed=seed, now=time.time(), track=track))
+        answer(command.learn(config_of(given, settings), settings, rebuild=rebuild, seed=seed, now=time.time(), track=track))

@@ -10,7 +10,7 @@ import click
 
 from jpo.cli.arguments import load_settings
 from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
-from jpo.cli.output import Output, track
+from jpo.cli.output import Output, track, writable
 
 
 @click.command()
@@ -34,4 +34,7 @@ def logs(given: Sequence[Path], output: Output, file: Path | None, toml: Path | 
     from jpo.commands.logs import logs as command
     from jpo.report import logs as subject
 
-    output.show(subject, command(given, load_settings(None, toml, {}), file=file, now=time.time(), track=track))
+    settings = load_settings(None, toml, {})
+    if file and not file.exists():  # one that is there must be a table of this kind
+        writable([file], settings.config_ini, settings)
+    output.show(subject, command(given, settings, file=file, now=time.time(), track=track))

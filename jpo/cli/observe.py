@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,8 +9,8 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings, pairs
+from jpo.cli.gate import answer, progress_stream
 from jpo.cli.options import FILE, Network, network_options, options, toml_option, verbose_option
-from jpo.cli.output import put
 
 STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 
@@ -58,10 +57,10 @@ def observe(
     settings = load_settings(given, toml, {"prometheus": network.flags})
     if follow:
         log = command.log_to_follow(logs, alone=run is None and not metrics and again is None)
-        with live(sys.stderr, for_people=sys.stderr.isatty()) as shown:
-            answer = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
-        put(answer)
+        with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
+            told = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
+        answer(told)
         return
     by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status))
     config, offline = config_of(given, settings), network.offline
-    put(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))
+    answer(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))

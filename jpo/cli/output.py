@@ -1,36 +1,31 @@
-"""Output to people and files: stdout, result files, colours, width, progress. Errors are written by __main__."""
+"""Results in the form and to the places that were asked for; colours, width, progress. They leave through gate.py."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from glob import glob
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
+from jpo.cli.gate import ELSEWHERE, for_people, progress_stream, put, save, stdout_encoding
 from jpo.errors import UsageError
-from jpo.files import refuse_unwritable, whole
+from jpo.files import refuse_unwritable
 from jpo.reading import same_file
 
 if TYPE_CHECKING:
     from jpo.project.load import LoadedSettings
     from jpo.report.document import Document
 
+NAMES_OF_SETTINGS = ("config.ini", "jpo.toml", "pyproject.toml")
+"""What JPO reads by its name: a result of that name would be taken for settings the next time."""
 FORMS = {".json": "json", ".md": "markdown", ".html": "html"}
 """The form of a result file by its suffix."""
 READABLE = ("text", "json", "markdown", "html")
 """The forms that every report has."""
-ELSEWHERE = "write it elsewhere"
-"""What to do where stdout cannot be written."""
-AT_ONCE = 500
-"""Lines of a stream that are written at once."""
-
 T = TypeVar("T", contravariant=True)
 
 
@@ -103,35 +98,27 @@ def shown(document: Document, form: str, *, colour: bool = False, columns: int =
     return text.render(document, width=columns, colour=colour, encoding=encoding)
 
 
-def stream(lines: Iterable[str]) -> None:
-    """Lines to stdout as they come, some of them at once."""
-    rest = iter(lines)
-    while some := list(islice(rest, AT_ONCE)):
-        put("".join(some))
-
-
-def put(text: str, *, remedy: str = ELSEWHERE) -> None:
-    """The result, and nothing else, to stdout."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except (OSError, AttributeError) as error:  # a full disk; no stdout at all
-        with suppress(OSError, ValueError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains again while it shuts down
-        finding = f"cannot be written ({getattr(error, 'strerror', None) or 'closed'})"
-        raise UsageError("stdout", finding, remedy, code="JPO-E307") from error
-
-
 def writable(files: Sequence[Path], config: Path, settings: LoadedSettings) -> None:
     """Find out before anything is done that a result could not be kept, or would destroy what JPO works with."""
     logs = [Path(name) for pattern in settings.csv_logs for name in glob(pattern)]  # noqa: PTH207 - absolute too
-    precious = [path for path in (config, settings.toml, config.parent / "pyproject.toml", *settings.store_files, *logs) if path]
+    precious = [path for path in (config, settings.toml, *settings.store_files, *logs) if path]
     for file in files:
         if any(same_file(file, path) for path in precious):
             raise UsageError(str(file), "is a file that JPO works with", "name another one", code="JPO-E307")
+    not_settings(files)
     can_be_kept(files)
+
+
+def not_settings(files: Sequence[Path]) -> None:
+    """No result becomes settings the next time: it has none of their names, there or not, nor behind a link.
+
+    Raises:
+        UsageError: JPO-E307.
+    """
+    for file in files:
+        if {file.name.lower(), file.resolve().name.lower()} & set(NAMES_OF_SETTINGS):
+            finding = "is no place for a result: JPO reads what has this name"
+            raise UsageError(str(file), finding, "name another one", code="JPO-E307")
 
 
 def can_be_kept(files: Sequence[Path]) -> None:
@@ -140,20 +127,15 @@ def can_be_kept(files: Sequence[Path]) -> None:
         refuse_unwritable(file)
 
 
-def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
-    """A result to a file, whole or not at all."""
-    with whole(file, remedy=remedy) as new:
-        new.write(text.encode())
-
-
 def track(numbers: Sequence[int], what: str) -> Iterable[int]:
     """A progress bar on stderr, for people only."""
-    if not sys.stderr.isatty():
+    stderr = progress_stream()
+    if not stderr.isatty():
         return numbers
     from rich.console import Console
     from rich.progress import track as with_bar
 
-    return with_bar(numbers, description=what, console=Console(stderr=True), transient=True)
+    return with_bar(numbers, description=what, console=Console(file=stderr), transient=True)
 
 
 def coloured(no_color: bool) -> bool:
@@ -167,13 +149,3 @@ def width() -> int:
         return shutil.get_terminal_size((120, 24)).columns
     columns = os.environ.get("COLUMNS", "")
     return int(columns) if re.fullmatch("0*[1-9][0-9]{0,3}", columns) else 120
-
-
-def stdout_encoding() -> str:
-    """How stdout writes characters: a terminal may know no arrows. Files are UTF-8."""
-    return getattr(sys.stdout, "encoding", None) or "utf-8"
-
-
-def for_people() -> bool:
-    """Whether stdout is a terminal; it may also be closed."""
-    return sys.stdout is not None and sys.stdout.isatty()

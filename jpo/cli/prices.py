@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import config_of, load_settings
+from jpo.cli.gate import answer
 from jpo.cli.options import FILE, config_ini, options, output_options, toml_option, verbose_option
-from jpo.cli.output import READABLE, Output, can_be_kept, put
+from jpo.cli.output import READABLE, Output, can_be_kept, not_settings
 
 
 @click.group()
@@ -60,5 +61,7 @@ def refresh_prices(file: Path, region: str, families: str, timeout: str) -> None
     """
     from jpo.commands.prices import refresh as command
 
+    if not file.exists():  # one that is there must be a catalogue
+        not_settings([file])
     can_be_kept([file])
-    put(command(file, region=region, families=families.split(","), timeout=timeout, now=time.time()))
+    answer(command(file, region=region, families=families.split(","), timeout=timeout, now=time.time()))

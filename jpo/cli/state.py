@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
+from jpo.cli.gate import answer, stream
 from jpo.cli.options import FILE, options, toml_option, verbose_option
-from jpo.cli.output import put, stream
+from jpo.cli.output import writable
 
 
 @click.group()
@@ -31,13 +32,15 @@ def export_state(file: Path, toml: Path | None) -> None:
       jpo state export - | zstd > backup.jsonl.zst
     """
     from jpo.commands.state import export, exported
+    from jpo.report.forms.json import harmless
 
     settings = load_settings(None, toml, {})
     if str(file) == "-":
         with exported(settings) as lines:
-            stream(lines)
+            stream(map(harmless, lines))
     else:
-        put(export(settings, file))
+        writable([file], settings.config_ini, settings)
+        answer(export(settings, file))
 
 
 @state.command("import")
@@ -54,7 +57,7 @@ def import_state(file: Path, toml: Path | None) -> None:
     """
     from jpo.commands.state import import_ as command
 
-    put(command(load_settings(None, toml, {}), file))
+    answer(command(load_settings(None, toml, {}), file))
 
 
 @state.command()
@@ -71,4 +74,4 @@ def gc(toml: Path | None, *, dry_run: bool) -> None:
     """
     from jpo.commands.state import gc as command
 
-    put(command(load_settings(None, toml, {}), dry_run=dry_run, now=time.time()))
+    answer(command(load_settings(None, toml, {}), dry_run=dry_run, now=time.time()))

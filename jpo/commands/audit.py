@@ -57,7 +57,7 @@ def source_of(settings: LoadedSettings) -> str:
     return quote(settings.store_place, safe=":/@")
 
 
-def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> str:
+def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> list[str]:
     """Walk the chain, and say what to note elsewhere, by which a later verification notices missing records.
 
     Args:
@@ -81,9 +81,9 @@ def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> s
         finding = f"audit log: the head noted as record {number} is that of record {chain.anchored}"
         raise StoreError(place, finding, "find out who altered the note or the log", code="JPO-E511")
     if anchor:
-        return f"{ANCHOR}: {chain.records} {chain.head}\n"
+        return [f"{ANCHOR}: {chain.records} {chain.head}"]
     since = "" if chain.anchored is None else f", {chain.records - chain.anchored} of them after the head that was noted"
-    return f"audit log: {chain.records} records, chain intact, head {chain.head}{since}\n"
+    return [f"audit log: {chain.records} records, chain intact, head {chain.head}{since}"]
 
 
 def noted(text: str) -> tuple[int | None, str]:

@@ -9,15 +9,15 @@ from jpo.report import suggestion
 from jpo.report.forms import json
 
 
-def check(settings: LoadedSettings) -> str:
+def check(settings: LoadedSettings) -> list[str]:
     """Loading has validated everything that jpo knows; the guard reads its own tables too."""
     limits_of(settings)
-    return f"{settings.toml or 'built-in settings'}: valid\n"
+    return [f"{settings.toml or 'built-in settings'}: valid"]
 
 
-def show(settings: LoadedSettings) -> str:
+def show(settings: LoadedSettings) -> list[str]:
     """`section.key = value   # origin`, one a line; secrets are shown as stars."""
-    return "".join(f"{key} = {json.value(value)}  # {origin}\n" for key, value, origin in effective(settings))
+    return [f"{key} = {json.value(value)}  # {origin}" for key, value, origin in effective(settings)]
 
 
 def schema(output: str) -> str:

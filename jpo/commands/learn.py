@@ -21,7 +21,7 @@ from jpo.records import Known, PolicyName
 from jpo.wording.numbers import counted, percent_in_words, times
 
 
-def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> str:
+def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now: float, track: Track) -> list[str]:
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     with open_project(path, settings, now=now) as job:
         store, identity, budget = job.store, job.workload.identity, None if rebuild else job.learn_budget_seconds
@@ -45,7 +45,7 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
             lines.append(f"[agent] policy = {request.policy} decides, whatever SAC learns")
         if continual.untested(store):
             lines += verdicts(release_if_passed(store, track, now=now))
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def verdicts(test: ReleaseTest) -> list[str]:
@@ -61,7 +61,7 @@ def ratio(result: Release) -> str:
     return f"ratio {result.ratio:.3f} ± {result.standard_error:.3f}"
 
 
-def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: int, track: Track) -> str:
+def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: int, track: Track) -> list[str]:
     """Train a policy in the simulator and write it to `path`; says how SAC's release test ended, the others are not put to it.
 
     SAC is saved in `path`.part after each stage; called again, it goes on from there.
@@ -84,17 +84,17 @@ def pretrain(path: Path, *, policy: PolicyName = "sac", jobs: int | None, seed: 
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
     lines = [f"going on from {part}"] if begun else []
     lines += [f"{path}: {len(file)} bytes", *(verdicts(test) if test else ())]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def alternative(path: Path, policy: PolicyName, *, jobs: int | None, seed: int, track: Track) -> str:
+def alternative(path: Path, policy: PolicyName, *, jobs: int | None, seed: int, track: Track) -> list[str]:
     """Train a policy that decides only where it is named, and write it to `path`."""
     file = alternatives.pretrain(policy, jobs=jobs, seed=seed, track=track)
     try:
         replace(path, file)
     except OSError as error:
         raise UsageError(str(path), f"cannot be written ({error.strerror})", "name another file", code="JPO-E307") from error
-    return f'{path}: {len(file)} bytes; decides only where jpo.toml says [agent] policy = "{policy}"\n'
+    return [f'{path}: {len(file)} bytes; decides only where jpo.toml says [agent] policy = "{policy}"']
 
 
 def replace(path: Path, data: bytes) -> None:

@@ -48,7 +48,7 @@ def observe(
     now: float,
     offline: bool,
     again: str | None = None,
-) -> str:
+) -> list[str]:
     """Record CSV logs, or one run by hand, or what the configured sources know; returns what was new, for people.
 
     Args:
@@ -80,7 +80,9 @@ def log_to_follow(logs: Sequence[Path], *, alone: bool) -> Path:
     return logs[0]
 
 
-def follow(log: Path, settings: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live) -> str:
+def follow(
+    log: Path, settings: LoadedSettings, *, clock: Callable[[], float], sleep: Callable[[float], None], live: Live
+) -> list[str]:
     """Follow one CSV log until its run is over, and record that; until then nothing is recorded, so it can be repeated.
 
     Args:
@@ -150,13 +152,12 @@ def look_back(again: str, *, offline: bool, alone: bool) -> float:
     return back
 
 
-def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None) -> str:
+def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bool, again_seconds: float | None) -> list[str]:
     """Ask all configured sources about the workload of config.ini; trouble with one is an error here."""
     with open_project(config, settings, now=now, judges=False) as job:
         known = collect(job, offline=offline, strict=True, again_seconds=again_seconds)
-    skipped = "".join(f"skipped {run.run_id}: {run.reason}\n" for run in known.evidence.runs_skipped)
-    notes = "".join(f"note: {note}\n" for note in known.evidence.notes)
-    return recorded(known.fresh) + skipped + notes
+    skipped = [f"skipped {run.run_id}: {run.reason}" for run in known.evidence.runs_skipped]
+    return [*recorded(known.fresh), *skipped, *(f"note: {note}" for note in known.evidence.notes)]
 
 
 def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
@@ -180,8 +181,8 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
     return Run(run_id, workload.identity, workload.current, run.status, started, now, outcome, "observe")
 
 
-def recorded(runs: Sequence[Run]) -> str:
+def recorded(runs: Sequence[Run]) -> list[str]:
     """One line per run that was new."""
     lines = [f"recorded {run.run_id}: {run.identity}, {run.status.value}" for run in runs]
     nothing = "nothing new: all runs were on record, and a later report of a run only adds what was unknown"
-    return "\n".join(lines or [nothing]) + "\n"
+    return lines or [nothing]

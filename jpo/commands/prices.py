@@ -20,7 +20,6 @@ from jpo.project.price_list import catalogue_shown, named_prices
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.workload import read_workload
 from jpo.reading import beginning
-from jpo.wording.printable import printable
 
 MOST_SECONDS = 3600.0
 LONGEST_HEAD = 1000
@@ -40,7 +39,7 @@ def show(config: Path | None, settings: LoadedSettings, *, gpu_type: str | None,
     return price_list(list(named_prices(settings)), prices, catalogue, workload, currency_of(settings), today=today)
 
 
-def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> str:
+def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, now: float) -> list[str]:
     """Write AWS' instances with their prices of today to a catalogue file, whole or not at all; says what it holds.
 
     Raises:
@@ -60,7 +59,7 @@ def refresh(file: Path, *, region: str, families: Sequence[str], timeout: str, n
     lines = [f"{file}: {len(offers.instances)} instances of {region}, {spot} with a spot price (median of {SPOT_DAYS:g} days)"]
     if offers.unpriced:
         lines.append(f"left out, no price on demand: {', '.join(offers.unpriced)}")
-    return "\n".join(printable(line) for line in lines) + "\n"
+    return lines
 
 
 def limit_of(timeout: str) -> float:

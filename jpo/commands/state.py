@@ -17,6 +17,7 @@ from jpo.history.archive import read_lines
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, series_kept_seconds
 from jpo.reading import opened
+from jpo.report.forms.json import harmless
 from jpo.version import __version__
 
 OWNERS = 0o600
@@ -46,7 +47,7 @@ def exported(settings: LoadedSettings) -> Iterator[Iterator[str]]:
         yield store.export_lines(written_by=__version__)
 
 
-def export(settings: LoadedSettings, file: Path) -> str:
+def export(settings: LoadedSettings, file: Path) -> list[str]:
     """Write the whole store of one moment to a file.
 
     Raises:
@@ -57,11 +58,11 @@ def export(settings: LoadedSettings, file: Path) -> str:
         refuse_what_is_no_place(file, settings)
         with whole(file, mode=OWNERS) as new, packed_like(file, new) as stream:
             for line in lines:
-                stream.write(line.encode())
-    return f"exported to {file} ({in_kb(file.stat().st_size)})\n"
+                stream.write(harmless(line).encode())
+    return [f"exported to {file} ({in_kb(file.stat().st_size)})"]
 
 
-def import_(settings: LoadedSettings, file: Path) -> str:
+def import_(settings: LoadedSettings, file: Path) -> list[str]:
     """Fill the store, which must be empty, with an export: all of it or nothing.
 
     Raises:
@@ -72,20 +73,20 @@ def import_(settings: LoadedSettings, file: Path) -> str:
     with opened(file, unreadable) as stream, open_history(settings) as store:
         counts = store.import_lines(read_lines(stream, str(file)), str(file))
     rows = ", ".join(f"{number} {WORDS[name][number > 1]}" for name, number in counts.items() if number)
-    return f"imported {rows or 'nothing'}; the audit log's chain is intact\n"
+    return [f"imported {rows or 'nothing'}; the audit log's chain is intact"]
 
 
-def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> str:
+def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> list[str]:
     """Forget the time series of runs that ended longer than [store] keep_series ago."""
     ended_before = max(0.0, now - series_kept_seconds(settings))
     with open_history(settings, read_only=dry_run) as store:
         forgotten = store.forget_series(ended_before=ended_before, now=now)
     day = datetime.fromtimestamp(ended_before, UTC).date()
     if not forgotten.series:
-        return f"nothing to forget: no series of a run that ended before {day}\n"
+        return [f"nothing to forget: no series of a run that ended before {day}"]
     did, runs = "would forget" if dry_run else "forgot", WORDS["runs"][forgotten.runs > 1]
     series = f"{forgotten.series} series of {forgotten.runs} {runs} that ended before {day} ({in_kb(forgotten.size_bytes)})"
-    return f"{did} {series}; what else is known of the runs stays\n"
+    return [f"{did} {series}; what else is known of the runs stays"]
 
 
 def refuse_what_is_no_place(file: Path, settings: LoadedSettings) -> None:

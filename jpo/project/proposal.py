@@ -19,6 +19,7 @@ from jpo.optimizer.advise import Advice
 from jpo.optimizer.suggestion import Proposal, gpu_memory_gib_now, number_in
 from jpo.project.project import Project
 from jpo.records import SAME, Edit, Forecast, Guarded, Parameters, Run, Workload
+from jpo.wording.printable import printable
 
 
 def propose(job: Project, advice: Advice, runs: Sequence[Run]) -> Proposal:
@@ -105,4 +106,5 @@ def diff_of(proposal: Proposal) -> str:
     """The change as a unified diff; empty when there is none."""
     workload = proposal.workload
     old, new = (content.decode("utf-8", "replace").split("\n") for content in (workload.content, proposal.content))
-    return "\n".join(difflib.unified_diff(old, new, str(workload.path), str(workload.path), lineterm=""))
+    name = printable(str(workload.path))  # its line breaks would be lines of the diff
+    return "\n".join(difflib.unified_diff(old, new, name, name, lineterm=""))

@@ -2,4 +2,5 @@
 
 names.py      quantities, SLA targets and parameters: names for people, units, formats
 numbers.py    numbers as people read them: 3h 52m, 90%, 7.10 USD, -22%
+printable.py  texts from outside: seen, in one line, no command to a CI
 """

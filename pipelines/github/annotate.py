@@ -52,7 +52,8 @@ def notices(changes: list[Mapping[str, Any]], lines: Mapping[str, int], config: 
 
 
 def in_message(text: str) -> str:
-    """Nothing in the text may end the command or begin another one."""
+    """Nothing in the text may end the command or begin another one, or steer who reads the log."""
+    text = "".join(character if character.isprintable() or character in "\r\n" else " " for character in text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

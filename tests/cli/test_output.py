@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from jpo.cli import output
-from jpo.cli.output import Output, can_be_kept, rendered, save, stream, width
+from jpo.__main__ import run
+from jpo.cli.gate import save
+from jpo.cli.output import Output, can_be_kept, not_settings, rendered, width
 from jpo.errors import UsageError
 from jpo.report.document import Column, Document, Table
 
@@ -36,6 +36,36 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_done(tmp
         save(tmp_path / "no" / "such.json", "")
 
 
+@pytest.mark.parametrize("name", ["config.ini", "jpo.toml", "JPO.toml", "pyproject.toml", "link.md"])
+def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, name: str):
+    (tmp_path / "link.md").symlink_to("jpo.toml")
+    with pytest.raises(UsageError, match="no place for a result"):
+        not_settings([tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("suggest --dry-run --output-file", "predict --output-file", "pareto --output-file", "logs --extended"),
+        *("state export", "prices refresh", "simulate --workloads 1 --runs 1 --output-file", "replay toy.csv --output-file"),
+    ],
+)
+@pytest.mark.parametrize("file", ["jpo.toml", "pyproject.toml", "other/config.ini", ".jpo/jpo.db"])
+def test_no_command_makes_a_result_of_what_jpo_works_with(
+    command: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for name in ("config.ini", "toy.csv"):
+        (tmp_path / name).write_text("[a]\ndataset = d\nmodel = m\nframework = f\nbatch_size = 16\n")
+    for folder in ("other", ".jpo"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path)
+    if file.startswith(".jpo") and command.startswith(("prices", "simulate", "replay")):
+        pytest.skip("works with no store")
+    assert run([*command.split(), file]) == 2
+    assert "JPO-E307" in capsys.readouterr().err
+    assert not (tmp_path / file).exists()
+
+
 def test_only_what_is_on_record_need_not_be_computed_again(tmp_path: Path):
     output = Output("text", (tmp_path / "no" / "such.json",))
     with pytest.raises(UsageError, match="see `jpo explain`"):
@@ -59,17 +89,3 @@ def test_a_published_csv_goes_before_the_tables_of_the_document():
     assert rendered(counts, 3, "csv") == "count\n3\n"
     rows = SimpleNamespace(document=document, as_json=counts.as_json, as_csv=lambda count: f"{count}\n")
     assert rendered(rows, 3, "csv") == "3\n"
-
-
-def test_a_stream_is_written_as_it_comes(monkeypatch: pytest.MonkeyPatch):
-    written: list[str] = []
-    monkeypatch.setattr(output, "put", written.append)
-    monkeypatch.setattr(output, "AT_ONCE", 2)
-
-    def lines() -> Iterator[str]:
-        for number in range(3):
-            assert len(written) == number // 2, "what came before is out"
-            yield f"{number}\n"
-
-    stream(lines())
-    assert written == ["0\n1\n", "2\n"]

@@ -110,7 +110,7 @@ def test_what_happens_to_the_file_is_reported(empty, growing):
         sleep=sleeping(lambda: log.write_text(log.read_text()[:-1] + "5\n"), log.unlink, lambda: log.write_text(other)),
         live=Lines(stream),
     )
-    assert told == "recorded run-next: digits/cnn/pytorch, failed\n"
+    assert told == ["recorded run-next: digits/cnn/pytorch, failed"]
     lines = stream.getvalue().split("\n")
     assert "is the log of another run now" in stream.getvalue()
     assert any("waiting for it" in line for line in lines)

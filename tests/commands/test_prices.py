@@ -182,9 +182,10 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_refreshed_file_is_a_catalogue_that_jpo_toml_can_name(tmp_path: Path) -> None:
     file = tmp_path / "aws.csv"
     told = refresh(file, region="us-east-1", families=["g5"], timeout="60s", now=NOW)
-    assert told == (
-        f"{file}: 1 instances of us-east-1, 1 with a spot price (median of 7 days)\nleft out, no price on demand: g5.metal\n"
-    )
+    assert told == [
+        f"{file}: 1 instances of us-east-1, 1 with a spot price (median of 7 days)",
+        "left out, no price on demand: g5.metal",
+    ]
     assert read_catalogue(file) == (OFFER,)
     (tmp_path / "jpo.toml").write_text('[prices]\ncatalogue = "aws.csv"\nspot = true\ncurrency = "EUR"\nper_usd = 0.9\n')
     loaded = load(tmp_path / "config.ini", tmp_path / "jpo.toml", {}, {})

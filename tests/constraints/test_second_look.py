@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -260,6 +261,22 @@ def test_control_characters_in_a_file_do_not_reach_the_terminal(review):
     code, out, _ = review(before.replace("= 1", "= 2"), before)
     assert code == 1
     assert out.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_text_of_a_file_or_of_the_command_line_steers_a_ci(review, form):
+    attack = "##[error]a ##vso[b]c @d \x85\u202e"
+    before = f"[{attack}]\nbatch_size = 8\n::error::{attack} = 1\n  ::warning::x\n"
+    for code, out, err in (
+        review(before, before.replace("= 1", "= 2"), None, "-o", form),
+        review(before, before.replace("= 8", f"= 8{attack}"), None, "-o", form),
+        review(BEFORE, BEFORE, None, f"--nonsense\n::error::{attack}\n::b"),
+        review(BEFORE, BEFORE, None, "-o", f"\n::error::{attack}"),
+    ):
+        assert code in (1, 2)
+        for line in (out + err).split("\n"):
+            assert line.isprintable()
+            assert not re.search(r"^\s*::|##[\w]*\[", line), line
 
 
 def test_awkward_files_are_read_as_the_training_script_reads_them(review):

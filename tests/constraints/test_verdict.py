@@ -1,4 +1,4 @@
-from constraints.verdict import Violation, number, printable
+from constraints.verdict import Violation, number
 
 
 def test_a_violation_involves_its_parameter_unless_it_says_more():
@@ -8,7 +8,3 @@ def test_a_violation_involves_its_parameter_unless_it_says_more():
 
 def test_numbers_are_written_as_people_do_and_keep_what_distinguishes_them():
     assert [number(value) for value in (128.0, 0.0003, 21600.5, 1e20)] == ["128", "0.0003", "21600.5", "1e+20"]
-
-
-def test_what_does_not_print_becomes_a_blank():
-    assert printable("a\x1b[31m\nb") == "a [31m b"

@@ -166,11 +166,11 @@ def test_nothing_in_a_suggestion_can_begin_a_workflow_command(machine: Any, tmp_
     report = tmp_path / "jpo-report"
     report.mkdir()
     (report / "config.before.ini").write_bytes(b"")
-    hostile = {"key": "a.b\n::error::x", "old_text": "1", "new_text": "<b>|2", "reason": "100%\r\n::set-output name=x::y"}
+    hostile = {"key": "a.b\n::error::x", "old_text": "1", "new_text": "<b>|2\x1b[2J", "reason": "100%\r\n::set-output name=x::y"}
     suggestion = {"status": "kept", "suggestion_id": "1\nstatus<<E\nowned\nE", "changes": [hostile]}
     (report / "suggestion.json").write_text(json.dumps(suggestion))
     result = run_step(machine, tmp_path, ACTION, "Report")
-    text = "a.b%0A::error::x: 1 → <b>|2: 100%25%0D%0A::set-output name=x::y"
+    text = "a.b%0A::error::x: 1 → <b>|2 [2J: 100%25%0D%0A::set-output name=x::y"
     assert result.stdout == f"::notice file=config.ini,title=JPO::{text}\n"
     assert outputs(tmp_path)["status"] == "kept"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jpo.records import Currency
 from jpo.report.document import Cell, Column, Span, spans
 from jpo.wording import numbers
-from jpo.wording.printable import printable
+from jpo.wording.printable import LONGEST_TEXT, LONGEST_WORD, printable
 
 
 def value_of(cell: Cell, column: Column, currency: Currency) -> tuple[Span, ...]:
@@ -20,7 +20,8 @@ def value_of(cell: Cell, column: Column, currency: Currency) -> tuple[Span, ...]
     else:
         text = spans(value)
     parts = (Span(cell.prefix, ""), *text) if cell.prefix else text
-    return harmless(tuple(Span(part.text, part.emphasis or cell.emphasis) for part in parts))
+    longest = LONGEST_WORD if column.kind == "key" else LONGEST_TEXT
+    return harmless(tuple(Span(part.text, part.emphasis or cell.emphasis) for part in parts), longest=longest)
 
 
 def interval_of(cell: Cell, column: Column, currency: Currency) -> str:
@@ -33,6 +34,6 @@ def interval_of(cell: Cell, column: Column, currency: Currency) -> str:
     return "" if cell.error is None else f"± {numbers.written(quantity, float(f'{cell.error:.2g}'), currency)}"
 
 
-def harmless(parts: tuple[Span, ...]) -> tuple[Span, ...]:
-    """The same texts in one line, without characters that steer a terminal or turn the direction of reading."""
-    return tuple(Span(printable(part.text), part.emphasis) for part in parts)
+def harmless(parts: tuple[Span, ...], *, longest: int = LONGEST_TEXT) -> tuple[Span, ...]:
+    """The same texts in one line, without what steers a terminal or a CI, or turns the direction of reading."""
+    return tuple(Span(printable(part.text, longest=longest), part.emphasis) for part in parts)

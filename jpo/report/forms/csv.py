@@ -1,8 +1,8 @@
 """The tables of a report as CSV, for spreadsheets and programs: numbers as they are recorded, amounts in USD.
 
 A header says the unit, by the column's published key or as "cost (USD)". What people see in one cell has a column each here: the
-bounds of an interval, a standard error, and the unit where it differs from row to row. Texts that a spreadsheet would run are
-quoted. Only tables are written; what is unknown is empty.
+bounds of an interval, a standard error, and the unit where it differs from row to row. Texts that a spreadsheet would run, or a
+CI where it is printed, are quoted; a row is one line. Only tables are written; what is unknown is empty.
 """
 
 from __future__ import annotations
@@ -14,24 +14,31 @@ from typing import TypeAlias
 
 from jpo.report.document import Block, Cell, Column, Document, Section, Table, plain_text
 from jpo.wording import names
-from jpo.wording.printable import printable
+from jpo.wording.printable import disarmed, printable, seen
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What makes a spreadsheet compute a cell instead of showing it. Source: OWASP, "CSV Injection"."""
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "::")
+"""What makes a spreadsheet compute a cell instead of showing it (source: OWASP, "CSV Injection"), and a CI obey a line."""
 
 Raw: TypeAlias = str | float | bool | None
 
 
-def csv_line(cells: Iterable[Raw]) -> str:
-    """A row with its line feed: RFC 4180 but for the end, texts harmless, None empty."""
+def csv_line(cells: Iterable[Raw], *, whole: bool = False) -> str:
+    """A row with its line feed: RFC 4180 but for the end, texts harmless, None empty.
+
+    Args:
+        whole: keep texts of any length; else the longest lose their middle, as names do for people.
+    """
     line = StringIO()
-    csv.writer(line, lineterminator="\r\n").writerow(map(harmless, cells))  # so it quotes all that could end a line
-    return line.getvalue().removesuffix("\r\n") + "\n"
+    csv.writer(line, lineterminator="\n").writerow(harmless(cell, whole=whole) for cell in cells)
+    return line.getvalue()
 
 
-def harmless(cell: Raw) -> Raw:
-    """A text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+def harmless(cell: Raw, *, whole: bool = False) -> Raw:
+    """A text in one line; one that a spreadsheet would take for a formula gets an apostrophe before it. Numbers stay."""
+    if not isinstance(cell, str):
+        return cell
+    text = disarmed(seen(cell)) if whole else printable(cell)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
 def render(document: Document, *, table: str = "") -> str:

@@ -1,20 +1,28 @@
-"""JSON for people and programs, in the one form of all published documents; a subject's `as_json(x)` says what is in it."""
+"""JSON for people and programs, in the one form of all published documents; a subject's `as_json(x)` says what is in it.
+
+Data stay exact: what a terminal or a CI would obey, and what nobody sees, is written as escapes, which read back the same.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
+
+from jpo.wording.printable import COMMANDS, UNSEEN, may_command
+
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 
 
 def dumps(document: Mapping[str, object]) -> str:
-    """Indented JSON with a line feed at its end; names from elsewhere as they are, not as \\u escapes.
+    """Indented JSON with a line feed at its end; letters of all languages as they are, not as \\u escapes.
 
     Raises:
         ValueError: a number is not finite, which JSON cannot say; names its place.
     """
     _require_finite(document)
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return harmless(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def line(document: Mapping[str, object]) -> str:
@@ -24,7 +32,7 @@ def line(document: Mapping[str, object]) -> str:
         ValueError: a number is not finite.
     """
     try:
-        return json.dumps(document, sort_keys=True, allow_nan=False) + "\n"
+        return harmless(json.dumps(document, sort_keys=True, allow_nan=False)) + "\n"
     except ValueError:  # asked only then: a log has a hundred thousand lines
         _require_finite(document)
         raise
@@ -32,7 +40,21 @@ def line(document: Mapping[str, object]) -> str:
 
 def value(setting: object) -> str:
     """One value in one line, as `jpo config show` writes it behind its key."""
-    return json.dumps(setting, allow_nan=False)
+    return harmless(json.dumps(setting, allow_nan=False))
+
+
+def harmless(text: str) -> str:
+    """The same JSON with escapes for what is not seen, and in what CI systems obey anywhere in a line."""
+    if not (text.isascii() and "\x7f" not in text):  # below U+0020 json has escaped everything
+        text = "".join(c if c.isprintable() or c == "\n" else _code(c) for c in text)
+        text = _UNSEEN.sub(lambda unseen: _code(unseen[0]), text)
+    return COMMANDS.sub(lambda mark: mark[0][:-1] + _code(mark[0][-1]), text) if may_command(text) else text
+
+
+def _code(character: str) -> str:
+    """A character as JSON's escape, two of them beyond U+FFFF."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _require_finite(document: object) -> None:

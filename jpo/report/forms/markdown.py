@@ -1,9 +1,13 @@
-"""A report as Markdown, for a job summary or a note in a merge request. Texts are escaped: they are data."""
+"""A report as Markdown, for a job summary or a note in a merge request. Texts are escaped: they are data.
+
+Servers make links and mentions of plain words too, after Markdown is done with escapes; such words are shown as code.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 
 from jpo.records import Currency
 from jpo.report.document import Block, Cell, Column, Document, Inline, Items, Note, Section, Span, Table, Verbatim, shown, spans
@@ -14,6 +18,17 @@ TOP, DEEPEST = 3, 6
 """Levels of headings: a report is a part of somebody else's page."""
 STRONG = ("strong", "bad")
 """Markdown has no colours; what is bad must be seen."""
+LIVE = re.compile(
+    r"[^\s|]*(?:@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\bGH-\d)[^\s|]*",
+    re.IGNORECASE,
+)
+"""Words that become a mention, an address or a reference: @name, https://a.b, www.a.b, a@b.c, #12, group/project!12.
+
+A backslash does not prevent that: it is gone when a server looks for them. Sources: GitHub Flavored Markdown 0.29, 6.9
+(autolinks); GitHub Docs, "Autolinked references and URLs"; GitLab Docs, "GitLab-specific references".
+"""
+SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])|(?<!\w)([!%^:])(?=\w)")
+"""What means something within a line: of Markdown, HTML and mathematics; and what GitLab refers to or draws, as %milestone."""
 
 
 def render(document: Document) -> str:
@@ -69,35 +84,46 @@ def inline(text: Inline) -> str:
 
 
 def _marked(parts: tuple[Span, ...]) -> str:
-    return " ".join("".join(_span(part) for part in parts).split())
+    groups = groupby(parts, key=lambda part: part.emphasis in STRONG)  # a mark may stand in two parts of one emphasis
+    return " ".join("".join(_part("".join(part.text for part in group), strong=strong) for strong, group in groups).split())
 
 
-def _span(part: Span) -> str:
+def _part(text: str, *, strong: bool) -> str:
     """Asterisks touch the words which they mark: blanks stay outside."""
-    text, bare = _escaped(part.text), part.text.strip()
-    if part.emphasis not in STRONG or not bare:
-        return text
-    before, _, after = text.partition(_escaped(bare))
+    shown = printable(text)
+    bare = shown.strip()
+    if not (strong and bare):
+        return _escaped(shown)
+    before, _, after = shown.partition(bare)
     return f"{before}**{_escaped(bare)}**{after}"
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\`*_\[\]<>|#~$&])", r"\\\1", printable(text))
+    """Printable text as it is."""
+    escaped, plain = "", 0
+    for word in LIVE.finditer(text):
+        escaped += _with_backslashes(text[plain : word.start()]) + code(word[0])
+        plain = word.end()
+    return escaped + _with_backslashes(text[plain:])
+
+
+def _with_backslashes(text: str) -> str:
+    return SPECIAL.sub(r"\\\g<0>", text)
 
 
 def escape(text: str) -> str:
     """Text that Markdown and HTML leave as it is, on one line."""
-    return " ".join(_escaped(text).split())
+    return " ".join(_escaped(printable(text)).split())
 
 
 def code(text: str) -> str:
-    """Text between backticks in a table."""
+    """Text between backticks, in a table too."""
     return f"`{' '.join(printable(text).split()).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
 
 
 def _begun(text: str) -> str:
-    """A line that does not begin a list, a rule or a heading by its first characters."""
-    return re.sub(r"^(?=[-+=])|(?<=^\d)(?=[.)])|(?<=^\d\d)(?=[.)])|(?<=^\d\d\d)(?=[.)])", r"\\", text)
+    """A line that does not begin a list, a rule, a heading or a command to GitLab (/close) by its first characters."""
+    return re.sub(r"^(\d{1,9})(?=[.)])|^(?=[-+=/:])", r"\1\\", text)
 
 
 def _fenced(block: Verbatim) -> str:

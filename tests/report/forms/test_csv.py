@@ -67,9 +67,14 @@ def test_negative_numbers_stay_numbers() -> None:
     assert csv.render(Document("t", (Table((Column("a"),), ((-1.5,),)),))) == "a\n-1.5\n"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-", "＝1"])
-def test_a_formula_is_made_harmless(text: str) -> None:
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", " =1", "-", "＝1", "::error::a", " ::a::"])
+def test_a_formula_is_made_harmless_and_a_row_begins_no_command(text: str) -> None:
     assert harmless(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["\t=1", "\r=1", "\n=1", "\u200b=1"])
+def test_what_is_not_seen_hides_no_formula(text: str) -> None:
+    assert harmless(text) == "' =1"
 
 
 @pytest.mark.parametrize("cell", [-1.5e-7, -3, None, True, "", "a=b", "digits/cnn", "2025-11-21", "1e+300"])
@@ -77,8 +82,17 @@ def test_numbers_and_other_texts_stay(cell: str | float | None) -> None:
     assert harmless(cell) == cell
 
 
-def test_a_row_is_read_back_as_it_was_but_for_formulas() -> None:
-    awkward = ('a "quoted", text', "two\nlines", "half\rline", "=1+1")
+def test_a_row_is_one_line_and_read_back_as_it_was_but_for_what_steers() -> None:
+    awkward = ('a "quoted", text', "two\nlines", "half\rline", "=1+1", "##[error]x")
     line = csv_line([*awkward, None, -0.5])
     assert line.endswith("-0.5\n")
-    assert next(reader.reader(StringIO(line, newline=""))) == [*awkward[:3], "'=1+1", "", "-0.5"]
+    assert line.count("\n") == 1
+    assert next(reader.reader(StringIO(line, newline=""))) == [
+        *(awkward[0], "two lines", "half line", "'=1+1", "# #[error]x", "", "-0.5"),
+    ]
+
+
+def test_a_long_text_loses_its_middle_unless_it_is_to_be_read_by_programs() -> None:
+    text = '{"a": "' + "x" * 100_000 + '"}'
+    assert len(csv_line([text])) < 1000
+    assert next(reader.reader(StringIO(csv_line([text], whole=True)))) == [text]

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json as standard
 import math
+from collections.abc import Callable, Mapping
 
 import pytest
 
 from jpo.report.forms import json
+from jpo.wording.printable import released
 
 DOCUMENT = {"schema_version": 1, "workload": "naïve \x1b[31m\u202e<script>\n", "runs": [{"cost_usd": None, "ok": True, "n": 0.1}]}
 
@@ -22,6 +24,22 @@ def test_what_is_written_is_read_back() -> None:
 def test_control_characters_are_escaped() -> None:
     assert "\x1b" not in json.dumps(DOCUMENT)
     assert r"\u001b[31m" in json.dumps(DOCUMENT)
+
+
+STEERING = "\x7f\x9b31m \u202eb\u200bc\u2028\u3164 \U000e0041 \ud800 ##[error]a ##vso[b]c section_start:1:d \\##[e]"
+
+
+@pytest.mark.parametrize("written", [json.dumps, json.line, lambda document: json.value(document)])
+def test_what_steers_is_escaped_and_reads_back_the_same(written: Callable[[Mapping[str, object]], str]) -> None:
+    text = written({"a": STEERING, STEERING: "naïve 数字 🦀"})
+    assert standard.loads(text) == {"a": STEERING, STEERING: "naïve 数字 🦀"}
+    assert all(character.isprintable() or character == "\n" for character in text)
+    assert released(text) == text, "nothing is left to the gate, which would change the data"
+    assert "##[" not in text
+
+
+def test_letters_of_all_languages_stay_in_a_document() -> None:
+    assert "naïve 数字 🦀" in json.dumps({"a": "naïve 数字 🦀 \u200b"})
 
 
 def test_a_line_is_one_line_in_ascii_with_sorted_keys() -> None:

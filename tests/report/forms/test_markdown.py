@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
+from markdown_it import MarkdownIt
 from report.forms.sample import ATTACKS, SAMPLE, attacked
 
 from jpo.report.document import Column, Document, Items, Span, Table, Verbatim
@@ -63,7 +65,11 @@ def test_every_kind_of_block_is_written() -> None:
         ("a|b", r"a\|b"),
         ("`tick`", r"\`tick\`"),
         ("two\nlines", "two lines"),
-        ("*a* _b_ ~c~ #1 $x$", r"\*a\* \_b\_ \~c\~ \#1 \$x\$"),
+        ("*a* _b_ ~c~ #x $x$", r"\*a\* \_b\_ \~c\~ \#x \$x\$"),
+        ("by @team/leads, #1", "by `@team/leads,` `#1`"),
+        ("see https://a.b/c|d", r"see `https://a.b/c`\|d"),
+        ("(www.a.b) a@b.c`x`", "`(www.a.b)` `a@b.c'x'`"),
+        ("team/job!12 %next :tada: 90%", r"`team/job!12` \%next \:tada: 90%"),
         ("&lt;", r"\&lt;"),
         (r"\|", r"\\\|"),
     ],
@@ -81,7 +87,17 @@ def test_a_table_keeps_its_columns_and_lines(attack: str) -> None:
     assert all(character.isprintable() for character in shown.replace("\n", ""))
 
 
-@pytest.mark.parametrize(("text", "begun"), [("- a", r"\- a"), ("1. a", r"1\. a"), ("12) a", r"12\) a"), ("=== a", r"\=== a")])
+@pytest.mark.parametrize(
+    ("text", "begun"),
+    [
+        ("- a", r"\- a"),
+        ("1. a", r"1\. a"),
+        ("12) a", r"12\) a"),
+        ("=== a", r"\=== a"),
+        ("/close", r"\/close"),
+        ("2026. a", r"2026\. a"),
+    ],
+)
 def test_no_sentence_becomes_a_list_or_a_heading(text: str, begun: str) -> None:
     assert markdown.render(Document("t", (text, Items((text,))))) == f"### t\n\n{begun}\n\n- {begun}\n"
 
@@ -101,3 +117,50 @@ def test_emphasis_touches_its_words() -> None:
     assert markdown.render(Document("t", (("a", Span(" b "), "c", Span("d", "bad"), Span("e", "good")),))).endswith(
         "a **b** c**d**e\n"
     )
+
+
+LIVE_ATTACKS = (
+    "@admin",
+    "mail me@evil.example",
+    "https://evil.example/?a=b",
+    "WWW.evil.example",
+    "mailto:a@b.c",
+    "ftp://a.b",
+    "![x](https://evil.example/a.png)",
+    "[x][y] [y]: https://evil.example",
+    "<img src=https://evil.example/a.png>",
+    "<https://evil.example>",
+    "<!-- @a -->",
+    "`@admin`",
+    "`` @admin ``",
+    "a`@admin`b|@other`|`",
+    "\\`@admin\\`",
+    "*@admin*",
+    "#12 group/project!7 GH-9",
+    "@\u200badmin @\nadmin",
+    "&#64;admin",
+    "@" * 300 + "admin",
+    "x " * 3000 + "@admin",
+)
+
+
+CODE = re.compile("<pre>.*?</pre>|<code>.*?</code>", re.DOTALL)
+TAG = re.compile("</?([a-z0-9]+)[^>]*>")
+
+
+def without_code(document: Document) -> str:
+    """What a server looks through for links and mentions: HTML that is not code."""
+    return CODE.sub("", MarkdownIt("commonmark").enable("table").render(markdown.render(document)))
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, *LIVE_ATTACKS])
+def test_a_reader_of_markdown_sees_no_link_mention_or_tag_of_theirs(attack: str) -> None:
+    page = without_code(attacked(attack))
+    tags, usual = ([tag for tag in TAG.findall(one) if tag != "strong"] for one in (page, without_code(attacked("x"))))
+    assert tags == usual
+    words = html.unescape(TAG.sub("", page))
+    assert not re.search(r"@\w|://|www\.|mailto:|[#!]\d|GH-\d", words, re.IGNORECASE), words
+
+
+def test_a_mention_in_two_parts_is_none_either() -> None:
+    assert markdown.inline(("by @", Span("team", "good"), " #", "1")) == "by `@team` `#1`"

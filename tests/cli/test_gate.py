@@ -1,0 +1,127 @@
+"""What leaves the process: released, and an error in a line where it cannot leave."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import TextIO, cast
+
+import pytest
+
+from jpo.__main__ import run
+from jpo.cli import gate
+from jpo.cli.gate import Gate, answer, at_the_gate, put, save, stream
+from jpo.errors import UsageError
+
+JPO = [sys.executable, "-m", "jpo"]
+ATTACK = "x\n::error file=a::b \x1b[2J\x85##[error]c"
+
+
+class Terminal(StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_any_library_writes_is_released(capsys: pytest.CaptureFixture[str]) -> None:
+    with at_the_gate():
+        sys.stdout.write(ATTACK)
+        sys.stderr.write(ATTACK)
+    assert capsys.readouterr() == ("x\n: :error file=a::b  [2J # #[error]c",) * 2
+
+
+def test_a_line_of_an_answer_cannot_begin_another_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with at_the_gate():
+        answer(["recorded " + ATTACK, "b"])
+    assert capsys.readouterr().out == "recorded x ::error file=a::b  [2J # #[error]c\nb\n"
+
+
+def test_colours_reach_a_terminal_alone() -> None:
+    terminal, file = Terminal(), StringIO()
+    for one in (terminal, file):
+        Gate(one, must=True).write("\x1b[1mbold\x1b[0m \x1b[2J")
+    assert (terminal.getvalue(), file.getvalue()) == ("\x1b[1mbold\x1b[0m  [2J", " [1mbold [0m  [2J")
+
+
+def test_bars_are_drawn_behind_the_gate_where_there_is_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", Gate(terminal, must=False))
+    assert gate.progress_stream() is terminal
+    no_terminal = cast(TextIO, Gate(StringIO(), must=False))
+    monkeypatch.setattr(sys, "stderr", no_terminal)
+    assert gate.progress_stream() is no_terminal
+
+
+def test_a_file_holds_what_was_released_whatever_its_characters(tmp_path: Path) -> None:
+    save(tmp_path / "a.md", "a\n::b\udc80\n")
+    assert (tmp_path / "a.md").read_text() == "a\n: :b \n"
+
+
+def test_a_stream_that_is_closed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    with at_the_gate(), pytest.raises(UsageError, match=r"stdout: cannot be written \(closed\); see elsewhere"):
+        put("a", remedy="see elsewhere")
+
+
+def test_a_stream_is_written_as_it_comes(monkeypatch: pytest.MonkeyPatch):
+    written: list[str] = []
+    monkeypatch.setattr(gate, "put", written.append)
+    monkeypatch.setattr(gate, "AT_ONCE", 2)
+
+    def lines() -> Iterator[str]:
+        for number in range(3):
+            assert len(written) == number // 2, "what came before is out"
+            yield f"{number}\n"
+
+    stream(lines())
+    assert written == ["0\n1\n", "2\n"]
+
+
+def test_a_bug_is_told_at_length_and_steers_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(ATTACK)
+
+    monkeypatch.setattr("jpo.commands.config.check", broken)
+    assert run(["config", "check", "-v"]) == 1
+    err = capsys.readouterr().err
+    log = Path(re.findall(r"report it with (\S+)", err)[0])
+    for text in (err, log.read_text()):
+        assert "RuntimeError: x\n: :error file=a::b  [2J # #[error]c\n" in text
+    log.unlink()
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "suggest --help", "config schema"])
+def test_a_full_disk_is_said_of_help_too(words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*JPO, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    error = "jpo: stdout: cannot be written (No space left on device); write it elsewhere [JPO-E307]\n"
+    assert (done.returncode, done.stderr) == (2, error)
+
+
+def test_an_error_that_cannot_be_told_keeps_its_exit_code() -> None:
+    with Path("/dev/full").open("w") as full:
+        for words in ("nonsense", "explain --config none.toml"):
+            assert subprocess.run([*JPO, *words.split()], stdout=full, stderr=full, check=False).returncode == 2
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*JPO, "config", "schema"], stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == ("", 141)
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("register", ["import atexit; atexit.register", "import threading; threading._register_atexit"])
+def test_an_interrupt_while_python_shuts_down_says_nothing(number: str, register: str) -> None:
+    late = f"def late(): import os, signal, time; os.kill(os.getpid(), signal.{number}); time.sleep(1)"
+    code = f"{late}\n{register}(late)\nimport sys; sys.argv = ['jpo', '--version']\nfrom jpo.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")

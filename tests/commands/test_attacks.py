@@ -1,0 +1,355 @@
+"""Texts from outside that would steer a terminal, a CI, a spreadsheet or a page: attacks x outputs x commands.
+
+They stand where anybody may write: names of runs and workloads on record, config.ini, CSV logs, names of files and folders,
+jpo.toml, the caller's environment, a server's answers. Every command is run over them, in every form that it has.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import http.server
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from jpo.__main__ import run
+from jpo.history import open_store
+from jpo.records import Finished, Identity, Outcome, Run, RunStatus
+from jpo.wording.printable import UNSEEN
+
+STEERING = (
+    "a\n::error file=train.py::pwned\n::set-output name=a::b",
+    "\r\n::stop-commands::x\r",
+    "::add-mask::0",
+    " \t::warning::led by blanks",
+    "x ##[error]anywhere ##vso[task.setvariable variable=a]b ##teamcity[x]",
+    "section_start:1700000000:name[collapsed=true]\r\x1b[0Khidden section_end:1:name travis_fold:start:a",
+    "\x1b[2J\x1b]0;title\x07\x1b]8;;https://evil.example\x07click\x1b]8;;\x07\x9b31m",
+    "abc\u202edef\u2066ghi\u2069",
+    "zero\u200bwidth\u200d\u2060\ufeff\xad\u3164end",
+    "nel\x85ls\u2028ps\u2029vt\x0bff\x0cfs\x1cgs\x1d",
+    "tab\tin\ta\ttable",
+    "\x7f\x08\x08\x08del",
+    "n" * 100_000,
+    "of words " * 12_000,
+)
+LIVE = (
+    "@admin and me@evil.example",
+    "https://evil.example/?a www.evil.example",
+    "![x](https://evil.example/a.png) [l](javascript:1)",
+    "<img src=x onerror=alert(1)> <script>alert(1)</script> <!-- @a -->",
+    "a|b`c``@d`|",
+    "/close",
+    "# not a heading #12 group/job!3",
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1+1",
+    "{{ 7 * 7 }}${7}",
+    "'\"&amp;",
+)
+READABLE_NAMES = ("数字/小さい-モデル", "naïve Größe", "🦀 crab", "نموذج")
+ATTACKS = (*STEERING, *LIVE, *READABLE_NAMES)
+PLACE = "a\n::error::folder ##[error]\x1b[2J\u202e @admin"
+"""Of the project: a folder may be called anything but "/" and NUL."""
+
+WORKLOAD = Identity("=1+1 @admin|<img src=x>##[error]", "::notice::m `@b` https://evil.example", "section_start:1:a")
+CONFIG = f"""\
+[workload]
+dataset = {WORKLOAD.dataset}
+model = {WORKLOAD.model}
+framework = {WORKLOAD.framework}
+[##[error]section @admin]
+title = ##vso[x] https://evil.example
+[training]
+note = it goes on
+    ::warning::before
+batch_size = 16
+after = \u202e@admin\u200b
+    ::warning::after \x1b[2J
+[resources]
+cpus = 2
+"""
+TOML = """\
+[csv]
+logs = ["logs/*.csv", "::error::none ##[error]@admin*.csv"]
+[prices]
+usd_per_cpu_hour = 0.04
+[sla]
+time_max = "90s"
+"""
+LOG = """\
+# run_id={name}
+# dataset={name}
+# model=m
+# framework=f
+# batch_size=16
+# start=1700000000
+time,epoch,samples,train_loss,val_loss
+1700000100,1,1500,0.2,0.1
+# end=1700000100
+# status=succeeded
+"""
+TRACE = """\
+# workload = "@toy ##[error] <b>"
+# family = "zeus"
+# default = { batch_size = 16, power_limit_w = 250 }
+# knobs = ["batch_size", "power_limit_w"]
+# cost_column = "energy_j"
+batch_size,power_limit_w,rep,converged,time_to_target_s,energy_j,time_full_s,energy_full_j
+16,250,1,1,100,1000,300,3000
+32,250,1,1,60,700,300,3000
+64,200,1,1,55,300,300,3000
+"""
+CALLER = {
+    "GITHUB_ACTIONS": "true",
+    "GITHUB_ACTOR": "@admin\n::error::actor ##[error]",
+    "GITHUB_REPOSITORY": "a/b\x1b[2J<b>",
+    "GITHUB_RUN_ID": "=1+1\u202e",
+}
+
+
+def hostile_runs() -> Iterator[Run]:
+    """Runs with each attack as their id; and of workloads with each attack as their name."""
+    for number, attack in enumerate(ATTACKS):
+        size, seconds = [(16, 100.0), (64, 40.0), (32, 70.0)][number % 3]
+        ended = 1_700_000_000.0 + 1000 * number
+        outcome = Outcome(duration_seconds=seconds + number % 5, samples=1500.0, val_loss=0.1, train_loss=0.2)
+        for identity in (WORKLOAD, Identity(attack, attack, attack, attack)):
+            values = {"batch_size": float(size), "cpus": 2.0}
+            yield Run(attack, identity, values, RunStatus.SUCCEEDED, ended - seconds, ended, outcome, "csv")
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """Answers every question with an error in the words of an attacker."""
+
+    def do_GET(self) -> None:
+        error = "\n".join(STEERING[:12] + LIVE)
+        body = json.dumps({"status": "error", "errorType": "bad_data ##[error]", "error": error}).encode()
+        self.send_response(422, "##[error]no")
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET  # noqa: N815 - its base class calls it so
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server) as one:
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{one.server_port}"
+        one.shutdown()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an attack at every place, whose store holds suggestions and a rollback too."""
+    folder = tmp_path_factory.mktemp("attacks") / PLACE
+    (folder / "logs").mkdir(parents=True)
+    (folder / "config.ini").write_text(CONFIG)
+    (folder / "jpo.toml").write_text(TOML)
+    (folder / "toy.csv").write_text(TRACE)
+    for number, attack in enumerate(ATTACKS):
+        name = attack.replace("\n", "\\n")
+        (folder / "logs" / f"{number} {attack.replace('/', ' ')[:40]}.csv").write_text(LOG.format(name=name), newline="")
+    (folder / "logs" / f"not usable {PLACE}.csv").write_text("# run_id=##[error]\ntime,time\n")
+    (folder / f"followed {PLACE}").write_text(LOG.format(name=LIVE[0] + " ##[error]\x1b[2J"))
+    (folder / "broken").mkdir()
+    (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in CALLER.items():
+            patch.setenv(name, value)
+        with open_store("sqlite:///.jpo/jpo.db") as store:
+            store.record(Finished(tuple(hostile_runs())), now=1_700_100_000.0)
+        assert run(["suggest", "config.ini", "--offline", "--explore", "off", "--no-learn"]) == 0
+        assert run(["rollback"]) == 0
+        assert run(["suggest", "--offline", "--no-learn", "--set", "batch_size=32"]) == 0
+    return folder
+
+
+FORMS = ("text", "json", "markdown", "html")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "suggest --dry-run --diff --offline --no-learn": FORMS,
+    "suggest --dry-run --diff --offline --no-learn --set batch_size=64": FORMS,
+    "rollback --dry-run --diff": FORMS,
+    "explain": FORMS,
+    "history": (*FORMS, "csv"),
+    "history --compare": (*FORMS, "csv"),
+    "check": FORMS,
+    "doctor --offline": FORMS,
+    "doctor --prometheus-url SERVER": FORMS,
+    "predict --vary batch_size=16,64": FORMS,
+    "pareto": FORMS,
+    "sla check": FORMS,
+    "sla suggest": FORMS,
+    "prices show": FORMS,
+    "logs": (*FORMS, "csv"),
+    "audit show": FORMS,
+    "replay toy.csv --runs 2,4 --seeds 2 --jobs 1 --policies default,random": FORMS,
+}
+LINES = (
+    *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
+    *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
+    *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
+    *("observe --offline", "observe --follow --csv FOLLOWED", "observe --prometheus-url SERVER"),
+    *("observe --csv logs/missing\n::error::a.csv", "learn ATTACK.ini --budget 0.1s"),
+    *("observe RUN --metric ##[error]=a\n::b", "observe RUN --metric duration_seconds=1", "state import logs/PLACE.csv"),
+    *("suggest --strict --prometheus-url SERVER --dry-run", "suggest --set ATTACK=1", "suggest --prefer ATTACK"),
+    *(
+        "explain ATTACK",
+        "sla check ATTACK",
+        "rollback ATTACK",
+        "history ATTACK",
+        "ATTACK",
+        "history --ATTACK",
+        "predict --set ATTACK",
+    ),
+    *("replay ATTACK.csv", "replay toy.csv --policies ATTACK", "simulate --policies ATTACK", "prices refresh toy.csv"),
+    *("learn --pretrain ATTACK", "prices show --gpu-type ATTACK", "pareto --objectives ATTACK", "audit export --since ATTACK"),
+    *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
+)
+"""Commands that answer in lines or in an error; ATTACK is put in the place of every attack, in turn by the test."""
+
+
+@pytest.fixture
+def inside(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(project)
+    for name in ("PROMETHEUS_URL", "NO_COLOR", "CI", "GITLAB_CI", "JENKINS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in CALLER.items():
+        monkeypatch.setenv(name, value)
+    return project
+
+
+def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, str]:
+    """What left the process, on either stream, whoever wrote it."""
+    capfd.readouterr()
+    code = run(words)
+    out, err = capfd.readouterr()
+    assert "internal error" not in err, err
+    assert code in (0, 2, 3, 4, 5, 6), err
+    return out, err
+
+
+def steered(text: str) -> list[str]:
+    """Lines that a terminal or a CI would obey, or that nobody would read."""
+    commands = re.compile(r"^\s*::|##[\w.-]*\[|section_(start|end):|travis_(fold|time):")
+    unseen = re.compile(f"[{UNSEEN}]")
+    lines = text.removesuffix("\n").split("\n")
+    return [line[:200] for line in lines if not line.isprintable() or commands.search(line) or unseen.search(line)]
+
+
+def too_long(text: str) -> list[str]:
+    return [word[:200] for word in text.split() if len(word) > 1000]
+
+
+@pytest.mark.parametrize(("command", "form"), [(command, form) for command, forms in COMMANDS.items() for form in forms])
+def test_no_report_is_steered_by_what_it_shows(
+    command: str, form: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str
+) -> None:
+    out, err = answers(capfd, [*command.replace("SERVER", server).split(), "-o", form])
+    assert steered(out) + steered(err) == []
+    assert out or err
+    {"json": check_json, "csv": check_csv, "markdown": check_markdown, "html": check_html}.get(form, too_long)(out or "{}")
+
+
+def check_json(text: str) -> None:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        assert [json.loads(line) for line in text.split("\n")[:-1]], "JSON Lines"
+
+
+def check_csv(text: str) -> None:
+    rows = list(csv.reader(StringIO(text, newline="")))
+    assert [cell for row in rows for cell in row if too_long(cell)] == []
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert text.count("\n") == len(rows)
+    texts = [cell for row in rows for cell in row if not re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", cell)]
+    assert [cell for cell in texts if cell.lstrip().startswith(("=", "+", "-", "@", "::"))] == []
+
+
+def check_markdown(text: str) -> None:
+    assert too_long(text) == []
+    page = MarkdownIt("commonmark").enable("table").render(text)
+    page = re.sub("<pre>.*?</pre>|<code>.*?</code>", "", page, flags=re.DOTALL)
+    tags = set(re.findall("<([a-z0-9]+)", page))
+    known = {"p", "h3", "h4", "h5", "h6", "ul", "li", "strong", "blockquote"}
+    assert tags <= known | {"table", "thead", "tbody", "tr", "th", "td"}
+    words = html.unescape(re.sub("<[^>]*>", "", page))
+    assert re.findall(r"@\w+|\w*://\S*|www\.\S*|[#!]\d+", words) == []
+    assert [line for line in text.split("\n") if line.startswith("/")] == []
+
+
+def check_html(text: str) -> None:
+    assert too_long(text) == []
+
+    class Page(HTMLParser):
+        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+            assert tag not in {"script", "img", "a", "iframe", "link"}
+            assert not {"href", "src", "onerror"} & {name for name, _ in attributes}
+
+    Page().feed(text)
+
+
+def test_names_stay_readable_and_data_exact(inside: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text, _ = answers(capfd, ["history", "-o", "text"])
+    assert [name for name in READABLE_NAMES if name not in text] == []
+    found, _ = answers(capfd, ["history", "-o", "json"])
+    assert {entry["run_id"] for entry in json.loads(found)["runs"]} >= set(ATTACKS)
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_no_answer_or_error_is_steered_by_what_it_names(
+    command: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str, tmp_path: Path
+) -> None:
+    for attack in ATTACKS if "ATTACK" in command else ("",):
+        if "\0" in attack or len(os.fsencode(attack)) > 100_000:  # the system refuses arguments of more than 128 KiB
+            continue
+        told = {
+            "SERVER": server,
+            "DIR": str(tmp_path),
+            "PLACE": PLACE,
+            "FOLLOWED": f"followed {PLACE}",
+            "RUN": STEERING[0],
+            "ATTACK": attack,
+        }
+        words = [re.sub("|".join(told), lambda name: told[name[0]], word) for word in command.split(" ")]  # noqa: B023
+        out, err = answers(capfd, words)
+        assert steered(out) + steered(err) == [], words
+        assert out or err
+        if not command.startswith(("state export", "audit export")):  # data
+            assert too_long(out + err) == []
+        assert err.count("\n") <= 4, "an error is one line, or a line under how the command is used"
+
+
+def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    files = [tmp_path / f"a.{suffix}" for suffix in ("txt", "json", "md", "html")]
+    options = [word for file in files for word in ("--output-file", str(file))]
+    out, err = answers(capfd, ["suggest", "--dry-run", "--diff", "--offline", "--set", "batch_size=64", *options])
+    assert err == ""
+    assert [steered(file.read_text()) for file in files] == [[]] * 4
+    check_markdown(files[2].read_text())
+    check_html(files[3].read_text())
+    assert "    ::warning::after \x1b[2J" in json.loads(files[1].read_text())["diff"]
+    assert "after" in out
+    assert steered((answers(capfd, ["logs", "--extended", str(tmp_path / "r.csv")]), (tmp_path / "r.csv").read_text())[1]) == []
+    check_csv((tmp_path / "r.csv").read_text())
+    backup = tmp_path / "b.jsonl"
+    answers(capfd, ["state", "export", str(backup)])
+    assert steered(backup.read_text()) == []
