@@ -143,7 +143,7 @@ def hash_of(row: AuditRow) -> str:
 
 def unnumbered(row: AuditRow) -> str:
     """The record's canonical JSON up to its number: a server that numbers it can compute the hash itself."""
-    hardware = f'"hardware":{_as_json(row.hardware)},' if row.hardware else ""
+    hardware = f'"hardware":{_as_json(row.hardware)},' if row.hardware != "" else ""
     return (
         f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},{hardware}'
         f'"kind":{_as_json(row.kind)},"model":{_as_json(row.model)},"number":'

@@ -31,7 +31,7 @@ from jpo.history.rows import (
     run_columns,
     suggestion_columns,
 )
-from jpo.history.runs import Forgotten, RecordedRun, follows, fuller, latest_start
+from jpo.history.runs import Forgotten, RecordedRun, RunKey, additions, follows, key_of, latest_start
 from jpo.history.series import pack
 from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series, Suggestion
 
@@ -42,12 +42,20 @@ _THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
 _THE_SOURCE = f"{_OF_IDENTITY} AND source = :source"
 _AUDIT = f"SELECT {', '.join(AuditRow._fields)} FROM audit"
 _AUDIT_ROWS = f"{_AUDIT} ORDER BY number"
+_AT_ONCE = 500
+"""Run ids in one statement."""
 _ALL = 2**63 - 1
 """As a limit: none."""
 
 _INSERT_RUN = insert_into("runs", RUN_COLUMNS, numbered=True)
 _UPDATE_RUN = f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in RUN_COLUMNS)} WHERE {_THE_RUN}"
 _INSERT_SUGGESTION = insert_into("suggestions", SUGGESTION_COLUMNS, numbered=True)
+
+
+_INSERT_SERIES = f"""
+    INSERT INTO series (run, quantity, packed) SELECT number, :quantity, :packed FROM runs
+    WHERE {_THE_RUN} AND NOT EXISTS (SELECT 1 FROM series WHERE run = runs.number AND quantity = :quantity)
+"""
 
 
 class SqlStore:
@@ -61,32 +69,36 @@ class SqlStore:
     def record(
         self, finished: Finished, *, now: float, identity: Identity | None = None, source: str | None = None
     ) -> tuple[Run, ...]:
+        mark = finished.watermark if finished.complete and identity and source else None
+        known = self._known(finished.runs)
+        added = additions(finished.runs, known, self._suggestion_behind, now)
+        if not added and not finished.series and mark is None:
+            return ()
         jobs = {_job(about) for about in (identity, *(run.identity for run in finished.runs)) if about}
-        known: dict[tuple[Identity, str], RecordedRun] = {}
         with self._database.transaction(*jobs) as changes:
-            recorded = [self._record_run(run, now, known, changes) for run in finished.runs]
+            if (meanwhile := self._known(finished.runs)) != known:  # others may have recorded the same
+                known, added = meanwhile, additions(finished.runs, meanwhile, self._suggestion_behind, now)
+            present = set(known)
+            for recorded in added:
+                changes.add(_UPDATE_RUN if key_of(recorded.run) in present else _INSERT_RUN, run_columns(recorded))
+                self._chain(observed(recorded.run, recorded.suggestion_id, now), changes)
+                present.add(key_of(recorded.run))
             _record_series(finished, changes)
-            if finished.complete and finished.watermark is not None and identity and source:
-                self._move_watermark(identity, source, finished.watermark, changes)
-        return tuple(run for run in recorded if run is not None)
+            if mark is not None and identity and source:
+                self._move_watermark(identity, source, mark, changes)
+        return tuple(recorded.run for recorded in added)
 
-    def _record_run(
-        self, report: Run, now: float, known: dict[tuple[Identity, str], RecordedRun], changes: Changes
-    ) -> Run | None:
-        """The run as it is on record afterwards, None when the report adds nothing; `known`: those of earlier reports."""
-        key = report.identity, report.run_id
-        earlier = known.get(key) or self._recorded_run(report)
-        run = fuller(earlier.run, report) if earlier else report
-        if earlier and run == earlier.run:
-            return None
-        suggestion_id = earlier.suggestion_id if earlier and earlier.suggestion_id else self._suggestion_behind(run)
-        known[key] = recorded = RecordedRun(run, suggestion_id, earlier.recorded_at if earlier else now)
-        changes.add(_UPDATE_RUN if earlier else _INSERT_RUN, run_columns(recorded))
-        self._chain(observed(run, suggestion_id, now), changes)
-        return run
-
-    def _recorded_run(self, report: Run) -> RecordedRun | None:
-        return next(iter(self._runs(self._database.rows(f"SELECT * FROM runs WHERE {_THE_RUN}", _run_key(report)))), None)
+    def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
+        """What is on record of these runs."""
+        found: dict[RunKey, RecordedRun] = {}
+        for identity in dict.fromkeys(report.identity for report in reports):
+            ids = list(dict.fromkeys(report.run_id for report in reports if report.identity == identity))
+            for at in range(0, len(ids), _AT_ONCE):
+                names = {f"id{number}": run_id for number, run_id in enumerate(ids[at : at + _AT_ONCE])}
+                statement = f"SELECT * FROM runs WHERE {_OF_IDENTITY} AND run_id IN ({', '.join(f':{name}' for name in names)})"
+                rows = self._database.rows(statement, {**identity_columns(identity), **names})
+                found |= {key_of(recorded.run): recorded for recorded in self._runs(rows)}
+        return found
 
     def _suggestion_behind(self, run: Run) -> str | None:
         """Id of the newest suggestion made before the run started with whose values it ran."""
@@ -332,8 +344,5 @@ def _record_series(finished: Finished, changes: Changes) -> None:
     for series in finished.series:
         if len(runs[series.run_id]) == 1:  # an id that two workloads use does not say whose series it is
             (run,) = runs[series.run_id].values()
-            changes.add(
-                f"""INSERT INTO series (run, quantity, packed) SELECT number, :quantity, :packed FROM runs WHERE {_THE_RUN}
-                    AND NOT EXISTS (SELECT 1 FROM series WHERE run = runs.number AND quantity = :quantity)""",
-                {**_run_key(run), "quantity": series.quantity, "packed": pack(series.times, series.values)},
-            )
+            packed = pack(series.times, series.values)
+            changes.add(_INSERT_SERIES, {**_run_key(run), "quantity": series.quantity, "packed": packed})

@@ -27,14 +27,14 @@ from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 run = Run("paused", Identity("digits", "cnn", "pytorch"), {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
 with open_store(sys.argv[1], timeout_seconds=4) as store:
-    find = SqlStore._suggestion_behind
-    def pause(self, run):
+    find = SqlStore._move_watermark
+    def pause(self, *told):
         print("paused", flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
-        return find(self, run)
-    SqlStore._suggestion_behind = pause
+        return find(self, *told)
+    SqlStore._move_watermark = pause
     try:
-        store.record(Finished((run,)), now=2.0)
+        store.record(Finished((run,), watermark=1.0), now=2.0, identity=run.identity, source="csv")
     except StoreError as error:
         print(error.code)
 """

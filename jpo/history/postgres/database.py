@@ -153,7 +153,7 @@ class PostgresDatabase:
         try:
             yield
         except StoreError as error:
-            if error.code not in ("JPO-E513", "JPO-E522"):
+            if error.code not in ("JPO-E513", "JPO-E522") or _undone(error):
                 raise
             finding = f"whether the last record was taken is not known: {error.finding}"
             remedy = "repeat the command: what is on record is not recorded twice; `jpo audit show` has the last record"
@@ -213,6 +213,12 @@ def open_postgres(
         _migrate(database, read_only=read_only)
         on_failure.pop_all()
     return database
+
+
+def _undone(error: StoreError) -> bool:
+    """Whether the server said that it undid the transaction, since its client was silent for too long."""
+    cause = error.__cause__
+    return isinstance(cause, psycopg.Error) and (cause.sqlstate or "").startswith("25P0")
 
 
 def _milliseconds(seconds: float) -> str:
