@@ -91,13 +91,15 @@ def bench(store: str, command: str) -> Iterator[Bench]:
         if server is not None:
             server.sql("CREATE DATABASE jpo_now", "postgres")
             os.environ["JPO_STORE__URL"] = server.url("jpo_now")
+            os.environ["JPO_STORE__TIMEOUT"] = "1s"  # a message that the kernel did not take is never answered
         if command == "rollback":
             place.jpo(*SUGGEST)
         place.keep()
         place.jpo(*COMMANDS[command])  # what it imports is imported before the first fork
         place.renew()
         yield place
-        os.environ.pop("JPO_STORE__URL", None)
+        for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT"):
+            os.environ.pop(name, None)
 
 
 def possible(place: Bench, command: str) -> tuple[list[Fault], bytes]:

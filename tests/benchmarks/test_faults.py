@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FAULTS = runpy.run_path(str(ROOT / "benchmarks" / "faults.py"))
-MOST_EACH = 14
+MOST_EACH = 5
 """Faults of each command and store that are tried here, taken evenly from all; the rename and what follows it always."""
 TOLERANCE = 0.15
 """By how much the number of system calls differs between releases of Python, SQLite and libpq."""

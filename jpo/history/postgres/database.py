@@ -69,7 +69,8 @@ class PostgresDatabase:
         self._connection, self.place = connection, place
         self._idle = f"SET LOCAL idle_in_transaction_session_timeout = {_milliseconds(IDLE * timeout_seconds)}"
         limits = {"answer_seconds": timeout_seconds, "all_seconds": deadline_seconds}
-        self._watchdog = Watchdog(connection.fileno(), **limits)
+        with reported(place):
+            self._watchdog = Watchdog(connection.fileno(), **limits)
         self._readers = count(1)
 
     def rows(self, statement: str, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:

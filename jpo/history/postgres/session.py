@@ -74,7 +74,7 @@ def _attempts(parameters: Mapping[str, Any], place: str, timeout_seconds: float)
         options["client_encoding"] = "UTF8"
         try:
             return psycopg.connect(**options, autocommit=True)
-        except psycopg.Error as error:
+        except (psycopg.Error, OSError) as error:
             over = time.monotonic() + PAUSE_SECONDS > deadline
             state = pq.Ping.NO_ATTEMPT if over else pq.PGconn.ping(make_conninfo(**options).encode())
             if state == pq.Ping.NO_ATTEMPT or (state == pq.Ping.OK and was_up):
@@ -84,7 +84,7 @@ def _attempts(parameters: Mapping[str, Any], place: str, timeout_seconds: float)
             time.sleep(PAUSE_SECONDS)
 
 
-def _message(error: psycopg.Error) -> str:
+def _message(error: psycopg.Error | OSError) -> str:
     """The end of libpq's message: the beginning repeats host and port."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = next((line.rpartition("FATAL:")[2] for line in lines if "FATAL:" in line), lines[0] if lines else "no answer")
