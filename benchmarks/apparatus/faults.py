@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,19 +71,29 @@ def faults(arguments: Sequence[str], folder: Path) -> list[Fault]:
         return list(_found(log, str(folder)))
 
 
-def _found(lines: Iterator[str], folder: str) -> Iterator[Fault]:
-    counts: Counter[str] = Counter()
+def _found(lines: Iterable[str], folder: str) -> Iterator[Fault]:
+    """The faults of a trace. strace counts each thread's calls by themselves: what would hit another file, too, is left out."""
+    counts: Counter[tuple[str, str]] = Counter()
+    ours: dict[tuple[str, int], str] = {}
+    others: set[tuple[str, int]] = set()
     for line in lines:
-        match = re.match(r"(?:\d+\s+)?(\w+)\((.*)", line)
-        if match is None or match[1] not in CALLS:
+        match = re.match(r"(\d+)\s+(\w+)\((.*)", line)
+        if match is None or match[2] not in CALLS:
             continue  # the end of a call that another thread interrupted, a signal, the exit
-        call, rest = match[1], match[2]
-        counts[call] += 1
+        thread, call, rest = match.groups()
+        rest = re.sub(r'^AT_FDCWD<[^>]*>, (?="/)', "", rest)  # the working folder says nothing of an absolute path
+        counts[thread, call] += 1
+        key = call, counts[thread, call]
         project = folder in rest and not re.search(r"/runs\b|jpo\.toml|pyproject\.toml|\.git\b", rest)
         server = call in ("socket", "connect") and "AF_" in rest
         if project or server or re.match(r"\d+<(UNIX|TCP|socket)", rest):
+            ours[key] = f"{call}({rest.strip()[:80]}"
+        else:
+            others.add(key)
+    for (call, number), about in ours.items():
+        if (call, number) not in others:
             for error in ("EIO", "ENOSPC", KILL) if call in FULL_DISK else ("EIO", KILL):
-                yield Fault(call, counts[call], error, f"{call}({rest.strip()[:80]}")
+                yield Fault(call, number, error, about)
 
 
 def suffered(arguments: Sequence[str], folder: Path, fault: Fault) -> Ended:
