@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from psycopg.types.string import StrDumperUnknown, TextLoader
 from jpo.errors import StoreError, UsageError
 from jpo.history.failures import line_of
 from jpo.history.postgres.watchdog import in_time
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of while a wait is cut is said by our error
 
 PAUSE_SECONDS = 0.2
 """Pause between two attempts to reach a server that is starting."""

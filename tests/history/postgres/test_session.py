@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any
 
@@ -36,3 +37,7 @@ def test_what_users_write_into_the_url_wins(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(StoreError):
         session.connect({"host": "db", "tcp_user_timeout": "7"}, "postgresql://db/jpo", 0.1)
     assert (asked["tcp_user_timeout"], asked["keepalives_idle"]) == ("7", 10)
+
+
+def test_the_driver_prints_nothing_beside_our_errors() -> None:
+    assert logging.getLogger("psycopg").handlers
