@@ -183,7 +183,7 @@ def worker(way: str, url: str, name: str, observations: str) -> int:
                     done += 1
             return 0
         except StoreError as error:
-            if error.code != "JPO-E513":
+            if error.code not in ("JPO-E513", "JPO-E523"):
                 raise
     return 1
 

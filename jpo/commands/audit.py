@@ -14,9 +14,11 @@ from urllib.parse import quote
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditRecord, Store, verify
 from jpo.history.audit import read_row
+from jpo.history.unsettled import open_ends
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
+from jpo.project.workload import content_now
 from jpo.report.audit import AuditPage
 
 ANCHOR = "JPO-Audit-Head"
@@ -71,6 +73,7 @@ def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> l
     number, expected = noted(head) if head is not None else (None, None)
     with open_history(settings, read_only=True) as store:
         chain = verify(store, expected_head=expected)
+        sentences = open_ends(store, content_now) if chain.ok and not anchor else ()
     place = settings.store_place
     if not chain.records:
         raise StoreError(place, "holds no audit log", "check the path; a log that is gone proves nothing", code="JPO-E504")
@@ -83,7 +86,7 @@ def verify_log(settings: LoadedSettings, *, head: str | None, anchor: bool) -> l
     if anchor:
         return [f"{ANCHOR}: {chain.records} {chain.head}"]
     since = "" if chain.anchored is None else f", {chain.records - chain.anchored} of them after the head that was noted"
-    return [f"audit log: {chain.records} records, chain intact, head {chain.head}{since}"]
+    return [f"audit log: {chain.records} records, chain intact, head {chain.head}{since}", *sentences]
 
 
 def noted(text: str) -> tuple[int | None, str]:

@@ -12,9 +12,11 @@ from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
 from jpo.history.undo import in_effect
+from jpo.history.unsettled import fate, in_words
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store
+from jpo.project.workload import content_now
 from jpo.records import Run, Suggestion
 from jpo.report.explanation import Explanation
 from jpo.report.suggestion import Report
@@ -39,13 +41,15 @@ def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
     named = [run for run_id in suggestion.evidence.run_ids if (run := store.run(run_id)) and run.identity == identity]
     track = past_forecasts(store, recorded, prices)
     path = next((str(event.data["config"]) for event in events if "config" in event.data), "config.ini")
+    unsettled = [event for event in store.unsettled(identity) if event.data["suggestion_id"] == suggestion.suggestion_id]
     written = any(event.kind == "written" for event in events)
+    written = written or any(fate(event, content_now(path)) == "written" for event in unsettled)
     return Explanation(
         Report(suggestion, Path(path), written, track, currency=job.currency),
         evidence=tuple(priced(run, suggestion.current, prices) for run in named),
         followers=tuple(priced(run, suggestion.suggested, prices) for run in followers),
         coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
-        standing=standing(suggestion, events, in_effect(store, identity, recorded), followers),
+        standing=standing(suggestion, events, in_effect(store, identity, recorded), followers, unsettled),
     )
 
 
@@ -69,14 +73,20 @@ def priced(run: Run, usual: Mapping[str, float], prices: Prices) -> Run:
 
 
 def standing(
-    suggestion: Suggestion, events: Sequence[AuditRecord], effective: Sequence[Suggestion], followers: Sequence[Run]
+    suggestion: Suggestion,
+    events: Sequence[AuditRecord],
+    effective: Sequence[Suggestion],
+    followers: Sequence[Run],
+    unsettled: Sequence[AuditRecord] = (),
 ) -> tuple[str, ...]:
     """What became of it: written or why not, undone, superseded, and by how many runs it was followed.
 
     Args:
         effective: the suggestions of the workload that reached config.ini, as they went on record.
+        unsettled: its record, where none says what became of it.
     """
-    return (*_written(suggestion, events), *_since(suggestion, effective), _followed(followers))
+    became = [in_words(event, content_now) for event in unsettled] or _written(suggestion, events)
+    return (*became, *_since(suggestion, effective), _followed(followers))
 
 
 def _written(suggestion: Suggestion, events: Sequence[AuditRecord]) -> list[str]:

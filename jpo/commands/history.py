@@ -9,9 +9,11 @@ from jpo.cost import Prices
 from jpo.forecast.track_record import inside, share_interval
 from jpo.history import RecordedRun, Store
 from jpo.history.figures import ending
+from jpo.history.unsettled import open_ends
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_project_store
+from jpo.project.workload import content_now
 from jpo.records import Forecast, Identity, Suggestion
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
 
@@ -28,7 +30,7 @@ def history(settings: LoadedSettings, *, limit: int | None, all_rows: bool) -> H
     """
     most = None if all_rows or limit else MOST_ROWS
     with open_project_store(settings) as job:
-        past = read(job.store, job.prices, most + 1 if most else limit)
+        past = replace(read(job.store, job.prices, most + 1 if most else limit), unsettled=open_ends(job.store, content_now))
     if most is None or max(len(past.runs), len(past.suggestions)) <= most:
         return past
     return replace(past, runs=past.runs[-most:], suggestions=past.suggestions[-most:], newest=most)

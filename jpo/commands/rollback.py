@@ -70,8 +70,8 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
         policy = continual.policy_for(store, request.explore, request.policy)
         made = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         suggestion = replace(made, pinned_until=pinned_until(options))
-        written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)
-        return Report(suggestion, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
+        told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)
+        return Report(told, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
 def in_one_step(limits: Limits) -> Limits:

@@ -60,8 +60,8 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
             advice = advise(request, known, policy, seed=options.seed)
         proposal = propose(job, advice, known.runs)
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
-        written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
-        return Report(suggestion, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
+        told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
+        return Report(told, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
 def wanted(request: Request, options: SuggestOptions) -> Request:

@@ -13,6 +13,7 @@ from jpo.config.disk import caveats, write
 from jpo.config.edit import edited
 from jpo.config.lookup import OptionNames
 from jpo.config.read import read
+from jpo.config.source import contents
 from jpo.config.values import format_value
 
-__all__ = ["OptionNames", "caveats", "edited", "format_value", "read", "write"]
+__all__ = ["OptionNames", "caveats", "contents", "edited", "format_value", "read", "write"]

@@ -8,6 +8,7 @@ runs.py            recorded runs; series.py: time series as bytes; figures.py: s
 followed.py        runs that followed a suggestion, and what it replaced
 audit.py           the audit log's hash chain; events.py: what goes into it
 archive.py         the whole history as JSON Lines; canonical.py: JSON with one form
+unsettled.py       changes of which only config.ini says whether they were written
 undo.py            which changes are in force, what was before them, and what is pinned
 """
 

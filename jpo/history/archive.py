@@ -84,7 +84,7 @@ READ: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
 
 def copy(source: Database, target: Database) -> None:
     """Copy all rows of one database into another, empty one."""
-    with source.snapshot(), target.transaction():
+    with source.snapshot(), target.alone():
         for name, table in TABLES.items():
             for row in source.each(_select(name, table)):
                 target.rows(insert_into(name, table.columns), dict(zip(table.columns, row, strict=True)))

@@ -138,12 +138,17 @@ def hash_of(row: AuditRow) -> str:
 
     The stored text of `data` is used as it is: it was canonical when written, and any byte changed since must show.
     """
-    hardware = "" if row.hardware == "" else f'"hardware":{_as_json(row.hardware)},'  # b'' is no text
-    text = (
+    text = f"{row.previous}{unnumbered(row)}{row.number}}}"
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def unnumbered(row: AuditRow) -> str:
+    """The record's canonical JSON up to its number: a server that numbers it can compute the hash itself."""
+    hardware = f'"hardware":{_as_json(row.hardware)},' if row.hardware != "" else ""
+    return (
         f'{{"at":{row.at!r},"data":{row.data},"dataset":{_as_json(row.dataset)},"framework":{_as_json(row.framework)},{hardware}'
-        f'"kind":{_as_json(row.kind)},"model":{_as_json(row.model)},"number":{row.number}}}'
+        f'"kind":{_as_json(row.kind)},"model":{_as_json(row.model)},"number":'
     )
-    return hashlib.sha256(f"{row.previous}{text}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def verify(store: AuditSource, *, expected_head: str | None = None) -> Verification:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from jpo.history.archive import copy
-from jpo.history.database import Database, TableRow
+from jpo.history.database import Changes, Database, TableRow
 
 
 class CopyOnWrite:
@@ -28,12 +28,21 @@ class CopyOnWrite:
         return self._current.each(statement)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *subjects: str) -> Iterator[Changes]:
+        self._copy()
+        with self._memory.transaction(*subjects) as changes:
+            yield changes
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        self._copy()
+        with self._memory.alone():
+            yield
+
+    def _copy(self) -> None:
         if not self._copied:
             copy(self._source, self._memory)
             self._copied = True
-        with self._memory.transaction():
-            yield
 
     def snapshot(self) -> AbstractContextManager[None]:
         return self._current.snapshot()

@@ -9,13 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from jpo.history.audit import AuditRow
+from jpo.records import Identity
 
 
 class TableRow(Protocol):
     """One row of a result; its columns by name."""
 
     def __getitem__(self, name: str, /) -> Any: ...
+
+
+class Link(NamedTuple):
+    """A record for the end of the audit log, without the number and the hashes that it gets there; `data` is canonical JSON."""
+
+    at: float
+    kind: str
+    identity: Identity | None
+    data: str
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a transaction changes, in this order, all at its end: statements with their values, and links of the audit log.
+
+    Attributes:
+        chained: the links as they stand in the log; known after the transaction.
+    """
+
+    steps: list[tuple[str, Mapping[str, object]] | Link] = field(default_factory=list)
+    chained: list[AuditRow] = field(default_factory=list)
+
+    def add(self, statement: str, values: Mapping[str, object]) -> None:
+        """One more statement; what is read inside the transaction does not see its effect."""
+        self.steps.append((statement, values))
 
 
 class Database(Protocol):
@@ -31,8 +60,19 @@ class Database(Protocol):
     def each(self, statement: str) -> Iterator[Sequence[Any]]:
         """The rows of a large result one by one, as sequences of values."""
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """A transaction: all of the block is on disk after it, or nothing; one writer at a time, who sees the last one's work."""
+    def transaction(self, *subjects: str) -> AbstractContextManager[Changes]:
+        """A transaction: all changes are on disk after it, or none.
+
+        Args:
+            subjects: what is read in the block so that it is still true when the changes are made, e.g. a workload: others who
+                name one of these wait. Without any, only the changes themselves take turns with those of others.
+
+        Raises:
+            StoreError: also JPO-E523, whether the changes are on disk is not known.
+        """
+
+    def alone(self) -> AbstractContextManager[None]:
+        """A transaction whose statements are executed one by one, as the only writer of the whole store meanwhile."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """A snapshot: everything read in the block is of one moment; others may write meanwhile."""

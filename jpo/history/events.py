@@ -13,6 +13,8 @@ from jpo.history.audit import AuditEvent
 from jpo.history.canonical import Json
 from jpo.records import Evidence, Run, Suggestion, Workload
 
+MADE, SETTLED = ("suggested", "rolled back"), ("written", "conflict", "not written")
+"""Events of a suggestion that changes something, and those that say what became of it."""
 MOST_REASONS = 20
 """Different reasons for skipping runs that are recorded one by one; a source may give every run its own."""
 
@@ -33,11 +35,13 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
     return AuditEvent("observed", now, run.identity, data)
 
 
-def suggested(suggestion: Suggestion, config: str, source_digest: str) -> AuditEvent:
+def suggested(suggestion: Suggestion, config: str, source_digest: str, planned_digest: str | None = None) -> AuditEvent:
     """The event of a suggestion; a later one says whether it was written ("written", "conflict", "not written")."""
     kind = "suggested" if suggestion.status == "changed" else "kept"
     kind = "rolled back" if suggestion.decided_by == "rollback" else kind
     data = {**account(suggestion), "config": config, "source_digest": source_digest}
+    if planned_digest is not None:
+        data["planned_digest"] = planned_digest
     return AuditEvent(kind, suggestion.created_at, suggestion.identity, data)
 
 

@@ -6,18 +6,20 @@ Reading raises ValueError, LookupError or TypeError for a row that does not hold
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jpo.history.canonical import canonical
 from jpo.history.database import TableRow
 from jpo.history.runs import Reading, RecordedRun
-from jpo.history.series import unpack
+from jpo.history.series import pack, unpack
 from jpo.records import (
     MEASURED,
     Alternative,
     Change,
     Evidence,
+    Finished,
     Forecast,
     Guarded,
     Identity,
@@ -57,6 +59,27 @@ def read_reading(row: TableRow) -> Reading:
     """How far a source has been read, of a row of `watermarks`."""
     passed_over = json.loads(row["passed_over"])
     return Reading(row["read_until"], {str(run_id): float(looked_at) for run_id, looked_at in passed_over.items()})
+
+
+def reading_columns(reading: Reading) -> Columns:
+    """What a row of `watermarks` says of its source."""
+    return {"read_until": reading.read_until, "passed_over": canonical(reading.passed_over)}
+
+
+def run_key(run: Run) -> Columns:
+    """The columns by which a run is found."""
+    return {**identity_columns(run.identity), "run_id": run.run_id}
+
+
+def series_rows(finished: Finished) -> Iterator[dict[str, object]]:
+    """Rows of `series`, each with the key of its run; none where an id that two workloads use does not say whose it is."""
+    runs: dict[str, dict[Identity, Run]] = defaultdict(dict)
+    for run in finished.runs:
+        runs[run.run_id][run.identity] = run
+    for series in finished.series:
+        if len(runs[series.run_id]) == 1:
+            (run,) = runs[series.run_id].values()
+            yield {**run_key(run), "quantity": series.quantity, "packed": pack(series.times, series.values)}
 
 
 def run_columns(recorded: RecordedRun) -> Columns:

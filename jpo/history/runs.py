@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from jpo.records import Outcome, Run, Suggestion, same
+from jpo.records import Finished, Identity, Outcome, Run, Suggestion, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,43 @@ class Reading(NamedTuple):
 
     read_until: float
     passed_over: Mapping[str, float]
+
+
+def moved(current: Reading | None, finished: Finished) -> Reading:
+    """How far a source has been read after another look; it never goes back."""
+    before = current or Reading(-math.inf, {})
+    later = finished.watermark is not None and not finished.watermark <= before.read_until
+    read_until = finished.watermark if later and finished.watermark is not None else before.read_until
+    return Reading(read_until, before.passed_over if finished.passed_over is None else finished.passed_over)
+
+
+RunKey = tuple[Identity, str]
+"""What a run is known by: its workload and its id."""
+
+
+def key_of(run: Run) -> RunKey:
+    return run.identity, run.run_id
+
+
+def additions(
+    reports: Sequence[Run], known: Mapping[RunKey, RecordedRun], suggestion_behind: Callable[[Run], str | None], now: float
+) -> list[RecordedRun]:
+    """What is to go on record: each report that is new, or adds something, as the run stands on record after it.
+
+    Args:
+        known: what is on record of these runs.
+        suggestion_behind: id of the suggestion that a run followed.
+        now: unix seconds.
+    """
+    latest, added = dict(known), []
+    for report in reports:
+        earlier = latest.get(key_of(report))
+        run = fuller(earlier.run, report) if earlier else report
+        if earlier is None or run != earlier.run:
+            suggestion_id = earlier.suggestion_id if earlier and earlier.suggestion_id else suggestion_behind(run)
+            latest[key_of(run)] = RecordedRun(run, suggestion_id, earlier.recorded_at if earlier else now)
+            added.append(latest[key_of(run)])
+    return added
 
 
 class Forgotten(NamedTuple):

@@ -1,38 +1,40 @@
 """SqlStore: the history in tables, with each statement once, for SQLite and PostgreSQL alike, next to the method that needs it.
 
-store.py says what each method promises, database.py what the database under it does. Writers take turns, so a writer reads first
-and then inserts or updates; no statement needs to do both at once.
+store.py says what each method promises, database.py what the database under it does. Who writes about the same workload takes
+turns, so a writer reads first and then inserts or updates; no statement needs to do both at once.
 """
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are parameters
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Self
 
 from jpo.errors import StoreError, UsageError
 from jpo.history import archive
-from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, chain, read_row, verify
+from jpo.history.audit import AuditEvent, AuditRecord, AuditRow, read_row, verify
 from jpo.history.canonical import canonical
-from jpo.history.database import Database, TableRow, insert_into
-from jpo.history.events import observed, suggested
+from jpo.history.database import Changes, Database, Link, TableRow, insert_into
+from jpo.history.events import MADE, SETTLED, observed, suggested
 from jpo.history.failures import readable
 from jpo.history.rows import (
     RUN_COLUMNS,
     SUGGESTION_COLUMNS,
     identity_columns,
+    read_identity,
     read_reading,
     read_run,
     read_series,
     read_suggestion,
+    reading_columns,
     run_columns,
+    run_key,
+    series_rows,
     suggestion_columns,
 )
-from jpo.history.runs import Forgotten, Reading, RecordedRun, follows, fuller, latest_start
-from jpo.history.series import pack
+from jpo.history.runs import Forgotten, Reading, RecordedRun, RunKey, additions, follows, key_of, latest_start, moved
 from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series, Suggestion
 
 _SAME_JOB = "dataset = :dataset AND model = :model AND framework = :framework"
@@ -42,13 +44,20 @@ _THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
 _THE_SOURCE = f"{_OF_IDENTITY} AND source = :source"
 _AUDIT = f"SELECT {', '.join(AuditRow._fields)} FROM audit"
 _AUDIT_ROWS = f"{_AUDIT} ORDER BY number"
+_AT_ONCE = 500
+"""Run ids in one statement."""
 _ALL = 2**63 - 1
 """As a limit: none."""
 
 _INSERT_RUN = insert_into("runs", RUN_COLUMNS, numbered=True)
 _UPDATE_RUN = f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in RUN_COLUMNS)} WHERE {_THE_RUN}"
 _INSERT_SUGGESTION = insert_into("suggestions", SUGGESTION_COLUMNS, numbered=True)
-_INSERT_AUDIT = insert_into("audit", AuditRow._fields)
+
+
+_INSERT_SERIES = f"""
+    INSERT INTO series (run, quantity, packed) SELECT number, :quantity, :packed FROM runs
+    WHERE {_THE_RUN} AND NOT EXISTS (SELECT 1 FROM series WHERE run = runs.number AND quantity = :quantity)
+"""
 
 
 class SqlStore:
@@ -62,26 +71,42 @@ class SqlStore:
     def record(
         self, finished: Finished, *, now: float, identity: Identity | None = None, source: str | None = None
     ) -> tuple[Run, ...]:
-        with self._database.transaction():
-            recorded = [self._record_run(run, now) for run in finished.runs]
-            self._record_series(finished)
-            if finished.complete and finished.watermark is not None and identity and source:
-                self._move_watermark(identity, source, finished)
-        return tuple(run for run in recorded if run is not None)
+        about = identity if identity and source and finished.complete and finished.watermark is not None else None
+        known = self._known(finished.runs)
+        added = additions(finished.runs, known, self._suggestion_behind, now)
+        if not added and not finished.series and about is None:
+            return ()
+        jobs = {_job(whose) for whose in (identity, *(run.identity for run in finished.runs)) if whose}
+        with self._database.transaction(*jobs) as changes:
+            if (meanwhile := self._known(finished.runs)) != known:  # others may have recorded the same
+                known, added = meanwhile, additions(finished.runs, meanwhile, self._suggestion_behind, now)
+            present = set(known)
+            for recorded in added:
+                key = key_of(recorded.run)
+                changes.add(_UPDATE_RUN if key in present else _INSERT_RUN, run_columns(recorded))
+                if key in known and known[key].run.ended_at != recorded.run.ended_at:  # it went on: its series are read anew
+                    changes.add(
+                        f"DELETE FROM series WHERE run = (SELECT number FROM runs WHERE {_THE_RUN})", run_key(recorded.run)
+                    )
+                self._chain(observed(recorded.run, recorded.suggestion_id, now), changes)
+                present.add(key)
+            for row in series_rows(finished):
+                changes.add(_INSERT_SERIES, row)
+            if about and source:
+                self._move_watermark(about, source, finished, changes)
+        return tuple(recorded.run for recorded in added)
 
-    def _record_run(self, report: Run, now: float) -> Run | None:
-        """The run as it is on record afterwards, None when the report adds nothing."""
-        earlier = next(iter(self._runs(self._database.rows(f"SELECT * FROM runs WHERE {_THE_RUN}", _run_key(report)))), None)
-        run = fuller(earlier.run, report) if earlier else report
-        if earlier and run == earlier.run:
-            return None
-        suggestion_id = earlier.suggestion_id if earlier and earlier.suggestion_id else self._suggestion_behind(run)
-        recorded = RecordedRun(run, suggestion_id, earlier.recorded_at if earlier else now)
-        self._database.rows(_UPDATE_RUN if earlier else _INSERT_RUN, run_columns(recorded))
-        if earlier and earlier.run.ended_at != run.ended_at:  # it went on: its time series are read anew
-            self._database.rows(f"DELETE FROM series WHERE run = (SELECT number FROM runs WHERE {_THE_RUN})", _run_key(run))
-        self._chain(observed(run, suggestion_id, now))
-        return run
+    def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
+        """What is on record of these runs."""
+        found: dict[RunKey, RecordedRun] = {}
+        for identity in dict.fromkeys(report.identity for report in reports):
+            ids = list(dict.fromkeys(report.run_id for report in reports if report.identity == identity))
+            for at in range(0, len(ids), _AT_ONCE):
+                names = {f"id{number}": run_id for number, run_id in enumerate(ids[at : at + _AT_ONCE])}
+                statement = f"SELECT * FROM runs WHERE {_OF_IDENTITY} AND run_id IN ({', '.join(f':{name}' for name in names)})"
+                rows = self._database.rows(statement, {**identity_columns(identity), **names})
+                found |= {key_of(recorded.run): recorded for recorded in self._runs(rows)}
+        return found
 
     def _suggestion_behind(self, run: Run) -> str | None:
         """Id of the newest suggestion made before the run started with whose values it ran."""
@@ -93,30 +118,11 @@ class SqlStore:
         with readable(self._database.place):
             return next((made.suggestion_id for made in map(read_suggestion, rows) if follows(run, made)), None)
 
-    def _record_series(self, finished: Finished) -> None:
-        runs: dict[str, dict[Identity, Run]] = defaultdict(dict)
-        for run in finished.runs:
-            runs[run.run_id][run.identity] = run
-        for series in finished.series:
-            if len(runs[series.run_id]) == 1:  # an id that two workloads use does not say whose series it is
-                (run,) = runs[series.run_id].values()
-                self._database.rows(
-                    f"""INSERT INTO series (run, quantity, packed) SELECT number, :quantity, :packed FROM runs WHERE {_THE_RUN}
-                        AND NOT EXISTS (SELECT 1 FROM series WHERE run = runs.number AND quantity = :quantity)""",
-                    {**_run_key(run), "quantity": series.quantity, "packed": pack(series.times, series.values)},
-                )
-
-    def _move_watermark(self, identity: Identity, source: str, finished: Finished) -> None:
+    def _move_watermark(self, identity: Identity, source: str, finished: Finished, changes: Changes) -> None:
         current = self.readings(identity).get(source)
-        before = (current.read_until, current.passed_over) if current else (-math.inf, {})
-        read_until = finished.watermark if finished.watermark is not None and not finished.watermark <= before[0] else before[0]
-        passed_over = canonical(before[1] if finished.passed_over is None else finished.passed_over)
-        row = {**identity_columns(identity), "source": source, "read_until": read_until, "passed_over": passed_over}
-        if current is None:
-            self._database.rows(insert_into("watermarks", [*row]), row)
-        else:
-            change = f"UPDATE watermarks SET read_until = :read_until, passed_over = :passed_over WHERE {_THE_SOURCE}"
-            self._database.rows(change, row)
+        row = {**identity_columns(identity), "source": source, **reading_columns(moved(current, finished))}
+        change = f"UPDATE watermarks SET read_until = :read_until, passed_over = :passed_over WHERE {_THE_SOURCE}"
+        changes.add(insert_into("watermarks", [*row]) if current is None else change, row)
 
     def watermark(self, identity: Identity, source: str) -> float | None:
         reading = self.readings(identity).get(source)
@@ -129,8 +135,8 @@ class SqlStore:
 
     def take_over(self, identity: Identity, source: str, by: str) -> None:
         row = {**identity_columns(identity), "source": source, "taken_by": by}
-        with self._database.transaction():
-            self._database.rows(f"UPDATE watermarks SET source = :taken_by WHERE {_THE_SOURCE}", row)
+        with self._database.transaction(_job(identity)) as changes:
+            changes.add(f"UPDATE watermarks SET source = :taken_by WHERE {_THE_SOURCE}", row)
 
     def ended_ids(self, identity: Identity) -> frozenset[str]:
         rows = self._database.rows(
@@ -166,12 +172,12 @@ class SqlStore:
     def series_of(self, run: Run) -> tuple[Series, ...]:
         statement = f"SELECT run_id, quantity, packed FROM series JOIN runs ON run = number WHERE {_THE_RUN}"
         with readable(self._database.place):
-            stored = map(read_series, self._database.rows(statement, _run_key(run)))
+            stored = map(read_series, self._database.rows(statement, run_key(run)))
             return tuple(sorted(stored, key=lambda series: SERIES_QUANTITIES.index(series.quantity)))
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
         old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
-        with self._database.transaction():
+        with self._database.transaction("series") as changes:
             (counts,) = self._database.rows(
                 f"""SELECT count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes
                     FROM series {old}""",
@@ -179,23 +185,27 @@ class SqlStore:
             )
             forgotten = Forgotten(*(int(counts[name]) for name in Forgotten._fields))
             if forgotten.series:
-                self._database.rows(f"DELETE FROM series {old}", {"ended_before": ended_before})
-                self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}))
+                changes.add(f"DELETE FROM series {old}", {"ended_before": ended_before})
+                self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}), changes)
         if forgotten.series:
             self._database.shrink()
         return forgotten
 
     # --- suggestions
 
-    def append(self, suggestion: Suggestion, *, config: str, source_digest: str) -> AuditRecord:
-        with self._database.transaction():
-            self._database.rows(_INSERT_SUGGESTION, suggestion_columns(suggestion))
-            return self._chain(suggested(suggestion, config, source_digest))
+    def append(
+        self, suggestion: Suggestion, *, config: str, source_digest: str, planned_digest: str | None = None
+    ) -> AuditRecord:
+        with self._database.transaction() as changes:
+            changes.add(_INSERT_SUGGESTION, suggestion_columns(suggestion))
+            self._chain(suggested(suggestion, config, source_digest, planned_digest), changes)
+        return _last(changes)
 
     def withdraw(self, suggestion_id: str, event: AuditEvent) -> AuditRecord:
-        with self._database.transaction():
-            self._database.rows("UPDATE suggestions SET withdrawn = 1 WHERE suggestion_id = :id", {"id": suggestion_id})
-            return self._chain(event)
+        with self._database.transaction() as changes:
+            changes.add("UPDATE suggestions SET withdrawn = 1 WHERE suggestion_id = :id", {"id": suggestion_id})
+            self._chain(event, changes)
+        return _last(changes)
 
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         where = f"WHERE withdrawn = 0 AND {_OF_IDENTITY}" if identity else "WHERE withdrawn = 0"
@@ -232,6 +242,26 @@ class SqlStore:
         with readable(self._database.place):
             return next(map(read_suggestion, rows), None)
 
+    def unsettled(self, identity: Identity | None = None) -> tuple[AuditRecord, ...]:
+        newest = (self.newest_change(one) for one in ([identity] if identity else self._workloads()))
+        open_ends = (made for made in newest if made and not self._events(made, SETTLED))
+        return tuple(event for made in open_ends for event in self._events(made, MADE))
+
+    def _workloads(self) -> list[Identity]:
+        rows = self._database.rows("SELECT DISTINCT dataset, model, framework, hardware FROM suggestions ORDER BY 1, 2, 3, 4")
+        with readable(self._database.place):
+            return list(map(read_identity, rows))
+
+    def _events(self, made: Suggestion, kinds: Sequence[str]) -> list[AuditRecord]:
+        """What the log says of a suggestion, in events of these kinds."""
+        rows = self._database.rows(
+            f"""{_AUDIT} WHERE kind IN ({", ".join(f"'{kind}'" for kind in kinds)}) AND {_OF_IDENTITY} AND data LIKE :names_it
+                ORDER BY number""",
+            {**identity_columns(made.identity), "names_it": f"%{canonical(made.suggestion_id)}%"},
+        )
+        events = [read_row(_audit_row(row)) for row in rows]
+        return [event for event in events if event.data.get("suggestion_id") == made.suggestion_id]
+
     def suggestion(self, suggestion_id: str) -> Suggestion:
         rows = self._database.rows("SELECT * FROM suggestions WHERE suggestion_id = :id", {"id": suggestion_id})
         if not rows:
@@ -242,7 +272,7 @@ class SqlStore:
     # --- agents
 
     def save_agent(self, name: str, state: bytes, *, expected_version: int, event: AuditEvent | None = None) -> int:
-        with self._database.transaction():
+        with self._database.transaction(f"agent {name}") as changes:
             saved = self._database.rows("SELECT version FROM agents WHERE name = :name", {"name": name})
             version = saved[0]["version"] if saved else 0
             if version != expected_version:
@@ -250,9 +280,9 @@ class SqlStore:
                 raise StoreError(self._database.place, finding, "repeat: it is loaded again", code="JPO-E506")
             row = {"name": name, "version": version + 1, "state": state}
             change = "UPDATE agents SET version = :version, state = :state WHERE name = :name"
-            self._database.rows(change if saved else insert_into("agents", [*row]), row)
+            changes.add(change if saved else insert_into("agents", [*row]), row)
             if event:
-                self._chain(event)
+                self._chain(event, changes)
         return version + 1
 
     def load_agent(self, name: str) -> tuple[bytes, int] | None:
@@ -262,16 +292,14 @@ class SqlStore:
     # --- audit log
 
     def audit(self, event: AuditEvent) -> AuditRecord:
-        with self._database.transaction():
-            return self._chain(event)
+        with self._database.transaction() as changes:
+            self._chain(event, changes)
+        return _last(changes)
 
-    def _chain(self, event: AuditEvent) -> AuditRecord:
-        """Append to the audit log, inside the transaction of the event."""
-        last = self._newest_audit(1)
+    def _chain(self, event: AuditEvent, changes: Changes) -> None:
+        """An event for the end of the audit log, among the changes that it is about."""
         data = canonical({**event.data, "by": self._author} if self._author else event.data)
-        row = chain(last[0] if last else None, event.at, event.kind, event.identity, data)
-        self._database.rows(_INSERT_AUDIT, row._asdict())
-        return read_row(row)
+        changes.steps.append(Link(event.at, event.kind, event.identity, data))
 
     def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
         return tuple(map(read_row, reversed(self._newest_audit(limit))))
@@ -289,7 +317,7 @@ class SqlStore:
         return archive.export_lines(self._database, written_by)
 
     def import_lines(self, lines: Iterable[bytes], place: str) -> Mapping[str, int]:
-        with self._database.transaction():
+        with self._database.alone():
             counts = archive.import_lines(self._database, lines, place)
             verification = verify(self)
             if not verification.ok:
@@ -309,12 +337,18 @@ class SqlStore:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        with suppress(StoreError):  # what was acknowledged is on disk: nothing that was reported becomes untrue
+            self.close()
 
 
 def _audit_row(row: TableRow) -> AuditRow:
     return AuditRow(*(row[name] for name in AuditRow._fields))
 
 
-def _run_key(run: Run) -> dict[str, object]:
-    return {**identity_columns(run.identity), "run_id": run.run_id}
+def _job(identity: Identity) -> str:
+    """The job of a workload, on whatever hardware, as the subject of a transaction."""
+    return canonical([identity.dataset, identity.model, identity.framework])
+
+
+def _last(changes: Changes) -> AuditRecord:
+    return read_row(changes.chained[-1])

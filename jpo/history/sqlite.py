@@ -4,6 +4,8 @@ The file is created when missing, or copied into memory when nothing may be writ
 IMMEDIATE), so that what they read is still true when they write; readers never wait (WAL).
 """
 
+# ruff: noqa: S608 - statements are put together from names in this package; values are parameters
+
 from __future__ import annotations
 
 import os
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from jpo.history.audit import AuditRow, chain
+from jpo.history.database import Changes, Link, insert_into
 from jpo.history.failures import reachable, reported
 from jpo.history.migrations import migrate
 
@@ -38,7 +42,25 @@ class SqliteDatabase:
             yield from self._connection.execute(statement)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *_subjects: str) -> Iterator[Changes]:
+        """A file has one lock, whatever it is about."""
+        changes = Changes()
+        with self.alone():
+            yield changes
+            for step in changes.steps:
+                if isinstance(step, Link):
+                    changes.chained.append(self._chain(step))
+                else:
+                    self.rows(*step)
+
+    def _chain(self, link: Link) -> AuditRow:
+        last = self.rows(f"SELECT {', '.join(AuditRow._fields)} FROM audit ORDER BY number DESC LIMIT 1")
+        row = chain(AuditRow(**last[0]) if last else None, *link)
+        self.rows(insert_into("audit", AuditRow._fields), row._asdict())
+        return row
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
         with reported(self.place), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             yield

@@ -80,13 +80,16 @@ class Store(Protocol):
         With an audit record "forgotten" in the same transaction if there was anything to delete.
         """
 
-    def append(self, suggestion: Suggestion, *, config: str, source_digest: str) -> AuditRecord:
+    def append(
+        self, suggestion: Suggestion, *, config: str, source_digest: str, planned_digest: str | None = None
+    ) -> AuditRecord:
         """Put a suggestion on record before anything is written, with its audit record, in one transaction.
 
         Args:
             suggestion: with an id that is not on record yet.
             config: path of the config.ini, for the reader of the log.
             source_digest: SHA-256 (hex) of the file's bytes as they were read.
+            planned_digest: of the bytes that are to be written; None if there is nothing to write.
 
         Raises:
             StoreError: also JPO-E508, the id is on record.
@@ -116,6 +119,9 @@ class Store(Protocol):
 
     def newest_change(self, identity: Identity) -> Suggestion | None:
         """The newest suggestion of a workload that changed something and was not withdrawn; None without any."""
+
+    def unsettled(self, identity: Identity | None = None) -> tuple[AuditRecord, ...]:
+        """The record of the newest change of one workload or of each, where none says what became of it: see unsettled.py."""
 
     def suggestion(self, suggestion_id: str) -> Suggestion:
         """The suggestion, equal to the one that was appended.
@@ -165,7 +171,12 @@ class Store(Protocol):
 
 
 def open_store(
-    url: str, *, read_only: bool = False, timeout_seconds: float = 10.0, author: Mapping[str, str] = NO_AUTHOR
+    url: str,
+    *,
+    read_only: bool = False,
+    timeout_seconds: float = 10.0,
+    deadline_seconds: float = 60.0,
+    author: Mapping[str, str] = NO_AUTHOR,
 ) -> Store:
     """Open the store that a URL names, creating it when missing: `with open_store(url) as store: ...`.
 
@@ -174,15 +185,17 @@ def open_store(
             as in SQLAlchemy), `sqlite://` is in memory and gone when closed. `postgresql://user@host/database` is a server, with
             all that libpq knows (sslmode, service, PGPASSFILE ...).
         read_only: every method works, nothing is kept, no other process has to wait; empty when there is no store.
-        timeout_seconds: how long to wait for a lock of another process, and for a server that starts up.
+        timeout_seconds: how long to wait for a lock of another process, for a server that starts up, and for each of its answers.
+        deadline_seconds: how long to wait for all answers of a server that did not come at once, together.
         author: who uses the store and where; when not empty, every audit record's data holds it as "by".
 
     Raises:
         UsageError: JPO-E509, the URL names no store this version knows; JPO-E512, PostgreSQL support is not installed.
         StoreError: it cannot be created, opened, read or migrated.
     """
-    opener = _postgres if url.startswith(("postgresql://", "postgres://")) else _sqlite
-    return SqlStore(opener(url, read_only, timeout_seconds), author=author)
+    if url.startswith(("postgresql://", "postgres://")):
+        return SqlStore(_postgres(url, read_only, timeout_seconds, deadline_seconds), author=author)
+    return SqlStore(_sqlite(url, read_only, timeout_seconds), author=author)
 
 
 def _sqlite(url: str, read_only: bool, timeout_seconds: float) -> Database:
@@ -191,13 +204,13 @@ def _sqlite(url: str, read_only: bool, timeout_seconds: float) -> Database:
     return (open_copy if read_only else open_database)(path, place, timeout_seconds)
 
 
-def _postgres(url: str, read_only: bool, timeout_seconds: float) -> Database:
+def _postgres(url: str, read_only: bool, timeout_seconds: float, deadline_seconds: float) -> Database:
     try:
         from jpo.history.postgres.database import open_postgres
     except ImportError as error:
         finding = "PostgreSQL support is not installed"
         raise UsageError("store url", finding, 'pip install "jpo[postgres]"', code="JPO-E512") from error
-    database = open_postgres(url, read_only=read_only, timeout_seconds=timeout_seconds)
+    database = open_postgres(url, read_only=read_only, timeout_seconds=timeout_seconds, deadline_seconds=deadline_seconds)
     if database is None:
         return _sqlite("sqlite://", False, timeout_seconds)
     return CopyOnWrite(database, _sqlite("sqlite://", False, timeout_seconds)) if read_only else database

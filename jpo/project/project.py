@@ -11,6 +11,7 @@ from constraints import Limits
 from jpo.cost import Prices
 from jpo.history import Store, open_store
 from jpo.history.undo import pinned
+from jpo.history.unsettled import settle
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.trust import check_store
@@ -81,6 +82,8 @@ def open_project(
     refuse_unknown(by_hand, workload)
     limits, prices = limits_of(settings) if judges else None, prices_of(settings)
     with open_history(settings, read_only=read_only) as store:
+        if not read_only:
+            settle(store, workload, now=now)
         workload = pinned(workload, store, now=now) if pins else workload
         yield Project(
             workload,
@@ -127,8 +130,14 @@ def open_history(settings: LoadedSettings, *, read_only: bool = False) -> Store:
         StoreError: it cannot be created, opened or read.
     """
     check_store(settings)
-    timeout = settings.values.store.timeout
-    return open_store(settings.store_url, read_only=read_only, timeout_seconds=timeout, author=settings.author)
+    limits = settings.values.store
+    return open_store(
+        settings.store_url,
+        read_only=read_only,
+        timeout_seconds=limits.timeout,
+        deadline_seconds=limits.deadline,
+        author=settings.author,
+    )
 
 
 def preference_of(settings: LoadedSettings) -> Preference:

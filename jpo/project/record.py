@@ -8,42 +8,77 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from jpo import config
-from jpo.errors import ConflictError, EditError, NothingAdmissible
+from jpo.errors import ConflictError, EditError, NothingAdmissible, StoreError
 from jpo.history import AuditEvent, Json
 from jpo.history.events import account, in_short, refused
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import Proposal
 from jpo.project.project import Project
+from jpo.project.workload import content_now
 from jpo.records import Guarded, Known, Parameters, Suggestion
 
+NOT_NOTED = "JPO-W524"
+"""config.ini was written, and the history could not be told so."""
 
-def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_run: bool) -> bool:
-    """Refuse what the guard refuses; else put it on record, and only then write. Whether config.ini was written."""
+
+def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_run: bool) -> tuple[Suggestion, bool]:
+    """Refuse what the guard refuses; else put it on record, and only then write.
+
+    Returns:
+        The suggestion for the report, with a note if the history could not be told what came of it; and whether config.ini was
+        written.
+    """
     if not proposal.guard.approved:
         refuse(job, proposal.executed, proposal.guard, now=suggestion.created_at, about=account(suggestion))
-    job.store.append(suggestion, config=str(job.workload.path), source_digest=job.workload.digest)
+    workload = job.workload
+    planned = digest_of(proposal.content) if proposal.edits else None
+    job.store.append(suggestion, config=str(workload.path), source_digest=workload.digest, planned_digest=planned)
     if not proposal.edits or dry_run:
-        return False
-    write(job, suggestion, proposal)
-    return True
+        return suggestion, False
+    return write(job, suggestion, proposal), True
 
 
-def write(job: Project, suggestion: Suggestion, proposal: Proposal) -> None:
-    """Replace the values in config.ini; what came of it goes on record either way."""
+def write(job: Project, suggestion: Suggestion, proposal: Proposal) -> Suggestion:
+    """Replace the values in config.ini; what came of it goes on record either way.
+
+    Once config.ini is changed, no failure of the store changes that: the suggestion is on record, the report says what the
+    history was not told, and the next command puts it on record (history/unsettled.py).
+    """
     workload = job.workload
     data = {"suggestion_id": suggestion.suggestion_id, "config": str(workload.path), "source_digest": workload.digest}
     try:
         config.write(workload.path, proposal.edits, expected_digest=workload.digest)
     except EditError as error:
-        kind = "conflict" if isinstance(error, ConflictError) else "not written"
-        failure = {**data, "reason": str(error), "code": error.code}
-        job.store.withdraw(suggestion.suggestion_id, AuditEvent(kind, suggestion.created_at, workload.identity, failure))
-        raise
-    data["written_digest"] = hashlib.sha256(proposal.content).hexdigest()
-    job.store.audit(AuditEvent("written", suggestion.created_at, workload.identity, data))
+        if content_now(workload.path) != proposal.content:  # else it failed after the new file was in place
+            raise withdrawn(job, suggestion, data, error) from error.__cause__
+    data["written_digest"] = digest_of(proposal.content)
+    try:
+        job.store.audit(AuditEvent("written", suggestion.created_at, workload.identity, data))
+    except StoreError as error:
+        note = f"{workload.path} is written, but the history could not be told ({error}); the next command puts it on record"
+        evidence = replace(suggestion.evidence, notes=(*suggestion.evidence.notes, note))
+        return replace(suggestion, codes=(*suggestion.codes, NOT_NOTED), evidence=evidence)
+    return suggestion
+
+
+def withdrawn(job: Project, suggestion: Suggestion, data: Mapping[str, Json], error: EditError) -> EditError:
+    """The error to end with, once it is on record that config.ini could not be written."""
+    kind = "conflict" if isinstance(error, ConflictError) else "not written"
+    event = AuditEvent(kind, suggestion.created_at, job.workload.identity, {**data, "reason": str(error), "code": error.code})
+    try:
+        job.store.withdraw(suggestion.suggestion_id, event)
+    except StoreError as lost:
+        return type(error)(
+            error.place, f"{error.finding} (nor could that be put on record: {lost})", error.remedy, code=error.code
+        )
+    return error
+
+
+def digest_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def refuse(job: Project, wanted: Parameters, guard: Guarded, *, now: float, about: Mapping[str, Json]) -> None:

@@ -216,11 +216,13 @@ class StoreTable(SettingsTable):
     """Database in which the history is stored; a relative path starts at jpo.toml, else at config.ini.
 
     A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
-    GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays.
+    GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays. `timeout`: the longest wait for a lock,
+    for a server that starts, and for each of its answers. `deadline`: for all of them together that did not come at once.
     """
 
     url: str = "sqlite:///.jpo/jpo.db"
     timeout: Duration = 10.0
+    deadline: Duration = 60.0
     keep_series: Duration = 180 * 86400.0
 
 

@@ -21,6 +21,14 @@ NOT_FREED = "not freed in jpo.toml"
 """What the model is, and how long it trains, is the team's to say: these change only if [parameters] names them (or by --set)."""
 
 
+def content_now(path: Path | str) -> bytes | None:
+    """The bytes of a config.ini as they are now, None if it cannot be read."""
+    try:
+        return config.contents(Path(path))
+    except UsageError:
+        return None
+
+
 def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Workload:
     """The workload of a config.ini, read with the names that guard and jpo.toml know."""
     tables = settings.values.parameters

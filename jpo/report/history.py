@@ -79,6 +79,7 @@ class History:
     """Runs and suggestions, oldest first, the runs that followed each of these, and each workload's ledger.
 
     Attributes:
+        unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -86,6 +87,7 @@ class History:
     suggestions: Sequence[Suggestion]
     followers: Mapping[str, Sequence[Follower]]
     ledgers: Mapping[Identity, Ledger]
+    unsettled: Sequence[str] = ()
     newest: int | None = None
 
 
@@ -98,7 +100,7 @@ def document(history: History) -> Document:
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
-    return Document("History", (*sections, Note(older) if history.newest else ""))
+    return Document("History", (*sections, *map(Note, history.unsettled), Note(older) if history.newest else ""))
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
@@ -208,6 +210,7 @@ def as_json(history: History) -> dict[str, object]:
             }
             for identity, ledger in history.ledgers.items()
         ],
+        "unsettled": list(history.unsettled),
     }
 
 

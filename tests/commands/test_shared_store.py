@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
     from conftest import Project
 
-STEPS = [(suggest, "propose", "batch_size = 16"), (record, "write", "batch_size = 64")]
-"""Step of the story in front of which the session ends -> what config.ini says afterwards."""
+STEPS = [(suggest, "propose", "batch_size = 16", 5), (record, "write", "batch_size = 64", 0)]
+"""Step of the story in front of which the session ends -> what config.ini says afterwards, and the exit code.
+
+Once config.ini is written, the command has done what it was asked to: it ends with 0, and says what the history was not told.
+"""
 
 
-@pytest.mark.parametrize(("place", "step", "value"), STEPS)
+@pytest.mark.parametrize("ending", STEPS)
 def test_config_ini_is_untouched_or_its_new_values_are_on_record(
-    project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch, place: ModuleType, step: str, value: str
+    project: Project, postgres: Any, monkeypatch: pytest.MonkeyPatch, ending: tuple[ModuleType, str, str, int]
 ) -> None:
+    place, step, value, code = ending
     url = postgres.new_database()
     monkeypatch.setenv("JPO_STORE__URL", url)
     go_on = getattr(place, step)
@@ -35,7 +39,8 @@ def test_config_ini_is_untouched_or_its_new_values_are_on_record(
 
     monkeypatch.setattr(place, step, after_the_end_of_the_session)
     answer = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
-    assert (answer.code, "JPO-E513" in answer.err, value in project.config.read_text()) == (5, True, True)
+    assert (answer.code, "JPO-E513" in answer.err, value in project.config.read_text()) == (code, code == 5, True)
+    assert ("the history could not be told" in " ".join(answer.out.split())) == (code == 0)
     with open_store(url) as store:
         (*_, last) = store.audit_records()
         assert (last.kind == "suggested", verify(store).ok) == (value == "batch_size = 64", True)

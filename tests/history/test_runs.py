@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from jpo.history.runs import follows, fuller, latest_start
+from jpo.history.runs import RecordedRun, additions, follows, fuller, key_of, latest_start
 from jpo.records import Change, Evidence, Forecast, Guarded, Identity, Outcome, Preference, Run, RunStatus, Suggestion
 
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -70,3 +70,14 @@ def test_a_run_follows_a_suggestion_when_it_ran_with_it(parameters: dict[str, fl
 
 def test_a_run_that_reports_nothing_follows_not_even_a_kept_suggestion() -> None:
     assert not follows(replace(RUN, parameters={}), replace(SUGGESTION, status="kept", changes=()))
+
+
+def test_only_what_is_new_or_adds_something_is_added_and_each_report_counts() -> None:
+    known = {key_of(RUN): RecordedRun(RUN, "s1", 5.0)}
+    again, more = replace(RUN, status=RunStatus.FAILED), replace(RUN, parameters={"cpus": 2.0})
+    new = replace(RUN, run_id="r2")
+    added = additions([again, more, more, new, new], known, lambda run: f"behind {run.run_id}", 9.0)
+    assert added == [
+        RecordedRun(replace(RUN, parameters={"cpus": 2.0, "batch_size": 64.0}), "s1", 5.0),
+        RecordedRun(new, "behind r2", 9.0),
+    ]

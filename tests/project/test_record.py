@@ -24,7 +24,7 @@ def a_change(job):
 def test_the_suggestion_is_on_record_before_the_file_changes(repository):
     path, settings = repository()
     with open_project(path, settings, now=0.0) as job:
-        assert carry_out(job, a_suggestion(), a_change(job), dry_run=False)
+        assert carry_out(job, a_suggestion(), a_change(job), dry_run=False) == (a_suggestion(), True)
         assert kinds(job) == ["suggested", "written"]
     assert "batch_size = 64  # of all GPUs" in path.read_text()
 
@@ -33,7 +33,7 @@ def test_a_dry_run_writes_no_file(repository):
     path, settings = repository()
     before = path.read_bytes()
     with open_project(path, settings, now=0.0) as job:
-        assert not carry_out(job, a_suggestion(), a_change(job), dry_run=True)
+        assert carry_out(job, a_suggestion(), a_change(job), dry_run=True) == (a_suggestion(), False)
     assert path.read_bytes() == before
 
 

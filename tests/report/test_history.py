@@ -68,7 +68,7 @@ def test_nothing_on_record_says_how_to_begin() -> None:
 def test_json_has_every_forecast_and_what_came_of_each_suggestion() -> None:
     document = history.as_json(HISTORY)
     assert json.dumps(document)
-    assert list(document) == ["schema_version", "runs", "suggestions", "workloads"]
+    assert list(document) == ["schema_version", "runs", "suggestions", "workloads", "unsettled"]
     (workload,) = document["workloads"]  # type: ignore[misc]
     assert [past["quantity"] for past in workload["track_record"]] == ["duration_seconds", "memory_gib"]
     (suggestion,) = document["suggestions"]  # type: ignore[misc]

@@ -1,87 +1,182 @@
-"""PostgreSQL database of the history: connection, transactions and schema. The URL is libpq's, with all its options.
+"""PostgreSQL database of the history: transactions, schema, and how long anything may take.
 
-The tables are in a schema named jpo. Writers take a lock that lasts as long as their transaction, so that what they read is still
-true when they write; readers see what was committed, and neither wait nor make others wait. What is acknowledged is on the
-server's disk, regardless of the server's default.
+The tables are in a schema named jpo. Who reads in order to write takes a lock on its subject, a workload; the changes are sent in
+one message, with the lock of the whole log in front and COMMIT at the end. So no pause of a client, and no network, holds up who
+writes about something else. Readers see what was committed, and neither wait nor make others wait. What is acknowledged is
+on the server's disk, regardless of the server's default.
+
+Times: an open transaction that is silent loses its locks after half of the timeout, and who waits for them gives up after eight
+tenths; the server gives up a statement after nine tenths, and the watchdog a server that has said nothing by then.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import count
 from typing import Any
 
 import psycopg
-from psycopg import pq
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row, tuple_row
-from psycopg.types.string import StrDumperUnknown, TextLoader
 
-from jpo.errors import StoreError, UsageError
-from jpo.history.failures import line_of
+from jpo.errors import StoreError
+from jpo.history.audit import GENESIS, AuditRow, chain, unnumbered
+from jpo.history.database import Changes, Link
 from jpo.history.postgres.failures import reported
 from jpo.history.postgres.schema import CREATE, MIGRATIONS, SCHEMA
+from jpo.history.postgres.session import connect, parameters_of, place_of
+from jpo.history.postgres.watchdog import Watchdog
 
 WRITERS = 0x4A504F31
-"""The advisory lock that every writer takes: "JPO1"."""
+"""The advisory lock of the log, under which everything is written: "JPO1"; with a second number, the lock of a subject."""
 LONGEST_WAIT = 86400.0
 """Seconds; PostgreSQL's own settings end at some weeks."""
-PAUSE_SECONDS = 0.2
-"""Pause between two attempts to reach a server that is starting."""
-
-MOST_IDLE = "60s"
-"""A writer that is silent for this long inside its transaction (its machine is gone) loses it, and with it the lock."""
-
-_WRITE = "SELECT set_config('idle_in_transaction_session_timeout', %(most)s, true), pg_advisory_xact_lock(%(writers)s)"
+IDLE, LOCK, STATEMENT = 0.5, 0.8, 0.9
+"""Parts of the timeout: silence inside a transaction, waiting for a lock, one statement."""
+MOST_STEPS, MOST_BYTES = 200, 1 << 23
+"""Of one message; a longer transaction takes several, under the lock of the log."""
 
 _SESSION = """
     SELECT set_config('search_path', :schema, false),
-           set_config('lock_timeout', :timeout, false),
+           set_config('lock_timeout', :lock, false),
+           set_config('statement_timeout', :statement, false),
            set_config('extra_float_digits', '1', false),  -- numbers are returned exactly
            set_config('default_transaction_isolation', 'read committed', false),  -- the lock's next owner sees what was written
            (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'),  -- learning takes minutes
            set_config('synchronous_commit', CASE setting WHEN 'off' THEN 'on' ELSE setting END, false)
     FROM (SELECT current_setting('synchronous_commit') AS setting) AS today
 """
+_LINK = f"""
+    INSERT INTO audit ({", ".join(AuditRow._fields)})
+    SELECT next, :at, :kind, :dataset, :model, :framework, :data, previous,
+           encode(sha256(convert_to(previous || :unnumbered || next || '}}', 'UTF8')), 'hex'), :hardware
+    FROM (SELECT coalesce(max(number), 0) + 1 AS next,
+                 coalesce((SELECT hash FROM audit ORDER BY number DESC LIMIT 1), :genesis) AS previous FROM audit) AS log
+    RETURNING {", ".join(AuditRow._fields)}
+"""  # noqa: S608
+"""The next record of the log, numbered and hashed by the server, as audit.hash_of does it."""
 
 
 class PostgresDatabase:
     """PostgreSQL Database (database.py) on an open connection."""
 
-    def __init__(self, connection: psycopg.Connection[Any], place: str) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Any], place: str, *, timeout_seconds: float, deadline_seconds: float
+    ) -> None:
         self._connection, self.place = connection, place
+        self._idle = f"SET LOCAL idle_in_transaction_session_timeout = {_milliseconds(IDLE * timeout_seconds)}"
+        limits = {"answer_seconds": timeout_seconds, "all_seconds": deadline_seconds}
+        with reported(place):
+            self._watchdog = Watchdog(connection.fileno(), **limits)
         self._readers = count(1)
 
     def rows(self, statement: str, values: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
-        with reported(self.place), self._connection.cursor(row_factory=dict_row) as cursor:
-            cursor.execute(_in_postgres(statement), {name: _bounded(value) for name, value in (values or {}).items()})
+        with self._answer(), self._connection.cursor(row_factory=dict_row) as cursor:
+            cursor.execute(_in_postgres(statement), _bounded(values or {}))
             return cursor.fetchall() if cursor.description else []
 
     def each(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        with (
-            reported(self.place),
-            # withhold: read to its end or not, it leaves no transaction open into which the next writer would fall
-            self._connection.cursor(f"reader {next(self._readers)}", withhold=True, row_factory=tuple_row) as cursor,
-        ):
-            cursor.itersize = 2000
-            cursor.execute(statement.encode())
-            yield from cursor
+        # withhold: read to its end or not, it leaves no transaction open into which the next writer would fall
+        name = f"reader {next(self._readers)}"
+        cursor = self._connection.cursor(name, withhold=True, row_factory=tuple_row)
+        try:
+            with self._answer():
+                cursor.execute(statement.encode())
+            while rows := self._fetched(cursor):
+                yield from rows
+        finally:
+            with self._answer():
+                cursor.close()
+
+    def _fetched(self, cursor: psycopg.ServerCursor[Any]) -> list[tuple[Any, ...]]:
+        with self._answer():
+            return cursor.fetchmany(2000)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        with reported(self.place), self._connection.transaction():
-            self._connection.execute(_WRITE, {"most": MOST_IDLE, "writers": WRITERS})
+    def transaction(self, *subjects: str) -> Iterator[Changes]:
+        changes = Changes()
+        with self._begun(self._idle, *sorted(map(_lock, subjects))):
+            yield changes
+            messages = self._messages(changes)
+            for message in messages[:-1]:
+                self._send(message, changes)
+            with self._in_doubt():
+                self._send(messages[-1] + b"; COMMIT", changes)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._begun(self._idle, f"SELECT pg_advisory_xact_lock({WRITERS})"):
             yield
+            with self._in_doubt():
+                self._send(b"COMMIT")
+
+    @contextmanager
+    def _begun(self, *statements: str) -> Iterator[None]:
+        """A transaction that ends inside the block, or is undone."""
+        with ExitStack() as on_failure:
+            on_failure.callback(self._undo)
+            self._send("; ".join(("BEGIN", *statements)).encode())
+            yield
+            on_failure.pop_all()
+
+    def _undo(self) -> None:
+        with suppress(StoreError):  # a connection that is gone has undone it already
+            self._send(b"ROLLBACK")
+
+    def _messages(self, changes: Changes) -> list[bytes]:
+        """The changes as texts for the server, the lock in front."""
+        messages, steps = [], [f"SELECT pg_advisory_xact_lock({WRITERS})".encode()]
+        with reported(self.place), psycopg.ClientCursor(self._connection) as cursor:
+            for step in changes.steps:
+                statement, values = (_LINK, _link(step)) if isinstance(step, Link) else step
+                if len(steps) > MOST_STEPS or sum(map(len, steps)) > MOST_BYTES:
+                    messages.append(b"; ".join(steps))
+                    steps = []
+                steps.append(cursor.mogrify(_in_postgres(statement), _bounded(values)).encode())
+        return [*messages, b"; ".join(steps)] if changes.steps else [b"SELECT 1"]
+
+    def _send(self, message: bytes, changes: Changes | None = None) -> None:
+        """Statements in one message; the links of the log that they made are noted."""
+        with self._answer(), psycopg.ClientCursor(self._connection, row_factory=tuple_row) as cursor:
+            cursor.execute(message)
+            while changes is not None:
+                if cursor.description and len(cursor.description) == len(AuditRow._fields):
+                    changes.chained += map(AuditRow._make, cursor.fetchall())
+                if not cursor.nextset():
+                    break
+
+    @contextmanager
+    def _in_doubt(self) -> Iterator[None]:
+        """Where the server is gone before it has answered a COMMIT, nobody here knows whether it took place."""
+        try:
+            yield
+        except StoreError as error:
+            if error.code not in ("JPO-E513", "JPO-E522") or _undone(error):
+                raise
+            finding = f"whether the last record was taken is not known: {error.finding}"
+            remedy = "repeat the command: what is on record is not recorded twice; `jpo audit show` has the last record"
+            raise StoreError(self.place, finding, remedy, code="JPO-E523") from error
+
+    @contextmanager
+    def _answer(self) -> Iterator[None]:
+        """An answer of the server, in time or as a StoreError."""
+        try:
+            with reported(self.place), self._watchdog.watching():
+                yield
+        except StoreError as error:
+            if self._watchdog.bitten is None:
+                raise
+            remedy = "check the server, a pooler and the network between, or raise [store] timeout and deadline"
+            raise StoreError(self.place, self._watchdog.bitten, remedy, code="JPO-E522") from error
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        with reported(self.place), self._connection.transaction():
-            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with self._begun("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"):
             yield
+            self._send(b"COMMIT")
 
     def shrink(self) -> None:
         """Left to the server's autovacuum."""
@@ -89,77 +184,46 @@ class PostgresDatabase:
     def close(self) -> None:
         with reported(self.place):
             self._connection.close()
+        self._watchdog.end()
 
 
-def open_postgres(url: str, *, read_only: bool, timeout_seconds: float) -> PostgresDatabase | None:
+def open_postgres(
+    url: str, *, read_only: bool, timeout_seconds: float, deadline_seconds: float = 60.0
+) -> PostgresDatabase | None:
     """A connection to the server, with the schema in the newest version; None if it is read-only and there is no store.
+
+    Args:
+        timeout_seconds: for opening, for a lock, and for each answer.
+        deadline_seconds: for all answers together that did not come at once (watchdog.AT_ONCE_SECONDS).
 
     Raises:
         UsageError: JPO-E509, the URL is malformed.
         StoreError: the server cannot be reached within the timeout, refuses, or holds a schema that is not ours to use.
     """
-    parameters, timeout_seconds = _parameters(url), min(timeout_seconds, LONGEST_WAIT)
-    place = _place(parameters)
+    parameters, timeout_seconds = parameters_of(url), min(timeout_seconds, LONGEST_WAIT)
+    place = place_of(parameters)
     with ExitStack() as on_failure:
-        connection = _connect(parameters, place, timeout_seconds)
+        connection = connect(parameters, place, timeout_seconds)
         on_failure.callback(connection.close)
-        connection.adapters.register_dumper(str, _TextDumper)
-        connection.adapters.register_loader("text", _EscapedLoader)
-        database = PostgresDatabase(connection, place)
-        database.rows(_SESSION, {"schema": SCHEMA, "timeout": str(max(1, round(1000 * timeout_seconds)))})
+        database = PostgresDatabase(connection, place, timeout_seconds=timeout_seconds, deadline_seconds=deadline_seconds)
+        on_failure.callback(database.close)
+        limits = {"lock": _milliseconds(LOCK * timeout_seconds), "statement": _milliseconds(STATEMENT * timeout_seconds)}
+        database.rows(_SESSION, {"schema": SCHEMA, **limits})
         if read_only and _version(database) is None:
-            connection.close()
             return None
         _migrate(database, read_only=read_only)
         on_failure.pop_all()
     return database
 
 
-def _parameters(url: str) -> dict[str, Any]:
-    """Connection parameters of a URL, parsed by libpq. A password with a bare @ or / ends up in host, port or name: refused."""
-    try:
-        parameters = conninfo_to_dict(url)
-    except (psycopg.Error, UnicodeError):
-        parameters = {"port": "?"}  # libpq's own message would quote the URL
-    names = [str(parameters.get(key, "")) for key in ("host", "dbname", "hostaddr")]
-    if any("@" in name for name in names) or not re.fullmatch(r"[0-9,]*", str(parameters.get("port", ""))):
-        remedy = "write postgresql://user@host:5432/database; in user and password, @ is %40, / is %2F and % is %25"
-        raise UsageError("store url", "is not a PostgreSQL URL", remedy, code="JPO-E509") from None
-    return parameters
+def _undone(error: StoreError) -> bool:
+    """Whether the server said that it undid the transaction, since its client was silent for too long."""
+    cause = error.__cause__
+    return isinstance(cause, psycopg.Error) and (cause.sqlstate or "").startswith("25P0")
 
 
-def _place(parameters: Mapping[str, Any]) -> str:
-    """The URL without user, password and options."""
-    port = f":{parameters['port']}" if parameters.get("port") else ""
-    host = str(parameters.get("host") or parameters.get("hostaddr") or "")
-    return f"postgresql://{host}{port}/{parameters.get('dbname', '')}"
-
-
-def _connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -> psycopg.Connection[Any]:
-    """A connection; waits for a server that is starting or restarting. One that is up is tried twice at most."""
-    deadline, was_up = time.monotonic() + timeout_seconds, False
-    while True:
-        left = max(1, round(deadline - time.monotonic()))
-        timeouts = {"connect_timeout": left, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-        options = {**timeouts, "fallback_application_name": "jpo", **parameters, "client_encoding": "UTF8"}
-        try:
-            return psycopg.connect(**options, autocommit=True)
-        except psycopg.Error as error:
-            over = time.monotonic() + PAUSE_SECONDS > deadline
-            state = pq.Ping.NO_ATTEMPT if over else pq.PGconn.ping(make_conninfo(**options).encode())
-            if state == pq.Ping.NO_ATTEMPT or (state == pq.Ping.OK and was_up):
-                remedy = "check the server, JPO_STORE__URL, and the password in PGPASSFILE"
-                raise StoreError(place, f"cannot be opened ({_message(error)})", remedy, code="JPO-E513") from error
-            was_up = state == pq.Ping.OK  # perhaps it came up between the two attempts
-        if not was_up:
-            time.sleep(PAUSE_SECONDS)
-
-
-def _message(error: psycopg.Error) -> str:
-    """The end of libpq's message: the beginning repeats host and port."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = next((line.rpartition("FATAL:")[2] for line in lines if "FATAL:" in line), lines[0] if lines else "no answer")
-    return line_of(text.strip())
+def _milliseconds(seconds: float) -> str:
+    return str(max(1, round(1000 * seconds)))
 
 
 def _migrate(database: PostgresDatabase, *, read_only: bool) -> None:
@@ -170,7 +234,7 @@ def _migrate(database: PostgresDatabase, *, read_only: bool) -> None:
     if read_only:
         finding = f"was written by an older jpo (schema {version}, this one knows {len(MIGRATIONS)})"
         raise StoreError(database.place, finding, "`jpo observe` brings it up to date", code="JPO-E505")
-    with database.transaction():
+    with database.alone():
         version = _version(database)  # again: another process may have been first
         if version is None:
             if not database.rows("SELECT 1 FROM pg_namespace WHERE nspname = :schema", {"schema": SCHEMA}):
@@ -208,25 +272,20 @@ def _in_postgres(statement: str) -> bytes:
     return re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", statement.replace("%", "%%")).encode()
 
 
-def _bounded(value: object) -> object:
-    """A value as SQLite would store it: True as 1, and no whole number beyond 64 bits."""
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+def _bounded(values: Mapping[str, object]) -> dict[str, object]:
+    """Values as SQLite would store them: True as 1, and no whole number beyond 64 bits."""
+    if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values.values()):
         raise OverflowError("a whole number is too large")
-    return value
+    return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 
-class _TextDumper(StrDumperUnknown):
-    """Writes text; the character 0, which PostgreSQL cannot hold but names may, becomes two others."""
+def _lock(subject: str) -> str:
+    """The statement that waits until nobody else writes about a subject, until the transaction ends."""
+    number = int.from_bytes(hashlib.sha256(subject.encode()).digest()[:4], signed=True)
+    return f"SELECT pg_advisory_xact_lock({WRITERS}, {number})"
 
-    def dump(self, obj: str) -> Any:
-        return super().dump(obj.replace("\x1a", "\x1a1").replace("\0", "\x1a0") if "\0" in obj or "\x1a" in obj else obj)
 
-
-class _EscapedLoader(TextLoader):
-    """Reads text that _TextDumper wrote."""
-
-    def load(self, data: Any) -> str:
-        text = str(super().load(data))
-        return text.replace("\x1a0", "\0").replace("\x1a1", "\x1a") if "\x1a" in text else text
+def _link(link: Link) -> dict[str, object]:
+    """Values of _LINK."""
+    row = chain(None, *link)
+    return {**row._asdict(), "unnumbered": unnumbered(row), "genesis": GENESIS}

@@ -61,7 +61,7 @@ _CAUSES = {  # by SQLSTATE, the longest match; PostgreSQL's documentation, appen
 
 @contextmanager
 def reported(place: str) -> Iterator[None]:
-    """Turn every psycopg.Error of the block into a StoreError.
+    """Turn every psycopg.Error of the block, and every error of its socket, into a StoreError.
 
     Raises:
         StoreError: JPO-E501 to E503, E508, E513, E514 by cause; E599 for what only the server can explain.
@@ -72,6 +72,9 @@ def reported(place: str) -> Iterator[None]:
         finding, remedy, code = _cause(error)
         message = error.diag.message_primary or error
         raise StoreError(place, f"{finding} ({line_of(message)})", remedy, code=code) from error
+    except OSError as error:
+        finding, remedy, code = _GONE
+        raise StoreError(place, f"{finding} ({line_of(error.strerror)})", remedy, code=code) from error
     except (UnicodeEncodeError, OverflowError) as error:  # raised before the server is called
         finding, remedy, code = UNSTORABLE
         raise StoreError(place, f"{finding}: {line_of(error)}", remedy, code=code) from error

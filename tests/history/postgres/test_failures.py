@@ -37,3 +37,9 @@ def test_an_error_without_a_state_is_a_lost_connection() -> None:
     with pytest.raises(StoreError) as caught, reported("postgresql://db/jpo"):
         raise psycopg.OperationalError("gone")
     assert (caught.value.code, caught.value.finding) == ("JPO-E513", "the connection to the server is lost (gone)")
+
+
+def test_an_error_of_the_socket_is_a_lost_connection() -> None:
+    with pytest.raises(StoreError) as caught, reported("postgresql://db/jpo"):
+        raise OSError(24, "Too many open files")
+    assert (caught.value.code, caught.value.finding) == ("JPO-E513", "the connection to the server is lost (Too many open files)")

@@ -1,0 +1,72 @@
+"""Unsettled changes: on record, but not whether they were written, since the process or the store failed meanwhile.
+
+The file says it: its bytes are those that were planned, or those from before. The next command that writes puts it on record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from jpo.history.audit import AuditEvent, AuditRecord
+from jpo.history.store import Store
+from jpo.history.undo import holds
+from jpo.records import Workload
+
+Fate = Literal["written", "not written", "changed", "missing"]
+
+SENTENCES: Mapping[Fate, str] = {
+    "written": "that it was written is not on record, but {config} holds its values; the next `jpo suggest` puts it on record",
+    "not written": "that it was written is not on record, and {config} is as it was before",
+    "changed": "that it was written is not on record, and {config} is neither as planned nor as it was before",
+    "missing": "that it was written is not on record, and {config} is not here to look into",
+}
+"""What is said of an unsettled change, by its fate."""
+
+
+def fate(made: AuditRecord, content: bytes | None) -> Fate:
+    """What became of a change, by the bytes of its config.ini as it is now; None: it cannot be read.
+
+    Args:
+        made: the record of the suggestion.
+    """
+    if content is None:
+        return "missing"
+    digest = hashlib.sha256(content).hexdigest()
+    if digest == made.data.get("planned_digest"):
+        return "written"
+    return "not written" if digest == made.data.get("source_digest") else "changed"
+
+
+def in_words(made: AuditRecord, read: Callable[[str], bytes | None]) -> str:
+    """What became of a change, in a sentence.
+
+    Args:
+        read: the bytes of a config.ini by its path, None if it cannot be read.
+    """
+    config = str(made.data.get("config", "config.ini"))
+    return SENTENCES[fate(made, read(config))].format(config=config)
+
+
+def open_ends(store: Store, read: Callable[[str], bytes | None]) -> tuple[str, ...]:
+    """What became of each workload's newest change, where the log does not say it, in sentences; `read` as for `in_words`."""
+    return tuple(f"Suggestion {made.data['suggestion_id']}: {in_words(made, read)}" for made in store.unsettled())
+
+
+def settle(store: Store, workload: Workload, *, now: float) -> None:
+    """Put on record that the newest change of a workload was written, if nothing says so but config.ini.
+
+    That it does not hold the values proves nothing: another checkout may.
+    """
+    for made in store.unsettled(workload.identity):
+        suggestion_id = str(made.data["suggestion_id"])
+        if fate(made, workload.content) == "written" or holds(workload.current, store.suggestion(suggestion_id).changes):
+            found: dict[str, str | bool] = {
+                "suggestion_id": suggestion_id,
+                "config": str(workload.path),
+                "source_digest": str(made.data.get("source_digest")),
+                "written_digest": workload.digest,
+                "found_later": True,
+            }
+            store.audit(AuditEvent("written", now, workload.identity, found))

@@ -1,0 +1,58 @@
+"""What became of a change, by its config.ini."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import pytest
+from made import a_suggestion
+
+from jpo.history import AuditEvent, Store, open_store
+from jpo.history.unsettled import fate, open_ends
+
+BEFORE, PLANNED = b"batch_size = 32\n", b"batch_size = 64\n"
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store("sqlite://") as opened:
+        opened.append(a_suggestion("s1"), config="c.ini", source_digest=digest(BEFORE), planned_digest=digest(PLANNED))
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("content", "became"), [(PLANNED, "written"), (BEFORE, "not written"), (b"batch_size = 7\n", "changed"), (None, "missing")]
+)
+def test_the_bytes_of_the_file_say_what_became_of_it(store: Store, content: bytes | None, became: str) -> None:
+    (made,) = store.unsettled(a_suggestion().identity)
+    assert fate(made, content) == became
+    (sentence,) = open_ends(store, lambda path: content if path == "c.ini" else b"?")
+    assert sentence.startswith("Suggestion s1: that it was written is not on record, ")
+
+
+@pytest.mark.parametrize("kind", ["written", "conflict", "not written"])
+def test_what_the_log_says_needs_no_look_into_the_file(store: Store, kind: str) -> None:
+    store.audit(AuditEvent(kind, 1.0, a_suggestion().identity, {"suggestion_id": "s1"}))
+    assert store.unsettled() == ()
+
+
+def test_an_id_with_signs_of_a_pattern_is_one_id(store: Store) -> None:
+    store.audit(AuditEvent("written", 1.0, a_suggestion().identity, {"suggestion_id": "s1"}))
+    store.append(a_suggestion("s_", created_at=9e9), config="c.ini", source_digest="", planned_digest="")
+    assert [made.data["suggestion_id"] for made in store.unsettled()] == ["s_"]
+
+
+def test_only_the_newest_change_of_a_workload_can_still_be_open(store: Store) -> None:
+    store.append(a_suggestion("s2", created_at=9e9), config="c.ini", source_digest="", planned_digest="")
+    assert [made.data["suggestion_id"] for made in store.unsettled()] == ["s2"]
+
+
+def test_who_reads_an_older_log_without_the_plan_knows_only_that_nothing_happened(store: Store) -> None:
+    store.append(a_suggestion("s2", created_at=9e9), config="c.ini", source_digest=digest(BEFORE))
+    (made,) = store.unsettled()
+    assert (fate(made, BEFORE), fate(made, PLANNED)) == ("not written", "changed")
