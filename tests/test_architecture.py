@@ -55,7 +55,7 @@ MAY_WRITE_FILES = {
     "jpo/runlog.py": "runs in training jobs and imports nothing of JPO; appends to its own log",
     "jpo/history/sqlite.py": "an empty file with the right mode, before SQLite opens it",
     "jpo/__main__.py": "/dev/null in place of a closed stdout, and the log file of an internal error",
-    "jpo/cli/output.py": "/dev/null in place of a closed stdout",
+    "jpo/cli/gate.py": "/dev/null in place of a closed stdout",
     "constraints/workload_checker.py": "the checker's private copy",
 }
 """Modules that may create or replace files, and why; what config.ini, results and exports go through is jpo/files."""
@@ -90,6 +90,8 @@ AT_THE_GATE = {
     "jpo/report/forms/text.py": "rich lays out a text in memory",
     "jpo/__main__.py": "traceback makes a text for the gate",
     "jpo/telemetry/prometheus/session.py": "silences what requests would warn of",
+    "jpo/history/postgres/session.py": "silences what psycopg would warn of",
+    "constraints/supervisor.py": "hands the answer of the checker on, through a pipe",
     "jpo/replay/policies/gp_ei.py": "silences what scikit-learn would warn of",
     "jpo/runlog.py": "a logger of the training script, which is another process; it quotes what it names",
     "constraints/second_look.py": "the guard's own process, which has a gate of its own",
@@ -105,8 +107,7 @@ WRITTEN = {
     "jpo/commands/learn.py": "weights",
     "jpo/report/plots/picture.py": "pictures",
     "jpo/__main__.py": "the log of a bug, released",
-    "jpo/files.py": "how a file is replaced whole",
-    "jpo/config/disk.py": "config.ini itself, byte for byte",
+    "jpo/files/writer.py": "how a file is replaced whole, config.ini among them",
     "jpo/runlog.py": "the log of a run, for JPO to read",
     "constraints/workload_checker.py": "what the team's checker reads",
 }

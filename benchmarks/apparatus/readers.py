@@ -10,7 +10,6 @@ import datetime
 import gzip
 import hashlib
 import io
-import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -324,9 +323,8 @@ def sealed(data: bytes) -> bytes:
 def answer(path: Path) -> None:
     """An answer of a server, as far as its series."""
     body = path.read_bytes()
-    answers.check("prometheus", 200, "application/json", body)
-    data = json.loads(body)["data"]
-    answers.rows("prometheus", data["result"] if isinstance(data, dict) and "result" in data else data)
+    data = answers.check("prometheus", 200, {"Content-Type": "application/json"}, body).data
+    answers.rows("prometheus", data, "vector")
 
 
 def cards(path: Path) -> None:

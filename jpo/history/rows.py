@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jpo.history.audit import AuditRow
 from jpo.history.canonical import canonical
 from jpo.history.database import TableRow
 from jpo.history.runs import Reading, RecordedRun
@@ -48,6 +49,11 @@ SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_i
 def identity_columns(identity: Identity) -> Columns:
     """The columns that name a workload; hardware that nobody names is empty text, which can be compared."""
     return {**identity.labels, "hardware": identity.hardware or ""}
+
+
+def audit_row(row: TableRow) -> AuditRow:
+    """A row of `audit`."""
+    return AuditRow(*(row[name] for name in AuditRow._fields))
 
 
 def read_identity(row: TableRow) -> Identity:

@@ -22,6 +22,7 @@ from jpo.history.failures import readable
 from jpo.history.rows import (
     RUN_COLUMNS,
     SUGGESTION_COLUMNS,
+    audit_row,
     identity_columns,
     read_identity,
     read_reading,
@@ -199,13 +200,13 @@ class SqlStore:
         with self._database.transaction() as changes:
             changes.add(_INSERT_SUGGESTION, suggestion_columns(suggestion))
             self._chain(suggested(suggestion, config, source_digest, planned_digest), changes)
-        return _last(changes)
+        return read_row(changes.chained[-1])
 
     def withdraw(self, suggestion_id: str, event: AuditEvent) -> AuditRecord:
         with self._database.transaction() as changes:
             changes.add("UPDATE suggestions SET withdrawn = 1 WHERE suggestion_id = :id", {"id": suggestion_id})
             self._chain(event, changes)
-        return _last(changes)
+        return read_row(changes.chained[-1])
 
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         where = f"WHERE withdrawn = 0 AND {_OF_IDENTITY}" if identity else "WHERE withdrawn = 0"
@@ -219,7 +220,7 @@ class SqlStore:
 
     def written(self, identity: Identity) -> frozenset[str]:
         rows = self._database.rows(f"{_AUDIT} WHERE kind = 'written' AND {_OF_IDENTITY}", identity_columns(identity))
-        return frozenset(str(read_row(_audit_row(row)).data.get("suggestion_id")) for row in rows)
+        return frozenset(str(read_row(audit_row(row)).data.get("suggestion_id")) for row in rows)
 
     def rollbacks_of(self, identity: Identity) -> tuple[Suggestion, ...]:
         rollback = {"rollback": '%"decided_by":"rollback"%'}  # canonical JSON has one form
@@ -259,7 +260,7 @@ class SqlStore:
                 ORDER BY number""",
             {**identity_columns(made.identity), "names_it": f"%{canonical(made.suggestion_id)}%"},
         )
-        events = [read_row(_audit_row(row)) for row in rows]
+        events = [read_row(audit_row(row)) for row in rows]
         return [event for event in events if event.data.get("suggestion_id") == made.suggestion_id]
 
     def suggestion(self, suggestion_id: str) -> Suggestion:
@@ -294,7 +295,7 @@ class SqlStore:
     def audit(self, event: AuditEvent) -> AuditRecord:
         with self._database.transaction() as changes:
             self._chain(event, changes)
-        return _last(changes)
+        return read_row(changes.chained[-1])
 
     def _chain(self, event: AuditEvent, changes: Changes) -> None:
         """An event for the end of the audit log, among the changes that it is about."""
@@ -306,7 +307,7 @@ class SqlStore:
 
     def _newest_audit(self, limit: int | None) -> list[AuditRow]:
         rows = self._database.rows(f"{_AUDIT_ROWS} DESC LIMIT :limit", {"limit": _ALL if limit is None else limit})
-        return [_audit_row(row) for row in rows]
+        return [audit_row(row) for row in rows]
 
     def audit_rows(self) -> Iterator[AuditRow]:
         return map(AuditRow._make, self._database.each(_AUDIT_ROWS))
@@ -341,14 +342,6 @@ class SqlStore:
             self.close()
 
 
-def _audit_row(row: TableRow) -> AuditRow:
-    return AuditRow(*(row[name] for name in AuditRow._fields))
-
-
 def _job(identity: Identity) -> str:
     """The job of a workload, on whatever hardware, as the subject of a transaction."""
     return canonical([identity.dataset, identity.model, identity.framework])
-
-
-def _last(changes: Changes) -> AuditRecord:
-    return read_row(changes.chained[-1])

@@ -103,8 +103,12 @@ def p_claim(
 
 
 def p_nothing_better(belief: Belief, today: Floats, rows: Bools, *, interval_factor: float = 1.0) -> float:
-    """Chance that none of these rows is better than today's by more than the noise of a run; `today`: see `p_beyond`."""
+    """Chance that none of these rows is better than today's by more than the noise of a run; `today`: see `p_beyond`.
+
+    INFLATION is for one row at a time: with it, the best of many was stated to be no better with .38 where .47 happened, without
+    it with .50 (333 decisions on 300 simulated jobs).
+    """
     if not rows.any():
         return MOST
-    better = (widened(today[:, rows], belief.weights, interval_factor) < -belief.noise) & ~belief.fails[:, rows]
+    better = (widened(today[:, rows], belief.weights, interval_factor / INFLATION) < -belief.noise) & ~belief.fails[:, rows]
     return min(float(belief.weights @ ~better.any(axis=1)), MOST)

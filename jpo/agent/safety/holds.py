@@ -111,7 +111,7 @@ def _cpus(candidates: Candidates, runs: Sequence[Run]) -> Iterator[Hold]:
         column = candidates.values[:, candidates.names.index("cpus")]
         as_much = (candidates.values[:, demands] >= candidates.values[candidates.current, demands]).all(axis=1)
         words = f"asks for fewer cpus than the {min(busy):.3g} that runs keep busy"
-        yield Hold(as_much & (column < min(busy)), words, "JPO-I624")
+        yield Hold(as_much & (column < min(busy)), words, "JPO-I637")
 
 
 def _busy_cores(run: Run) -> float | None:
