@@ -29,9 +29,9 @@ record, write it. The map, floor by floor; imports go down only:
     replay/          recorded jobs played again, with JPO's peers
 
     wording/         numbers, names and units as people read them
-    files.py         files that appear whole or not at all; reading.py: files that others wrote
+    files/           files that appear whole or not at all; reading.py: files that others wrote
 
-    records.py       the vocabulary: what the parts hand to each other; policies.py: the names of those who may decide
+    records/         the vocabulary: what the parts hand to each other; policies.py: the names of those who may decide
     errors.py        what can go wrong; reason codes are named where they arise, docs/codes.md says what each means
     version.py  runlog.py (what a training script imports: standard library only)
 

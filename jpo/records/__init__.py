@@ -1,0 +1,94 @@
+"""Vocabulary of JPO: the records that its parts hand to each other.
+
+All records are frozen and checked when they are built, so that later code need not ask again. A value that was not measured is
+None (never zero). Times are unix seconds, ratios lie in 0..1, units are in the names. They stand in the order of the story.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jpo.policies import POLICIES, TRAINED, PolicyName
+from jpo.records.arrays import Belief, Candidates, Draws, Residuals
+from jpo.records.decisions import (
+    NAMED_PREFERENCES,
+    USD,
+    Currency,
+    DecidedBy,
+    Decision,
+    Forecast,
+    Interval,
+    Preference,
+    TrackRecord,
+)
+from jpo.records.knowledge import Known
+from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
+from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
+from jpo.records.workloads import (
+    LARGEST_VALUE,
+    PARAMETERS,
+    RESOURCES,
+    SAME,
+    SMALLEST_VALUE,
+    WHOLE,
+    Edit,
+    Identity,
+    Parameter,
+    Parameters,
+    Workload,
+    same,
+)
+
+if TYPE_CHECKING:
+    from jpo.records.arrays import Bools, Floats, Ints
+
+__all__ = [
+    "LARGEST_VALUE",
+    "MEASURED",
+    "NAMED_PREFERENCES",
+    "NO_EVIDENCE",
+    "PARAMETERS",
+    "POLICIES",
+    "RESOURCES",
+    "SAME",
+    "SERIES_QUANTITIES",
+    "SMALLEST_VALUE",
+    "TRAINED",
+    "USD",
+    "WHOLE",
+    "Alternative",
+    "Belief",
+    "Bools",
+    "Candidates",
+    "Change",
+    "Currency",
+    "DecidedBy",
+    "Decision",
+    "Draws",
+    "Edit",
+    "Evidence",
+    "Finished",
+    "Floats",
+    "Forecast",
+    "Guarded",
+    "Identity",
+    "Interval",
+    "Ints",
+    "Known",
+    "Outcome",
+    "Parameter",
+    "Parameters",
+    "PolicyName",
+    "Preference",
+    "Residuals",
+    "Run",
+    "RunStatus",
+    "Series",
+    "Skipped",
+    "SlaCheck",
+    "Suggestion",
+    "TrackRecord",
+    "Undo",
+    "Workload",
+    "same",
+]

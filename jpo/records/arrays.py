@@ -1,0 +1,148 @@
+"""Arrays that carry the belief from the simulator to the agent: J simulated jobs, K candidates, P parameters.
+
+Numpy is imported by those who build them, not here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Candidates:
+    """Candidate set: the configurations between which the agent chooses, together with those that have been run.
+
+    Attributes:
+        names: parameter names, the columns of `values`.
+        values: shape (K, P), in JPO's units.
+        current: row which config.ini holds today.
+        admissible: shape (K,); False for rows that are known only because they were run once, and may not be proposed now.
+        log_rate: shape (K,), natural log of a row's price per hour relative to the current row.
+        priced: False if no prices are known and log_rate rests on relative weights of the resources.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    current: int
+    admissible: Bools
+    log_rate: Floats
+    priced: bool = True
+
+    def __post_init__(self) -> None:
+        k = len(self.values)
+        assert self.values.shape == (k, len(self.names))
+        assert self.admissible.shape == self.log_rate.shape == (k,)
+        assert 0 <= self.current < k
+
+    def parameters(self, row: int) -> dict[str, float]:
+        return {name: float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Draws:
+    """Draws of simulated jobs on the candidates: everything a prior says before the first run.
+
+    All shape (J, K), natural logs relative to the current candidate (so that its column is 0), noise-free:
+        log_time: duration of a run that ends well.
+        log_loss: final validation loss.
+        log_utilisation: busy share of what was allotted (GPUs, else CPUs).
+        log_power: electric power of one accelerator.
+        fails: True where the job diverges, runs out of memory or never reaches what it must.
+        log_throughput: samples per second, so that log_time + log_throughput is the work; None: not told apart.
+    and of shape (J,):
+        to_target: True where the job ends at a target of its own, False after a fixed number of epochs; None: not told apart.
+        loss_slope: d ln loss / d ln epochs after the first quarter of the current candidate's run, NaN where the job ends at a
+            target; None: not told.
+        loader_share: share of a step of the current candidate's run during which its CPUs load data, in 0..1, NaN where they
+            compute; None: not told.
+    """
+
+    log_time: Floats
+    log_loss: Floats
+    log_utilisation: Floats
+    log_power: Floats
+    fails: Bools
+    log_throughput: Floats | None = None
+    to_target: Bools | None = None
+    loss_slope: Floats | None = None
+    loader_share: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Belief:
+    """Belief about every candidate after the runs so far: weighted particles, already moved towards own measurements.
+
+    Attributes:
+        weights: shape (J,), sum 1.
+        log_time, log_cost, log_loss, log_utilisation: shape (J, K), natural logs relative to the current candidate.
+        fails: shape (J, K), where a particle fails.
+        p_fail: shape (K,), probability that a run there fails.
+        runs, failures, stopped: shape (K,), own runs there that ended well, that failed, and that were stopped from outside.
+        noise: standard deviation of the natural log of a single run's duration.
+        duration_seconds: what log_time = 0 means, None before the first finished run.
+        val_loss: what log_loss = 0 means, None before the first validation loss.
+        effective_share: effective sample size of the particles / J, in 0..1: small means that the prior does not fit.
+        knows_utilisation: False while no run has measured any: log_utilisation is then the simulator's alone.
+        loss_runs: shape (K,), how many of `runs` measured a validation loss; None: all of them.
+        time_runs: shape (K,), how many runs say how long it takes there, where some parameters do not matter; None: `runs`.
+    """
+
+    weights: Floats
+    log_time: Floats
+    log_cost: Floats
+    log_loss: Floats
+    log_utilisation: Floats
+    fails: Bools
+    p_fail: Floats
+    runs: Ints
+    failures: Ints
+    stopped: Ints
+    noise: float
+    duration_seconds: float | None
+    val_loss: float | None
+    effective_share: float
+    knows_utilisation: bool
+    loss_runs: Ints | None = None
+    time_runs: Ints | None = None
+
+    @property
+    def tried(self) -> Bools:
+        """Candidates that have been run, however it ended, shape (K,)."""
+        return (self.runs + self.failures + self.stopped) > 0
+
+    @property
+    def only_failed(self) -> Bools:
+        """Candidates that have failed and never ended well, shape (K,)."""
+        failed: Bools = (self.failures > 0) & (self.runs == 0)
+        return failed
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Residuals:
+    """Residuals of N configurations which jobs of one installation ran, against simulated jobs, relative to their references.
+
+    Attributes:
+        workloads: the jobs, by their identity as text.
+        job: shape (N,), position in `workloads`.
+        points: shape (N, C), where the configuration is, in doublings against the job's reference.
+        log_time: shape (N,), natural log of the duration less what simulated jobs take on average; NaN where none ended well.
+        sd: shape (N,), by how much simulated jobs differ there.
+        failed: shape (N,), share of the runs that failed.
+        p_fail: shape (N,), share of the simulated jobs that fail there.
+    """
+
+    workloads: tuple[str, ...]
+    job: Ints
+    points: Floats
+    log_time: Floats
+    sd: Floats
+    failed: Floats
+    p_fail: Floats

@@ -1,0 +1,129 @@
+"""Decisions: what is wanted, what is forecast, and what the agent chose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from jpo.policies import PolicyName
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Preference of the user: how much time, cost, efficiency and validation loss matter; weights in 0..1 that sum to 1.
+
+    A worse loss is penalised under every preference; a weight of `loss` says that a better one is worth something too.
+    """
+
+    time: float = 0.5
+    cost: float = 0.5
+    efficiency: float = 0.0
+    loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        weights = (self.time, self.cost, self.efficiency, self.loss)
+        if not all(math.isfinite(w) and 0 <= w <= 1 for w in weights):
+            values = ", ".join(f"{f.name}={getattr(self, f.name)}" for f in fields(self))
+            raise ValueError(f"weights must be in 0..1, found {values}")
+        if abs(sum(weights) - 1) > 1e-6:
+            raise ValueError(f"weights sum to {sum(weights):g}; they must sum to 1")
+
+
+NAMED_PREFERENCES: Mapping[str, Preference] = {
+    "time": Preference(1.0, 0.0, 0.0),
+    "cost": Preference(0.0, 1.0, 0.0),
+    "efficiency": Preference(0.0, 0.0, 1.0),
+    "balanced": Preference(0.5, 0.5, 0.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Interval of a forecast: its mean, and bounds that should hold the outcome in 90 of 100 cases."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Forecast of one run of a configuration; None where no evidence supports a number.
+
+    Each quantity is the one of `Outcome` with this name.
+    """
+
+    duration_seconds: Interval | None = None
+    cost_usd: Interval | None = None
+    val_loss: Interval | None = None
+    throughput_samples_per_second: Interval | None = None
+    memory_gib: Interval | None = None
+    gpu_utilisation: Interval | None = None
+    cpu_utilisation: Interval | None = None
+
+
+DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Decision of the agent: one candidate, which may be the configuration of today ("keep").
+
+    Attributes:
+        choice: row of the candidate set.
+        confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to
+            be safe: it ends well and costs no more than a tenth more than today. Any other change claims to be better than
+            today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
+        decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
+            "waiting" (for the last suggestion's outcome) or "no evidence".
+        reasons: one sentence for each thing that decided it, most important first.
+        codes: stable reason codes, e.g. "JPO-I602".
+        step: how boldly it goes: "keep" today's, go to a "known" one that was run, "try" the favourite, or "halve" the step:
+            try a smaller one, because the favourite may cost more than exploring may.
+    """
+
+    choice: int
+    confidence: float | None
+    decided_by: DecidedBy
+    reasons: tuple[str, ...]
+    codes: tuple[str, ...] = ()
+    step: Literal["keep", "known", "halve", "try"] = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecord:
+    """Track record of the earlier forecasts of one quantity.
+
+    Attributes:
+        quantity: a field of Forecast.
+        forecasts: how many have a finished run to compare with.
+        median_error: median of |actual / forecast - 1|, as a ratio.
+        inside: how many runs ended within their 90% interval.
+    """
+
+    quantity: str
+    forecasts: int
+    median_error: float
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """Currency in which amounts are shown; they are computed, stored and written to JSON in USD.
+
+    Attributes:
+        code: ISO 4217, e.g. "EUR".
+        per_usd: how much of it one USD is.
+    """
+
+    code: str = "USD"
+    per_usd: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.per_usd) and self.per_usd > 0):
+            raise ValueError(f"one USD is {self.per_usd} {self.code}; it must be a number above 0")
+
+
+USD = Currency()

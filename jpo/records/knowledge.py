@@ -1,0 +1,47 @@
+"""Knowledge of a workload: all that a decision starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jpo.records.arrays import Residuals
+from jpo.records.decisions import TrackRecord
+from jpo.records.runs import Run
+from jpo.records.suggestions import NO_EVIDENCE, Evidence, Suggestion, Undo
+from jpo.records.workloads import Parameters, same
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Knowledge of a workload after all sources were asked.
+
+    Attributes:
+        runs: all on record, oldest first.
+        others: the newest runs of other workloads: what they were like says something about this one.
+        siblings: the newest runs of the same job on other hardware, which `others` leaves out.
+        fresh: those of `runs` that were new.
+        followed_up: the last runs that followed a suggestion of the agent, with the values which it replaced.
+        untried: the newest suggestion that changed something, if no run has started and ended since.
+        last: how to undo the agent's last change, where it is still in force and has been run since.
+        track: how the last forecasts turned out, quantity by quantity; those that none was held against are missing.
+        residuals: what the other jobs of the installation did that simulated jobs do not; None where the agent learnt of none.
+        evidence: the account of it for the report.
+        codes: reason codes for the report.
+    """
+
+    runs: tuple[Run, ...]
+    others: tuple[Run, ...] = ()
+    fresh: tuple[Run, ...] = ()
+    followed_up: tuple[tuple[Run, Parameters], ...] = ()
+    untried: Suggestion | None = None
+    last: Undo | None = None
+    track: tuple[TrackRecord, ...] = ()
+    residuals: Residuals | None = None
+    evidence: Evidence = NO_EVIDENCE
+    codes: tuple[str, ...] = ()
+    siblings: tuple[Run, ...] = ()
+
+    def waiting_for(self, current: Parameters) -> str | None:
+        """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""
+        newest = self.untried
+        return newest.suggestion_id if newest and same(newest.suggested, current) else None

@@ -1,0 +1,198 @@
+"""Runs: finished executions, what was measured of them, and what a source says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from itertools import pairwise
+
+from jpo.records.workloads import Identity
+
+
+class RunStatus(StrEnum):
+    """Status of a finished run: how it ended. Runs that still go on are never recorded."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    OOM_KILLED = "oom_killed"
+    DIVERGED = "diverged"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Outcome of a run: what was measured of it. None means not measured.
+
+    `converged` says whether the job reached its own target; jobs without a target leave it None. `stopped`: it was ended from
+    outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
+    `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
+    `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
+    it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs after the first quarter of the run, mostly
+    below 0, and `loss_slope_error` its standard error. `epochs` are those that were finished.
+
+    Raises:
+        ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
+    """
+
+    duration_seconds: float | None = None
+    cost_usd: float | None = None
+    energy_joules: float | None = None
+    samples: float | None = None
+    throughput_samples_per_second: float | None = None
+    train_loss: float | None = None
+    val_loss: float | None = None
+    gpu_utilisation: float | None = None
+    cpu_utilisation: float | None = None
+    memory_gib: float | None = None
+    gpu_memory_gib: float | None = None
+    cpu_cores_mean: float | None = None
+    cpu_cores_p95: float | None = None
+    memory_mean_gib: float | None = None
+    memory_p95_gib: float | None = None
+    converged: bool | None = None
+    stopped: bool | None = None
+    loss_slope: float | None = None
+    loss_slope_error: float | None = None
+    epochs: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if name in ("converged", "stopped"):
+                object.__setattr__(self, name, _as_bool(name, value))
+                continue
+            if not math.isfinite(value):
+                raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
+            if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
+                raise ValueError(f"{name} = {value} is negative")
+            if value > 1 and name in ("gpu_utilisation", "cpu_utilisation"):
+                raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
+
+
+def _as_bool(name: str, value: object) -> bool:
+    """Tables hold 0 and 1, numpy has a True of its own: neither `is True`, and a failure must not pass for a success."""
+    if value not in (0, 1):
+        raise ValueError(f"{name} = {value!r:.80} is neither True nor False; leave out what is not known")
+    return bool(value)
+
+
+MEASURED = tuple(f.name for f in fields(Outcome) if f.name != "stopped")
+"""What a source can report of a run next to its status, in the order of the store's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run: one finished execution of a workload, an action (parameters) and what came of it.
+
+    `parameters` holds only what is known; a parameter that the source did not report is absent.
+    """
+
+    run_id: str
+    identity: Identity
+    parameters: Mapping[str, float]
+    status: RunStatus
+    started_at: float | None
+    ended_at: float
+    outcome: Outcome
+    source: str
+    """Where it was read: "prometheus", "csv" or "observe"."""
+    fell_silent: bool = False
+    """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
+
+    def __post_init__(self) -> None:
+        if not self.run_id:
+            raise ValueError("a run needs an id")
+        if not math.isfinite(self.ended_at if self.started_at is None else self.ended_at - self.started_at):
+            raise ValueError(f"run {self.run_id} has no time in unix seconds ({self.started_at} to {self.ended_at})")
+        if self.started_at is not None and self.ended_at < self.started_at:
+            raise ValueError(f"run {self.run_id} ends before it starts ({self.ended_at} < {self.started_at})")
+        for name, value in self.parameters.items():
+            if not math.isfinite(value):
+                raise ValueError(f"run {self.run_id} has {name} = {value}, which is not a finite number")
+
+    @property
+    def ended_well(self) -> bool:
+        """It succeeded, and reached its target if it had one: only such a run says how long the job takes."""
+        return self.status is RunStatus.SUCCEEDED and self.outcome.converged is not False
+
+    def completed(self, usual: Mapping[str, float]) -> Run:
+        """The same run; a parameter that it does not report had the usual value."""
+        return replace(self, parameters={**usual, **self.parameters})
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Run that a source reported but which cannot be used, and why; or several of one kind.
+
+    Attributes:
+        run_id: of several runs, the ids of some.
+        code: of the kind of reason; empty where the reason says it, or there is none.
+        count: how many runs these are.
+    """
+
+    run_id: str
+    reason: str
+    code: str = ""
+    count: int = 1
+
+
+SERIES_QUANTITIES = ("cpu_cores", "memory_gib", "gpu_utilisation")
+"""What is kept of a run as it went: busy cores, memory of the trainer, mean utilisation (0..1) of its GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Time series of one quantity during one run, as it was sampled: for phases and percentiles.
+
+    Attributes:
+        quantity: with its unit, one of SERIES_QUANTITIES.
+        times: unix seconds, rising.
+        values: one for each time, finite.
+    """
+
+    run_id: str
+    quantity: str
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.quantity not in SERIES_QUANTITIES:
+            raise ValueError(f"{self.quantity!r} is not a quantity; known are {', '.join(SERIES_QUANTITIES)}")
+        if len(self.times) != len(self.values):
+            raise ValueError(f"{len(self.times)} times and {len(self.values)} values of {self.quantity}")
+        if not all(map(math.isfinite, (*self.times, *self.values))):
+            raise ValueError(f"{self.quantity} of run {self.run_id} holds a value that is not finite")
+        if any(later <= earlier for earlier, later in pairwise(self.times)):
+            raise ValueError(f"times of {self.quantity} of run {self.run_id} do not rise")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Answer of one source of runs.
+
+    Attributes:
+        runs: finished runs, oldest first.
+        series: how CPU, memory and GPUs of some of these runs went; for the others nothing was asked or measured.
+        skipped: what was seen and not used.
+        unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
+        complete: False when the source said that its answer is partial; the watermark must not move then.
+        watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
+        passed_over: by id of a run that was seen and is none to record, unix seconds of that look; None: nobody looked.
+        warnings: what the source said besides its answer.
+        requests, seconds: what the answer took.
+    """
+
+    runs: tuple[Run, ...] = ()
+    series: tuple[Series, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    unread: str | None = None
+    complete: bool = True
+    watermark: float | None = None
+    passed_over: Mapping[str, float] | None = None
+    warnings: tuple[str, ...] = ()
+    requests: int = 0
+    seconds: float = 0.0

@@ -1,0 +1,158 @@
+"""Suggestions: what goes on record, with what explains it later and what undoing it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from jpo.records.decisions import Forecast, Preference
+from jpo.records.runs import Skipped
+from jpo.records.workloads import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Change of one parameter, a line of a suggestion: its value today and the next one."""
+
+    parameter: str
+    key: str
+    old: float
+    new: float
+    old_text: str
+    new_text: str
+    reason: str
+    confidence: float | None
+    capped_by: str | None = None
+    """The limit of the guard at which the value is: without it the agent would have gone further. None: no limit held it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """Verdict of the independent constraints module on the proposal, for the record."""
+
+    approved: bool
+    violations: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    """Limits which today's values break, and which the suggestion leaves as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Evidence that a suggestion rests on."""
+
+    runs_used: int
+    runs_skipped: tuple[Skipped, ...] = ()
+    requests: int = 0
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    """Sentences for the reader, e.g. that the history could not be refreshed."""
+    run_ids: tuple[str, ...] = ()
+    """The newest runs with today's and with the suggested values, oldest first."""
+
+
+NO_EVIDENCE = Evidence(0)
+"""Before any source was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlaCheck:
+    """Check of one SLA target against a forecast or an outcome; "at risk": only the far end of an interval breaks it."""
+
+    name: str
+    limit: float
+    verdict: Literal["ok", "at risk", "broken", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Alternative to the suggestion: a configuration with what is expected of it and why it was not."""
+
+    parameters: Mapping[str, float]
+    forecast: Forecast
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Suggestion: one answer of JPO with everything needed to explain it later."""
+
+    suggestion_id: str
+    identity: Identity
+    status: Literal["changed", "kept"]
+    keys: Mapping[str, str]
+    """`section.option` of every parameter, as written in config.ini."""
+    current: Mapping[str, float]
+    suggested: Mapping[str, float]
+    changes: tuple[Change, ...]
+    now: Forecast
+    next: Forecast
+    guard: Guarded
+    evidence: Evidence
+    decided_by: str
+    confidence: float | None
+    reasons: tuple[str, ...]
+    codes: tuple[str, ...]
+    created_at: float
+    preference: Preference
+    seed: int
+    sla: tuple[SlaCheck, ...] = ()
+    policy: str | None = None
+    """SHA-256 (hex) of the weights that decided, or "belief rule"; None where neither did."""
+    alternatives: tuple[Alternative, ...] = ()
+    seen: Mapping[str, float] = field(default_factory=dict)
+    """What the agent saw of its choice and of the workload, by name."""
+    would_change: tuple[str, ...] = ()
+    """What another preference, boldness or outcome would have led to, a sentence each."""
+    undoes: str | None = None
+    """For a rollback: the id of the suggestion whose `current` values it restores, undoing that one and all after it."""
+    pinned_until: float | None = None
+    """For a rollback: unix seconds up to which the values that it restored stay as they are."""
+
+    @property
+    def widened(self) -> tuple[str, ...]:
+        """The reasons that say that intervals are widened: whoever reads the forecasts must know."""
+        return tuple(reason for reason in self.reasons if "widened by" in reason)
+
+    @property
+    def of_policy(self) -> str | None:
+        """The reason that says what the trained policy did; None where it was not asked."""
+        return next((reason for reason in self.reasons if reason.startswith(("SAC", "policy "))), None)
+
+    def expected_change(self, quantity: str) -> float | None:
+        """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
+        now, then = getattr(self.now, quantity), getattr(self.next, quantity)
+        return then.mean / now.mean if now and then and now.mean > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Undoing of a suggestion and of all after it: what it means to go back.
+
+    Attributes:
+        suggestion_id: that one.
+        undone: it and all after it that changed config.ini, rollbacks included, oldest first; at least one.
+    """
+
+    suggestion_id: str
+    undone: tuple[Suggestion, ...]
+
+    @property
+    def first(self) -> dict[str, Change]:
+        """By parameter the first change, whose old value comes back."""
+        return {change.parameter: change for suggestion in reversed(self.undone) for change in suggestion.changes}
+
+    @property
+    def last(self) -> dict[str, Change]:
+        """By parameter the last change, whose new value must be in the file."""
+        return {change.parameter: change for suggestion in self.undone for change in suggestion.changes}
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values that come back."""
+        return {name: change.old for name, change in self.first.items()}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The same as they were in the file."""
+        return {name: change.old_text for name, change in self.first.items()}
