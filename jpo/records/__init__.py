@@ -40,7 +40,9 @@ from jpo.records.workloads import (
 )
 
 if TYPE_CHECKING:
-    from jpo.records.arrays import Bools, Floats, Ints
+    from jpo.records.arrays import Bools as Bools
+    from jpo.records.arrays import Floats as Floats
+    from jpo.records.arrays import Ints as Ints
 
 __all__ = [
     "LARGEST_VALUE",
@@ -58,7 +60,6 @@ __all__ = [
     "WHOLE",
     "Alternative",
     "Belief",
-    "Bools",
     "Candidates",
     "Change",
     "Currency",
@@ -68,12 +69,10 @@ __all__ = [
     "Edit",
     "Evidence",
     "Finished",
-    "Floats",
     "Forecast",
     "Guarded",
     "Identity",
     "Interval",
-    "Ints",
     "Known",
     "Outcome",
     "Parameter",
