@@ -105,7 +105,10 @@ def become(command: Sequence[str], failed: int) -> None:
     """Turn this child into the command; it dies with the supervisor."""
     try:
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and children inherit that
+        for number in signal.valid_signals() - {
+            signal.SIGKILL,
+            signal.SIGSTOP,
+        }:  # Python and nohup ignore some
             signal.signal(number, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.execvp(command[0], [*command])  # noqa: S606 - no shell
