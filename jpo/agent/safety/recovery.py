@@ -20,13 +20,18 @@ from jpo.wording import numbers
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats
 
-    Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "unknown"]
+    Cause = Literal["GPU memory", "host memory", "memory", "divergence", "time", "cut off", "unknown"]
 
 FULL = 0.9
 """A run that was killed for memory and used this share of what it asked for on the host has run out of that, else of a GPU's."""
 FIRST_STEP, NEXT_STEPS = 2.0, 4.0
 """Factors of the first step and of those after it: from far outside, halving alone would fail for many nights."""
 LIKELY_TO_FAIL = 0.3
+WELL_ON = 0.2
+"""Share of its epochs from which on a run that failed for no known reason had been doing well: that it met a time limit is likelier
+than that its batch or rate ended it then, and a faster run does no harm."""
+ANOTHER_TIME = 1.1
+"""Factor between two durations after which runs ended in the same epoch: no time limit."""
 KNOBS: dict[Cause, tuple[str, ...]] = {
     "GPU memory": ("batch_size",),
     "host memory": ("memory_gib", "batch_size"),
@@ -42,6 +47,7 @@ SENTENCES: dict[Cause, str] = {
     "memory": "the last run ran out of memory (of the GPU or of the host: not measured)",
     "divergence": "the last run diverged",
     "time": "the last run was stopped before it was done",
+    "cut off": "the last run ended in the middle for no reason on record, as at a time limit",
     "unknown": "why the last run did not end well is not recorded",
 }
 
@@ -54,7 +60,18 @@ def cause_of(run: Run) -> Cause:
             return "host memory"
         return "memory" if not asked or used is None else "host memory" if used >= FULL * asked else "GPU memory"
     causes: dict[RunStatus, Cause] = {RunStatus.DIVERGED: "divergence", RunStatus.STOPPED: "time"}
-    return causes.get(run.status, "unknown")
+    asked, did = run.parameters.get("epochs"), run.outcome.epochs
+    return causes.get(run.status, "cut off" if asked and did is not None and WELL_ON * asked <= did < asked else "unknown")
+
+
+def cause_of_last(runs: Sequence[Run]) -> Cause:
+    """Why the last run did not end well, seen with those before it: what ends in the same epoch at any speed met no time limit."""
+    last, cause = runs[-1], cause_of(runs[-1])
+    if cause != "cut off":
+        return cause
+    alike = [run.outcome.duration_seconds for run in runs if run.outcome.epochs == last.outcome.epochs and cause_of(run) == cause]
+    seconds = [duration for duration in alike if duration]
+    return "unknown" if seconds and max(seconds) > ANOTHER_TIME * min(seconds) else cause
 
 
 def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int | None:
@@ -62,11 +79,11 @@ def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int
 
     Never what failed, nor what is certain to fail for the same cause; epochs and layers stay, they are what is wanted.
     """
-    cause, failures = cause_of(runs[-1]), len(runs)
+    cause, failures = cause_of_last(runs), len(runs)
     logs = np.log(np.maximum(candidates.values, 1e-9))
     logs = logs - logs[candidates.current]
     open_rows = candidates.admissible & ~ruled_out(candidates, runs) & ~belief.tried & _same_work(candidates, logs)
-    if cause == "time":
+    if cause in ("time", "cut off"):
         faster: Floats = belief.weights @ belief.log_time  # (K,)
         rows = open_rows & (faster < 0) & (belief.p_fail < LIKELY_TO_FAIL)
         cheap = rows & (candidates.log_rate <= 0)  # for the same money an hour, as far as that goes
@@ -131,7 +148,7 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
 
 def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> tuple[str, str]:
     """Sentence and reason code of a step out of failure."""
-    finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause_of(runs[-1])]}"
+    finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause_of_last(runs)]}"
     if row is None:
         return f"{finding}; nothing that may be changed is expected to help", "JPO-I610"
     now, there = candidates.parameters(candidates.current), candidates.parameters(row)

@@ -1,9 +1,11 @@
 """Steps out of failure, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from jpo.agent.safety.recovery import cause_of, ruled_out, step_out, told
+from jpo.agent.safety.recovery import cause_of, cause_of_last, ruled_out, step_out, told
 from jpo.records import Belief, Candidates, Identity, Outcome, Run, RunStatus
 
 JOB = Identity("d", "m", "f")
@@ -69,6 +71,30 @@ def test_a_run_that_was_stopped_is_made_faster_for_the_same_money():
     times = [0.0, -0.2, -0.4, 0.1, -0.1, -0.9]
     dear = Candidates(NAMES, LADDER.values, 0, LADDER.admissible, np.array([0, 0, 0, 0, 0, 0.7]))
     assert step_out(dear, nothing_known(6, times), [a_run(status=STOPPED)]) == 2
+
+
+def cut_off(epochs, seconds=3600.0, at=0):
+    run = a_run(at=at, epochs=epochs, duration_seconds=seconds)
+    return replace(run, parameters={**run.parameters, "epochs": 12.0})
+
+
+def test_a_run_that_did_well_until_it_ended_is_made_faster():
+    """As at a time limit that the cluster does not report."""
+    times = [0.0, -0.2, -0.4, 0.1, -0.1, -0.9]
+    assert cause_of(cut_off(9.0)) == "cut off"
+    assert step_out(LADDER, nothing_known(6, times), [cut_off(9.0)]) == 5
+    assert "as at a time limit" in told(LADDER, [cut_off(9.0)], 5)[0]
+
+
+@pytest.mark.parametrize("epochs", [None, 1.0, 12.0])
+def test_a_run_that_ended_at_once_or_after_its_epochs_met_no_time_limit(epochs):
+    assert cause_of(cut_off(epochs)) == "unknown"
+
+
+def test_what_ends_in_the_same_epoch_at_any_speed_met_no_time_limit():
+    assert cause_of_last([cut_off(9.0), cut_off(9.0, 2400.0, 1)]) == "unknown"
+    assert cause_of_last([cut_off(9.0), cut_off(9.0, 3610.0, 1)]) == "cut off"
+    assert cause_of_last([cut_off(7.0), cut_off(9.0, 2400.0, 1)]) == "cut off"
 
 
 def test_what_failed_is_not_asked_again_and_nothing_is_left_in_the_end():
