@@ -28,8 +28,8 @@ FIRST_STEP, NEXT_STEPS = 2.0, 4.0
 """Factors of the first step and of those after it: from far outside, halving alone would fail for many nights."""
 LIKELY_TO_FAIL = 0.3
 WELL_ON = 0.2
-"""Share of its epochs from which on a run that failed for no known reason had been doing well: that it met a time limit is likelier
-than that its batch or rate ended it then, and a faster run does no harm."""
+"""Share of its epochs from which on a run that failed for no known reason had been doing well: that it met a time limit is
+likelier than that its batch or rate ended it then, and a faster run does no harm."""
 ANOTHER_TIME = 1.1
 """Factor between two durations after which runs ended in the same epoch: no time limit."""
 KNOBS: dict[Cause, tuple[str, ...]] = {
@@ -65,7 +65,7 @@ def cause_of(run: Run) -> Cause:
 
 
 def cause_of_last(runs: Sequence[Run]) -> Cause:
-    """Why the last run did not end well, seen with those before it: what ends in the same epoch at any speed met no time limit."""
+    """Why the last run did not end well, with those before it: what ends in the same epoch at any speed met no time limit."""
     last, cause = runs[-1], cause_of(runs[-1])
     if cause != "cut off":
         return cause
