@@ -17,6 +17,7 @@ from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.rows import base_row
 from jpo.agent.safety.claim import p_claim
 from jpo.agent.safety.holds import Hold, held
+from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Problem:
         min_confidence: least chance of its claim with which anything is written under "safe", in 0..1.
         loss_interval_factor: the calibration watch's factor of validation losses.
         repeated: how many runs in a row had today's values.
+        promise: a validation loss that was promised, if today's values break it: what lowers it claims just that.
     """
 
     candidates: Candidates
@@ -73,6 +75,7 @@ class Problem:
     min_confidence: float = 0.0
     loss_interval_factor: float = 1.0
     repeated: int = 0
+    promise: Promise | None = None
 
     def under(
         self, *, explore: Explore | None = None, context: Context | None = None, exploration_runs_left: int | None = None
@@ -119,7 +122,7 @@ class Problem:
         if self.quality_floor is not None:  # it judges the loss of a trial, whose claim is of time and cost
             without_loss = log_objective(replace(self.belief, val_loss=None), self.preference, base)
             claimed = np.where(self.belief.tried, claimed, log_ratios(without_loss, self.candidates.current))
-        return p_claim(
+        chance = p_claim(
             self.belief,
             self.candidates,
             claimed,
@@ -128,6 +131,7 @@ class Problem:
             loss_interval_factor=self.loss_interval_factor,
             tolerance=self.quality_floor,
         )
+        return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
 
     @cached_property
     def sure(self) -> Bools:
@@ -168,6 +172,8 @@ class Problem:
     def _trials(self) -> Bools:
         """Rows that were not run yet: where trials were asked for, not what is likely to fail; else what is safe to try."""
         rows = self.open_rows & ~self.belief.tried
+        if self.promise and (lower := rows & self.promise.lowering & (self.p_claim >= self._needed)).any():
+            return np.asarray(lower)
         if not (self.exploration_runs_left or self.explore == "on"):
             score = self.acquisition.score
             worth_it = score < score[self.acquisition.incumbent]
@@ -183,7 +189,8 @@ class Problem:
 
     @cached_property
     def _gain(self) -> Floats:
-        return np.asarray(self.acquisition.improvement / self.acquisition.expected)
+        saved = self.acquisition.improvement / self.acquisition.expected
+        return saved if self.promise is None else np.where(self.promise.lowering, self.promise.gain, saved)
 
     @cached_property
     def allowed(self) -> Bools:

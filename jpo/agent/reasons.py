@@ -54,6 +54,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         by: the policy, "belief" for the belief rule.
     """
     sentences = (
+        *_promise(problem, choice),
         *_choice(problem, choice, step, by),
         *_unconfirmed(problem, choice),
         *_of_today(problem),
@@ -62,6 +63,17 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
     texts, codes = zip(*sentences, strict=True)
     watched, warnings = of_watch(problem.interval_factor)
     return (*texts, *watched), (*codes, *warnings)
+
+
+def _promise(problem: Problem, choice: int) -> Sentences:
+    """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
+    promise = problem.promise
+    if promise and promise.lowering[choice]:
+        chance = numbers.percent_in_words(float(problem.p_claim[choice]))
+        finding = f"val_loss_max = {promise.limit:g} is not kept (today's values are expected to end with {promise.today:.4g})"
+        yield f"{finding}: {_name(choice, problem.candidates)} lowers the validation loss with a chance of {chance}", "JPO-I640"
+    elif promise:
+        yield promise.words()
 
 
 def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
