@@ -15,12 +15,14 @@ from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly
 from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.rows import base_row
-from jpo.agent.safety.claim import p_claim
+from jpo.agent.safety.claim import p_claim, p_loss_worse
 from jpo.agent.safety.holds import Hold, held
 from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 Explore = Literal["off", "safe", "on"]
@@ -32,6 +34,8 @@ EVEN, LENIENCE = 0.5, 0.2
 """It must be safe to try with at least this chance, and with so much less than `min_confidence` at most."""
 IMPATIENCE, LEAST = 0.1, 0.2
 """By so much less with each further PATIENCE runs alike, down to LEAST: the budget says what it may cost."""
+_WEIGHED = ("objective", "against_today", "weighed", "p_claim")
+"""What no boldness, no context and no hold that does not last changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +88,15 @@ class Problem:
         left = self.exploration_runs_left if exploration_runs_left is None else exploration_runs_left
         other = replace(self, explore=explore or self.explore, context=context or self.context, exploration_runs_left=left)
         self.weighed  # noqa: B018 - computed here, if it was not before
-        kept = ("objective", "against_today", "weighed", "p_claim")  # which no boldness and no context changes
-        vars(other).update({name: value for name, value in vars(self).items() if name in kept})
+        vars(other).update({name: value for name, value in vars(self).items() if name in _WEIGHED})
+        return other
+
+    def holding(self, holds: Sequence[Hold]) -> Problem:
+        """The same problem with more holds, which do not last; the candidates are not weighed again."""
+        if not holds:
+            return self
+        other = replace(self, holds=(*self.holds, *holds))
+        vars(other).update({name: value for name, value in vars(self).items() if name in _WEIGHED})
         return other
 
     @cached_property
@@ -132,6 +143,14 @@ class Problem:
             tolerance=self.quality_floor,
         )
         return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
+
+    @cached_property
+    def p_loss_kept(self) -> Floats | None:
+        """Chance that a run that ends well keeps the quality floor, (K,); None where there is none, or no loss was measured."""
+        if self.quality_floor is None or self.belief.val_loss is None:
+            return None
+        base = base_row(self.candidates, self.reference)
+        return np.asarray(1 - p_loss_worse(self.belief, self.candidates, base, self.quality_floor, self.loss_interval_factor))
 
     @cached_property
     def sure(self) -> Bools:
@@ -199,7 +218,8 @@ class Problem:
             return np.asarray(self._trials & (self._gain >= NEARLY_MOST * self._gain[self.next_trial]))
         if self.only_measured:
             best = known_best(self)
-            return self._is(best if self.explore != "safe" or self.sure[best] or not self._may_stay else self.candidates.current)
+            may_go = self.open_rows[best] and (self.explore != "safe" or self.sure[best])
+            return self._is(best if may_go or not self._may_stay else self.candidates.current)
         return may_try(self)
 
     @property

@@ -89,7 +89,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     elif step == "known":
         yield f"{name} {measured(problem, choice)}", "JPO-I603"
     else:
-        text = f"is expected to {_difference(problem, choice)}; {_risk(problem, choice)}"
+        text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"
         if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
@@ -174,9 +174,11 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[
             return f"{than} looks promising but {hold.why}", hold.code
     if not problem.sure[favourite]:
         chance = numbers.percent_in_words(float(problem.p_claim[favourite]))
-        what = "better than today" if problem.belief.tried[favourite] else "no more than a tenth worse than today"
+        trial = "ends well and costs no more than a tenth more than today"
+        what = "is better than today and keeps the validation loss" if problem.belief.tried[favourite] else trial
+        what = "lowers the validation loss" if problem.promise and problem.promise.lowering[favourite] else what
         least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
-        finding = f"{than} looks promising, but the chance that it is {what} and keeps the validation loss is {chance}"
+        finding = f"{than} looks promising, but the chance that it {what} is {chance}"
         return f"{finding}; {least}", "JPO-I624"
     return f"{than} looks promising but may cost more than exploring may; {risk}", "JPO-I608"
 
@@ -218,6 +220,16 @@ def measured(problem: Problem, row: int) -> str:
 
 def _risk(problem: Problem, row: int) -> str:
     return f"chance of being more than 10% worse than today: {numbers.percent_in_words(problem.acquisition.p_worse_today[row])}"
+
+
+def _chances(problem: Problem, row: int) -> str:
+    """What a trial claims, and what the floor says of its loss: two chances, since one run shows what no belief knows."""
+    kept = problem.p_loss_kept
+    if kept is None or problem.quality_floor is None or problem.promise:
+        return _risk(problem, row)
+    claim = f"ends well and costs no more than a tenth more than today: {numbers.percent_in_words(float(problem.p_claim[row]))}"
+    loss = f"that it keeps the validation loss within {numbers.percent(problem.quality_floor)}"
+    return f"chance that it {claim}, {loss}: {numbers.percent_in_words(float(kept[row]))}"
 
 
 def _runs(n: float) -> str:

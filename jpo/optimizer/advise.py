@@ -25,7 +25,7 @@ from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import target_forecasts, within_sla
+from jpo.optimizer.sla import target_forecasts, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
 
@@ -112,7 +112,8 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
     factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
-    return problem_of(candidates, surrogate.belief, request, known, misses=surrogate.misses, **factors)
+    problem = problem_of(candidates, surrogate.belief, request, known, misses=surrogate.misses, **factors)
+    return problem.holding(trade_holds(surrogate, request))
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
