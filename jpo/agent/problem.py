@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Explore = Literal["off", "safe", "on"]
 PATIENCE = 2
 """Runs with the same values after which a job stands still, and one trial is run below `min_confidence`."""
+LONG = 10
+"""Runs with the same values after which, if none of the budget is in use, a trial is earned that only may be better: no job
+stands still for good while something is left to be tried."""
 NEARLY_MOST = 0.8
 """Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
 EVEN, LENIENCE = 0.5, 0.2
@@ -195,10 +198,15 @@ class Problem:
             return np.asarray(lower)
         if not (self.exploration_runs_left or self.explore == "on"):
             score = self.acquisition.score
-            worth_it = score < score[self.acquisition.incumbent]
+            worth_it = (score < score[self.acquisition.incumbent]) | self._stood_long
             return np.asarray(rows & worth_it & (self.p_claim >= self._needed))
         likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)
+
+    @property
+    def _stood_long(self) -> bool:
+        """Whether it has stood still so long, with the whole budget left, that a trial need not be expected to pay off."""
+        return self.repeated >= LONG and self.budget_left >= self.budget
 
     @property
     def _needed(self) -> float:

@@ -105,7 +105,7 @@ def _settled(problem: Problem) -> Sentences:
     """After several equal answers: how much was tried, and what could be tried next at which cost."""
     candidates, acquisition = problem.candidates, problem.acquisition
     asked = problem.under(explore="on")
-    tried, among = int((problem.belief.tried & candidates.admissible).sum()), int(candidates.admissible.sum())
+    tried, among = int(problem.belief.tried.sum()), int((problem.belief.tried | candidates.admissible).sum())
     if problem.exploring and asked.next_trial is None:
         yield f"everything that may be tried has been tried ({tried} of {among})", "JPO-I627"
     elif problem.repeated >= SETTLED and problem.explore == "safe" and (row := asked.next_trial) is not None:

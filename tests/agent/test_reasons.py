@@ -95,3 +95,9 @@ def test_a_trial_says_both_chances_that_it_is_cheap_and_that_it_keeps_the_loss(g
     assert problem.p_loss_kept.tolist() == [1, 0.75, 1]
     both = "ends well and costs no more than a tenth more than today: 99%, that it keeps the validation loss within 2%: 75%"
     assert both in sentences[0]
+
+
+def test_what_was_tried_counts_though_it_may_not_be_tried_any_more(grid, belief):
+    believed = belief([[0, 0.2, 0.4], [0, 0.2, -0.3]], runs=(1, 0, 0), failures=(0, 2, 0))
+    problem = problem_of(grid(admissible=[True, False, True]), believed, repeated=3, min_confidence=0.7)
+    assert of_decision(problem, 0, 0, "keep", by="belief")[0][0].startswith("settled: 2 of 3 tried")
