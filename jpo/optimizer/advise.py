@@ -25,7 +25,7 @@ from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import target_forecasts, trade_holds, within_sla
+from jpo.optimizer.sla import target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
 
@@ -158,7 +158,7 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
         return None
     row = int(rows[0])
     targets = list(target_forecasts(surrogate, request))
-    if not all(target.kept[row] for target in targets):
+    if not all(target.kept[row] or to_be_lowered(surrogate, target) for target in targets):
         return None
     missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]
     broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]
