@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from jpo.agent.decide import decide
-from jpo.agent.harm import setback
+from jpo.agent.harm import LOSS_NOISE, setback
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
@@ -158,7 +158,8 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
         return None
     row = int(rows[0])
     targets = list(target_forecasts(surrogate, request))
-    if not all(target.kept[row] or to_be_lowered(surrogate, target) for target in targets):
+    equal = {t.name for t in targets if to_be_lowered(surrogate, t) and t.expected[row] <= t.expected[now] * (1 + LOSS_NOISE)}
+    if not all(target.kept[row] or target.name in equal for target in targets):
         return None
     missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]
     broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]
