@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from constraints.rules import LOSS_NOISE
 from jpo.agent.decide import decide
-from jpo.agent.harm import LOSS_NOISE, setback
+from jpo.agent.harm import setback
 from jpo.agent.policy import Policy
 from jpo.agent.problem import Problem
 from jpo.agent.reasons import of_loss_watch, of_watch
