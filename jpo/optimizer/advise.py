@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from constraints.rules import LOSS_NOISE
 from jpo.agent.decide import decide
 from jpo.agent.harm import setback
 from jpo.agent.policy import Policy
@@ -29,6 +28,10 @@ from jpo.optimizer.request import Request
 from jpo.optimizer.sla import target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
+
+
+LOSS_NOISE = 0.02
+"""By which share a loss may be worse than one of today that breaks its target: the guard's margin."""
 
 
 @dataclass(frozen=True, slots=True)
