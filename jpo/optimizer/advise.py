@@ -29,7 +29,6 @@ from jpo.optimizer.sla import target_forecasts, to_be_lowered, trade_holds, with
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
 
-
 LOSS_NOISE = 0.02
 """By which share a loss may be worse than one of today that breaks its target: the guard's margin."""
 
