@@ -15,22 +15,30 @@ from jpo.agent.acquisition import AcquisitionValues, acquisition_values, clearly
 from jpo.agent.budget import BUDGET, SHARE
 from jpo.agent.context import UNKNOWN, Context
 from jpo.agent.rows import base_row
-from jpo.agent.safety.claim import p_claim
+from jpo.agent.safety.claim import p_claim, p_loss_worse
 from jpo.agent.safety.holds import Hold, held
+from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jpo.records import Belief, Bools, Candidates, Floats, Preference
 
 Explore = Literal["off", "safe", "on"]
 PATIENCE = 2
 """Runs with the same values after which a job stands still, and one trial is run below `min_confidence`."""
+LONG = 10
+"""Runs with the same values after which, if none of the budget is in use, a trial is earned that only may be better: no job
+stands still for good while something is left to be tried."""
 NEARLY_MOST = 0.8
 """Share of the largest gain with which a trial still counts as one of the most informative, among which is decided."""
 EVEN, LENIENCE = 0.5, 0.2
 """It must be safe to try with at least this chance, and with so much less than `min_confidence` at most."""
 IMPATIENCE, LEAST = 0.1, 0.2
 """By so much less with each further PATIENCE runs alike, down to LEAST: the budget says what it may cost."""
+_WEIGHED = ("objective", "against_today", "weighed", "p_claim")
+"""What no boldness, no context and no hold that does not last changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +63,7 @@ class Problem:
         min_confidence: least chance of its claim with which anything is written under "safe", in 0..1.
         loss_interval_factor: the calibration watch's factor of validation losses.
         repeated: how many runs in a row had today's values.
+        promise: a validation loss that was promised, if today's values break it: what lowers it claims just that.
     """
 
     candidates: Candidates
@@ -73,6 +82,7 @@ class Problem:
     min_confidence: float = 0.0
     loss_interval_factor: float = 1.0
     repeated: int = 0
+    promise: Promise | None = None
 
     def under(
         self, *, explore: Explore | None = None, context: Context | None = None, exploration_runs_left: int | None = None
@@ -81,8 +91,15 @@ class Problem:
         left = self.exploration_runs_left if exploration_runs_left is None else exploration_runs_left
         other = replace(self, explore=explore or self.explore, context=context or self.context, exploration_runs_left=left)
         self.weighed  # noqa: B018 - computed here, if it was not before
-        kept = ("objective", "against_today", "weighed", "p_claim")  # which no boldness and no context changes
-        vars(other).update({name: value for name, value in vars(self).items() if name in kept})
+        vars(other).update({name: value for name, value in vars(self).items() if name in _WEIGHED})
+        return other
+
+    def holding(self, holds: Sequence[Hold]) -> Problem:
+        """The same problem with more holds, which do not last; the candidates are not weighed again."""
+        if not holds:
+            return self
+        other = replace(self, holds=(*self.holds, *holds))
+        vars(other).update({name: value for name, value in vars(self).items() if name in _WEIGHED})
         return other
 
     @cached_property
@@ -119,7 +136,7 @@ class Problem:
         if self.quality_floor is not None:  # it judges the loss of a trial, whose claim is of time and cost
             without_loss = log_objective(replace(self.belief, val_loss=None), self.preference, base)
             claimed = np.where(self.belief.tried, claimed, log_ratios(without_loss, self.candidates.current))
-        return p_claim(
+        chance = p_claim(
             self.belief,
             self.candidates,
             claimed,
@@ -128,6 +145,15 @@ class Problem:
             loss_interval_factor=self.loss_interval_factor,
             tolerance=self.quality_floor,
         )
+        return chance if self.promise is None else np.where(self.promise.lowering, self.promise.p_lower, chance)
+
+    @cached_property
+    def p_loss_kept(self) -> Floats | None:
+        """Chance that a run that ends well keeps the quality floor, (K,); None where there is none, or no loss was measured."""
+        if self.quality_floor is None or self.belief.val_loss is None:
+            return None
+        base = base_row(self.candidates, self.reference)
+        return np.asarray(1 - p_loss_worse(self.belief, self.candidates, base, self.quality_floor, self.loss_interval_factor))
 
     @cached_property
     def sure(self) -> Bools:
@@ -168,12 +194,19 @@ class Problem:
     def _trials(self) -> Bools:
         """Rows that were not run yet: where trials were asked for, not what is likely to fail; else what is safe to try."""
         rows = self.open_rows & ~self.belief.tried
+        if self.promise and (lower := rows & self.promise.lowering & (self.p_claim >= self._needed)).any():
+            return np.asarray(lower)
         if not (self.exploration_runs_left or self.explore == "on"):
             score = self.acquisition.score
-            worth_it = score < score[self.acquisition.incumbent]
+            worth_it = (score < score[self.acquisition.incumbent]) | self._stood_long
             return np.asarray(rows & worth_it & (self.p_claim >= self._needed))
         likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)
+
+    @property
+    def _stood_long(self) -> bool:
+        """Whether it has stood still so long, with the whole budget left, that a trial need not be expected to pay off."""
+        return self.repeated >= LONG and self.budget_left >= self.budget
 
     @property
     def _needed(self) -> float:
@@ -183,7 +216,8 @@ class Problem:
 
     @cached_property
     def _gain(self) -> Floats:
-        return np.asarray(self.acquisition.improvement / self.acquisition.expected)
+        saved = self.acquisition.improvement / self.acquisition.expected
+        return saved if self.promise is None else np.where(self.promise.lowering, self.promise.gain, saved)
 
     @cached_property
     def allowed(self) -> Bools:
@@ -192,7 +226,8 @@ class Problem:
             return np.asarray(self._trials & (self._gain >= NEARLY_MOST * self._gain[self.next_trial]))
         if self.only_measured:
             best = known_best(self)
-            return self._is(best if self.explore != "safe" or self.sure[best] or not self._may_stay else self.candidates.current)
+            may_go = self.open_rows[best] and (self.explore != "safe" or self.sure[best])
+            return self._is(best if may_go or not self._may_stay else self.candidates.current)
         return may_try(self)
 
     @property

@@ -54,6 +54,7 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
         by: the policy, "belief" for the belief rule.
     """
     sentences = (
+        *_promise(problem, choice),
         *_choice(problem, choice, step, by),
         *_unconfirmed(problem, choice),
         *_of_today(problem),
@@ -62,6 +63,17 @@ def of_decision(problem: Problem, choice: int, favourite: int, step: str, *, by:
     texts, codes = zip(*sentences, strict=True)
     watched, warnings = of_watch(problem.interval_factor)
     return (*texts, *watched), (*codes, *warnings)
+
+
+def _promise(problem: Problem, choice: int) -> Sentences:
+    """That a promised loss comes first, with the chance of what is claimed then; or why it is not lowered."""
+    promise = problem.promise
+    if promise and promise.lowering[choice]:
+        chance = numbers.percent_in_words(float(problem.p_claim[choice]))
+        finding = f"val_loss_max = {promise.limit:g} is not kept (today's values are expected to end with {promise.today:.4g})"
+        yield f"{finding}: {_name(choice, problem.candidates)} lowers the validation loss with a chance of {chance}", "JPO-I640"
+    elif promise:
+        yield promise.words()
 
 
 def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
@@ -77,7 +89,7 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
     elif step == "known":
         yield f"{name} {measured(problem, choice)}", "JPO-I603"
     else:
-        text = f"is expected to {_difference(problem, choice)}; {_risk(problem, choice)}"
+        text = f"is expected to {_difference(problem, choice)}; {_chances(problem, choice)}"
         yield f"{name} was not run yet and {text}", "JPO-I604"
         if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
@@ -93,7 +105,7 @@ def _settled(problem: Problem) -> Sentences:
     """After several equal answers: how much was tried, and what could be tried next at which cost."""
     candidates, acquisition = problem.candidates, problem.acquisition
     asked = problem.under(explore="on")
-    tried, among = int((problem.belief.tried & candidates.admissible).sum()), int(candidates.admissible.sum())
+    tried, among = int(problem.belief.tried.sum()), int((problem.belief.tried | candidates.admissible).sum())
     if problem.exploring and asked.next_trial is None:
         yield f"everything that may be tried has been tried ({tried} of {among})", "JPO-I627"
     elif problem.repeated >= SETTLED and problem.explore == "safe" and (row := asked.next_trial) is not None:
@@ -162,9 +174,11 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[
             return f"{than} looks promising but {hold.why}", hold.code
     if not problem.sure[favourite]:
         chance = numbers.percent_in_words(float(problem.p_claim[favourite]))
-        what = "better than today" if problem.belief.tried[favourite] else "no more than a tenth worse than today"
+        trial = "ends well and costs no more than a tenth more than today"
+        what = "is better than today and keeps the validation loss" if problem.belief.tried[favourite] else trial
+        what = "lowers the validation loss" if problem.promise and problem.promise.lowering[favourite] else what
         least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
-        finding = f"{than} looks promising, but the chance that it is {what} and keeps the validation loss is {chance}"
+        finding = f"{than} looks promising, but the chance that it {what} is {chance}"
         return f"{finding}; {least}", "JPO-I624"
     return f"{than} looks promising but may cost more than exploring may; {risk}", "JPO-I608"
 
@@ -206,6 +220,16 @@ def measured(problem: Problem, row: int) -> str:
 
 def _risk(problem: Problem, row: int) -> str:
     return f"chance of being more than 10% worse than today: {numbers.percent_in_words(problem.acquisition.p_worse_today[row])}"
+
+
+def _chances(problem: Problem, row: int) -> str:
+    """What a trial claims, and what the floor says of its loss: two chances, since one run shows what no belief knows."""
+    kept = problem.p_loss_kept
+    if kept is None or problem.quality_floor is None or problem.promise:
+        return _risk(problem, row)
+    claim = f"ends well and costs no more than a tenth more than today: {numbers.percent_in_words(float(problem.p_claim[row]))}"
+    loss = f"that it keeps the validation loss within {numbers.percent(problem.quality_floor)}"
+    return f"chance that it {claim}, {loss}: {numbers.percent_in_words(float(kept[row]))}"
 
 
 def _runs(n: float) -> str:

@@ -32,7 +32,12 @@ def verdicts(rows: Sequence[Row], request: Request) -> dict[str, str]:
     """Whether what rows trade of time and money is acceptable, by what an hour is worth: sentence -> reason code."""
     today, worth = rows[0].expected.forecast, request.usd_per_saved_hour or 0.0
     traded = ((row, trade_off(today, row.expected.forecast, request.usd_per_saved_hour)) for row in rows[1:])
-    return {f"{label(row)}: {trade.words(worth, request.currency)}": "JPO-I634" for row, trade in traded if trade}
+    held = {True: "", False: "" if request.explore == "on" else "; `jpo suggest` does not write it"}
+    return {
+        f"{label(row)}: {trade.words(worth, request.currency)}{held[trade.acceptable]}": "JPO-I634"
+        for row, trade in traded
+        if trade
+    }
 
 
 def predict(path: Path, settings: LoadedSettings, question: Question, *, seed: int, now: float) -> Prediction:

@@ -25,9 +25,12 @@ from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import target_forecasts, within_sla
+from jpo.optimizer.sla import target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
+
+LOSS_NOISE = 0.02
+"""By which share a loss may be worse than one of today that breaks its target: the guard's margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,8 @@ def problem_within_sla(surrogate: Surrogate, request: Request, known: Known) -> 
 
 def _problem_among(candidates: Candidates, surrogate: Surrogate, request: Request, known: Known) -> Problem:
     factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
-    return problem_of(candidates, surrogate.belief, request, known, misses=surrogate.misses, **factors)
+    problem = problem_of(candidates, surrogate.belief, request, known, misses=surrogate.misses, **factors)
+    return problem.holding(trade_holds(surrogate, request))
 
 
 def problem_despite_sla(surrogate: Surrogate, request: Request, known: Known) -> Problem:
@@ -157,7 +161,8 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
         return None
     row = int(rows[0])
     targets = list(target_forecasts(surrogate, request))
-    if not all(target.kept[row] for target in targets):
+    equal = {t.name for t in targets if to_be_lowered(surrogate, t) and t.expected[row] <= t.expected[now] * (1 + LOSS_NOISE)}
+    if not all(target.kept[row] or target.name in equal for target in targets):
         return None
     missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]
     broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]

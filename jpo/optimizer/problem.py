@@ -4,7 +4,6 @@ and for what the agent learns from it. Practice (learning/practice.py) draws its
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -12,14 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.agent.acquisition import WORSE
 from jpo.agent.budget import budget_left, compared_costs, reference_values, replenished_budget
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
-from jpo.agent.safety.claim import p_loss_below
 from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
-from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.agent.safety.promise import Promise, promise_of
 from jpo.cost.sla import SLA_TARGETS
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
@@ -30,13 +27,6 @@ from jpo.records import Belief, Candidates, Known, Parameters, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Bools
-
-NEARLY_EQUAL = 0.15
-"""Rungs of the rate are a quarter of a decade apart: .56 counts as half."""
-MOST_TIME = math.log(1.5)
-"""A promised loss is worth half as much time again as the reference, not more."""
-NEARLY_BEST = 0.5
-"""Share of the best chance to keep a promised loss with which a candidate still counts as one that may."""
 
 WATCHED = 100
 """Last runs that a policy is shown, each candidate's age and how it moved."""
@@ -63,15 +53,18 @@ def problem_of(
     followed_up = [pair for pair in known.followed_up if pair[0].run_id in rates]
     costs = compared_costs(followed_up, runs, request.preference, lambda run: rates[run.run_id])
     reference = reference_row(candidates, known.followed_up)
-    limit = request.targets.get(LOSS_TARGET)
-    broken = limit is not None and belief.val_loss is not None and not SLA_TARGETS[LOSS_TARGET].keeps(belief.val_loss, limit)
     left = budget_left([cost for cost, _ in costs], request.budget)
     if request.nightly:
         left = replenished_budget(costs, request.budget)
     lasting = holds_of(candidates, runs, request.named)
     usable = open_to_all = without(candidates, lasting)
-    if broken and limit is not None and left >= 0 and request.explore != "off":
-        usable = loss_first(usable, belief, reference, limit, loss_interval_factor)
+    promise, limit = None, request.targets.get(LOSS_TARGET)
+    if limit is not None and request.explore != "off":
+        edge = SLA_TARGETS[LOSS_TARGET].edge(limit)
+        promise = promise_of(usable, belief, base_row(candidates, reference), edge, loss_interval_factor)
+    if promise:
+        least = request.min_confidence if request.explore == "safe" else 0.0
+        usable = loss_first(usable, promise, least, measured=belief.tried if left < 0 else None)
     # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
     instead = usable is not open_to_all or any(run.outcome.converged for run in runs)
     floor = None if instead else request.quality_floor
@@ -96,6 +89,7 @@ def problem_of(
         min_confidence=request.min_confidence,
         loss_interval_factor=loss_interval_factor,
         repeated=repeated(request.current, known.runs),
+        promise=promise,
     )
     return problem if known.residuals is None else with_earlier_jobs(problem, runs, known.residuals)
 
@@ -107,34 +101,16 @@ def without(candidates: Candidates, holds: Sequence[Hold]) -> Candidates:
     return candidates if unchanged else replace(candidates, admissible=admissible)
 
 
-def loss_first(
-    candidates: Candidates, belief: Belief, reference: int | None, limit: float, loss_interval_factor: float
-) -> Candidates:
-    """The candidates that are likeliest to keep a promised loss which today's values break, for no more money an hour.
+def loss_first(candidates: Candidates, promise: Promise, min_confidence: float, *, measured: Bools | None = None) -> Candidates:
+    """The candidates that lower a promised loss with enough confidence, if any does; else those that do not raise it, today's
+    among them, and those of which a trial may show that they lower it.
 
-    Where none is expected to lower it at that price, what is not expected to raise it.
+    Args:
+        measured: rows that were run, where nothing else may be run now.
     """
-    base = base_row(candidates, reference)
-    time = belief.weights @ (belief.log_time - belief.log_time[:, [base]])
-    lower = (belief.weights @ belief.log_loss < 0) & (time < MOST_TIME) & (belief.p_fail < LIKELY_TO_FAIL)
-    rows = candidates.admissible & lower & (candidates.log_rate <= 0)
-    for gentle in (_calmer(candidates) | (belief.runs > 0), belief.weights @ belief.log_time < WORSE):
-        rows = rows & gentle if (rows & gentle).any() else rows
-    if not rows.any() or belief.val_loss is None:
-        return replace(candidates, admissible=candidates.admissible & (belief.weights @ belief.log_loss <= 0))
-    kept = (1 - belief.p_fail) * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
-    return replace(candidates, admissible=rows & (kept >= NEARLY_BEST * kept.max(where=rows, initial=0.0)))
-
-
-def _calmer(candidates: Candidates) -> Bools:
-    """Rows without a larger learning rate, also for the same batch: the rate of a large batch may diverge with a smaller one."""
-    ratio = {
-        name: candidates.values[:, at] / candidates.values[candidates.current, at]
-        for at, name in enumerate(candidates.names)
-        if name in ("batch_size", "learning_rate")
-    }
-    rate, batch = (ratio.get(name, np.ones(len(candidates.values))) for name in ("learning_rate", "batch_size"))
-    return np.asarray(rate <= np.minimum(batch, 1.0) * (1 + NEARLY_EQUAL))
+    first = promise.first(min_confidence) & (True if measured is None else measured)
+    rest = promise.no_worse | promise.lowering | (np.arange(len(first)) == candidates.current)
+    return replace(candidates, admissible=candidates.admissible & (first if first.any() else rest))
 
 
 def repeated(current: Parameters, runs: Sequence[Run]) -> int:

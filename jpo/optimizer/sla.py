@@ -1,10 +1,12 @@
-"""SLA targets held against everything that could be suggested: which candidates keep them, and why none does.
+"""SLA targets, and what an hour is worth, held against everything that could be suggested: which candidates keep them, and why
+none does.
 
 What is not known breaks no target. It chooses nothing: of the candidates that are left, `advise` does.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -12,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.agent.safety.holds import Hold
+from jpo.cost.saved_hour import trade_off
 from jpo.cost.sla import SLA_TARGETS
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import USD, Candidates, Currency
+from jpo.records import USD, Candidates, Currency, Forecast, Interval
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -85,6 +89,26 @@ def within_sla(surrogate: Surrogate, request: Request) -> Candidates:
         remedy = "relax one of them, or widen the limits in [parameters]"
         raise NothingAdmissible("[sla]", _contradiction(targets, allowed), remedy, code="JPO-E402")
     return replace(surrogate.candidates, admissible=keeps)
+
+
+def trade_holds(surrogate: Surrogate, request: Request) -> tuple[Hold, ...]:
+    """Hold on what trades time for money, or money for time, at a price that the user's worth of an hour makes not acceptable.
+
+    Today's row is never held; nothing is where an hour's worth, a time or a price is not known.
+    """
+    seconds, usd = surrogate.expected("duration_seconds"), surrogate.expected("cost_usd")
+    if request.usd_per_saved_hour is None or seconds is None or usd is None:
+        return ()
+    expected = [
+        Forecast(*(None if math.isnan(mean) else Interval(mean, mean, mean) for mean in each))
+        for each in zip(seconds.tolist(), usd.tolist(), strict=True)
+    ]
+    now = expected[surrogate.candidates.current]
+    trades = [trade_off(now, then, request.usd_per_saved_hour) for then in expected]
+    rows = np.array([trade is not None and not trade.acceptable for trade in trades], dtype=np.bool_)
+    worth = numbers.money(request.usd_per_saved_hour, request.currency)
+    words = f"trades time and money at a price that is not acceptable: an hour is worth {worth} to you"
+    return (Hold(rows, words, "JPO-I641", lasting=False),) if rows.any() else ()
 
 
 def to_be_lowered(surrogate: Surrogate, target: TargetForecast) -> bool:

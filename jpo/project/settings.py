@@ -123,7 +123,8 @@ class SlaTable(SettingsTable):
 class PreferenceTable(SettingsTable):
     """Weights of time, cost, efficiency and validation loss; they sum to 1.
 
-    `usd_per_saved_hour`: what an hour less is worth; alone, the weights are balanced. It says whether a trade-off is acceptable.
+    `usd_per_saved_hour`: what an hour less is worth; alone, the weights are balanced. What trades time and money at a price that
+    is not acceptable by it is not written, unless `explore` is on.
     """
 
     time: float = 0.0
@@ -231,7 +232,8 @@ class AgentTable(SettingsTable):
 
     `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
     "off": as the preference weighs it. `quality_risk`: chance of a loss five times as far below that holds a trial back.
-    `min_confidence`: chance of what a change claims (to be better, or safe to try), below which "safe" writes nothing.
+    `min_confidence`: chance of what a change claims (to be better, or of a trial to end well for no more than a tenth more),
+    below which "safe" writes nothing.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
     many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
     today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release test put

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
 from jpo.records.decisions import (
+    LOSS_KEPT,
     NAMED_PREFERENCES,
     USD,
     Currency,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_VALUE",
+    "LOSS_KEPT",
     "MEASURED",
     "NAMED_PREFERENCES",
     "NO_EVIDENCE",

@@ -67,6 +67,10 @@ class Forecast:
 DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]
 
 
+LOSS_KEPT = "chance that it keeps the validation loss"
+"""Name in `Suggestion.seen` of the chance that a trial's confidence leaves out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Decision of the agent: one candidate, which may be the configuration of today ("keep").
@@ -74,8 +78,9 @@ class Decision:
     Attributes:
         choice: row of the candidate set.
         confidence: chance, under the widened belief, of the claim that is made; at most 0.99, None if unknown. A trial claims to
-            be safe: it ends well and costs no more than a tenth more than today. Any other change claims to be better than
-            today, with the loss kept; keeping, that nothing that may be tried is better by more than noise.
+            end well and to cost no more than a tenth more than today; where a promised loss comes first, a change claims to
+            lower it. Any other change claims to be better than today, with the loss kept; keeping, that nothing that may be
+            tried is better by more than noise.
         decided_by: a policy, "user" (set by hand), "rollback" (the last change did harm), "recovery" (no run has ended well),
             "waiting" (for the last suggestion's outcome) or "no evidence".
         reasons: one sentence for each thing that decided it, most important first.

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from jpo.records import PARAMETERS, USD, Change, Currency, Forecast, SlaCheck, Suggestion, TrackRecord, same
+from jpo.report import claim
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Span, Table, Verbatim, estimate
 from jpo.wording import names, numbers
 
@@ -101,8 +102,7 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
         return
     ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
     expected = "  ".join(f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None)
-    claim = " that it is safe to try, by time and cost" if "JPO-I604" in suggestion.codes else ""
-    sure = "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{claim}"
+    sure = claim.with_confidence(suggestion)
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)
 
@@ -291,8 +291,7 @@ class TrackDocument(Published):
 class SuggestionDocument(Published):
     """One answer of `jpo suggest -o json`. Times are unix seconds.
 
-    `confidence` is the chance of the claim, see `records.Decision`: of a trial (JPO-I604) that it is safe, of another change that
-    it is better than today with the validation loss kept, of keeping that nothing that may be tried is better; null = unknown.
+    `confidence` is the chance of the claim, see `records.Decision`; null = unknown.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     """

@@ -268,3 +268,10 @@ def test_a_named_policy_that_keeps_says_what_it_likes_and_not_what_is_expected(g
     assert found.reasons[0] == "policy reinforce likes nothing that may be tried better than today's values"
     assert "policy reinforce, as [agent] asks: departs from the rule" in found.reasons
     assert found.codes[0] == "JPO-I602"
+
+
+def test_of_what_costs_as_much_within_the_noise_the_better_loss_is_taken(grid, belief):
+    for by_time, loss, choice in (((0.0, 0.01), 0.9, 2), ((0.0, 0.2), 0.9, 1), ((0.0, 0.01), 0.999, 1)):
+        logs = [[0, -0.5 + by_time[0], -0.5 + by_time[1]]]
+        believed = replace(belief(logs, runs=(3, 3, 3), val_loss=0.5), log_loss=np.log([[1.0, 1.0, loss]]))
+        assert decide(Problem(grid(), believed, Preference(1, 0, 0)), None, 9).choice == choice

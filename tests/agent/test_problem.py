@@ -111,3 +111,11 @@ def test_where_today_may_not_stay_the_best_that_ended_well_is_no_gamble(grid, be
 def test_values_that_ended_well_are_no_gamble_where_todays_only_failed(grid, belief):
     failed = belief([[0, 0.2, 0.4]] * 4, runs=(0, 1, 0), failures=(1, 0, 0), p_fail=(0.6, 0.1, 0.1))
     assert Problem(grid(), failed, TIME, min_confidence=0.7).allowed[1]
+
+
+def test_nothing_stands_still_for_good_while_something_is_left_and_the_budget_is_full(grid, belief):
+    little = [[0, -0.001, 0.05], [0, 0.02, 0.05]]
+    still = Problem(grid(), belief(little), TIME, min_confidence=0.7, repeated=PATIENCE)
+    assert not still.earned
+    assert not replace(still, repeated=5 * PATIENCE, budget_left=still.budget - 0.1).earned
+    assert replace(still, repeated=5 * PATIENCE).allowed.tolist() == [False, True, False]

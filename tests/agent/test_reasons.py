@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,3 +86,18 @@ def test_what_holds_the_favourite_back_is_said(grid, belief):
 def test_a_trial_without_any_measured_loss_says_so(grid, belief):
     problem = problem_of(grid(), belief([[0, HALF, 0]]), quality_floor=0.02)
     assert "JPO-W628" in of_decision(problem, 1, 1, "try", by="belief")[1]
+
+
+def test_a_trial_says_both_chances_that_it_is_cheap_and_that_it_keeps_the_loss(grid, belief):
+    believed = replace(belief([[0, HALF, 0]] * 4, val_loss=0.5), log_loss=np.log([[1.0, 1.0, 1.0]] * 3 + [[1.0, 1.2, 1.0]]))
+    problem = problem_of(grid(), believed, quality_floor=0.02)
+    sentences, _ = of_decision(problem, 1, 1, "try", by="belief")
+    assert problem.p_loss_kept.tolist() == [1, 0.75, 1]
+    both = "ends well and costs no more than a tenth more than today: 99%, that it keeps the validation loss within 2%: 75%"
+    assert both in sentences[0]
+
+
+def test_what_was_tried_counts_though_it_may_not_be_tried_any_more(grid, belief):
+    believed = belief([[0, 0.2, 0.4], [0, 0.2, -0.3]], runs=(1, 0, 0), failures=(0, 2, 0))
+    problem = problem_of(grid(admissible=[True, False, True]), believed, repeated=3, min_confidence=0.7)
+    assert of_decision(problem, 0, 0, "keep", by="belief")[0][0].startswith("settled: 2 of 3 tried")

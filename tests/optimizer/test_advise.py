@@ -174,3 +174,26 @@ def test_a_job_that_has_only_failed_is_helped_unless_exploring_is_off() -> None:
     assert (helped.decision.decided_by, helped.decision.confidence, helped.decision.codes) == ("recovery", None, ("JPO-W618",))
     assert helped.suggested["batch_size"] == NOW["batch_size"] / 2
     assert (kept.decision.decided_by, kept.suggested) == ("no evidence", NOW)
+
+
+@pytest.mark.parametrize("explore", ["safe", "off"])
+def test_what_an_hour_is_not_worth_is_not_chosen_however_it_is_preferred(explore: str) -> None:
+    runs = [a_run(n, seconds, cpus=cpus) for n, (seconds, cpus) in enumerate([(100.0, 2.0), (60.0, 8.0)] * 2)]
+    fast = request(preference=Preference(1, 0), prices=Prices(usd_per_cpu_hour=36.0), free=("cpus",), explore=explore)
+    assert advised(fast, runs).suggested["cpus"] > 2
+    held = advised(replace(fast, usd_per_saved_hour=1.0), runs)
+    assert (held.suggested, "JPO-I641" in held.decision.codes) == (NOW, explore == "safe")
+    assert advised(replace(fast, usd_per_saved_hour=1e6), runs).suggested["cpus"] > 2
+
+
+def test_a_promised_loss_that_nothing_keeps_does_not_keep_a_change_that_did_harm() -> None:
+    change = Change("batch_size", "training.batch_size", 16.0, 64.0, "16", "64", "", None)
+    last = Undo("s1", (a_suggestion(changes=(change,)),))
+    ran = ((16.0, 100.0), (16.0, 101.0), (64.0, 300.0), (64.0, 303.0))
+    runs = [
+        replace(run, outcome=replace(run.outcome, val_loss=0.5))
+        for run in (a_run(at, seconds, batch_size=batch) for at, (batch, seconds) in enumerate(ran))
+    ]
+    asked = request(current={**NOW, "batch_size": 64.0}, free=("batch_size",), targets={"val_loss_max": 0.05}, min_confidence=0.7)
+    advice = advised(asked, runs, last=last)
+    assert (advice.decision.decided_by, advice.suggested["batch_size"]) == ("rollback", 16)

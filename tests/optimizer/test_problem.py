@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from jpo.agent.rows import row_of
@@ -113,3 +114,24 @@ def test_in_a_pipeline_one_bad_trial_does_not_use_up_the_budget() -> None:
         problem_of(surrogate.candidates, surrogate.belief, request(budget=2.0, nightly=each), known) for each in (False, True)
     )
     assert (once.budget_left < 0, nightly.budget_left) == (True, 1.0)
+
+
+def test_a_promised_loss_is_chased_up_and_down_but_not_below_the_least_confidence() -> None:
+    runs = with_losses({0.01: 0.5, 0.02: 0.4})
+    asked = request(targets={"val_loss_max": 0.05}, free=("learning_rate",))
+    surrogate = surrogate_of(asked, runs, seed=0)
+    problem, beyond = (
+        problem_within_sla(surrogate, replace(asked, min_confidence=least), Known(tuple(runs))) for least in (0.7, 0.999)
+    )
+    assert beyond.allowed.tolist() == (np.arange(len(beyond.allowed)) == beyond.candidates.current).tolist()
+    rates = problem.candidates.values[problem.allowed, problem.candidates.names.index("learning_rate")]
+    assert (rates > 0.01).all()
+    assert (problem.p_claim[problem.allowed] >= 0.7).all()
+
+
+def test_a_promise_that_no_tried_model_comes_near_is_said_to_be_out_of_reach() -> None:
+    runs = with_losses({0.02: 0.5, 0.005: 0.5, 0.01: 0.5})
+    asked = request(targets={"val_loss_max": 0.05}, free=("learning_rate",), min_confidence=0.7)
+    decision = advise(asked, Known(tuple(runs)), None, seed=0).decision
+    assert "JPO-W639" in decision.codes
+    assert "seems out of reach: the best of 3 models that were tried reached 0.4999" in decision.reasons[0]

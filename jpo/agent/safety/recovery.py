@@ -1,14 +1,15 @@
 """Recovery of a job whose runs fail: what to change while none has ended well, and what no run need try again.
 
 Why a run failed is read from what is on record of it; where that does not say, batch size and learning rate take turns. Each step
-is taken from today's values, so they add up: half at first, a quarter from the second failure on. What is left for later is the
+is taken from today's values, so they add up: half at first, a quarter from the second failure on. After four, or at the smallest
+value, it is said that the cause may be another one, and the next parameter is tried. What is left for later is the
 way up again, which the ordinary decision finds, without what is ruled out here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -32,14 +33,27 @@ WELL_ON = 0.2
 likelier than that its batch or rate ended it then, and a faster run does no harm."""
 ANOTHER_TIME = 1.1
 """Factor between two durations after which runs ended in the same epoch: no time limit."""
+MOST_STEPS = 4
+"""Steps of one parameter after which, if they all failed for the same cause, the next one comes first, if there is one."""
 KNOBS: dict[Cause, tuple[str, ...]] = {
     "GPU memory": ("batch_size",),
     "host memory": ("memory_gib", "batch_size"),
     "memory": ("batch_size", "memory_gib"),
-    "divergence": ("learning_rate",),
-    "unknown": ("batch_size", "learning_rate"),
+    "divergence": ("learning_rate", "batch_size"),
+    "unknown": ("batch_size", "learning_rate", "memory_gib"),
 }
-"""What helps against a cause, the likeliest first. Host memory goes up, everything else down."""
+"""What helps against a cause, the likeliest first: what comes later is tried when steps of the earlier ones have failed. Host
+memory goes up, and the batch of what diverges, since its gradient is less noisy then; everything else goes down."""
+OTHER_CAUSES: dict[Cause, str] = {
+    "GPU memory": "the model alone may not fit, another process may hold memory, or the host's ran out unseen",
+    "host memory": "the job may leak memory, or its data may not fit, whatever it is asked for",
+    "memory": "the model or the data alone may not fit, or the job may leak memory",
+    "divergence": "the data, the loss or number formats (float16) may be the reason, not the rate",
+    "time": "the job may wait for something else: data, a lock, other jobs",
+    "cut off": "the job itself may be broken: read its log",
+    "unknown": "the job itself may be broken: read its log",
+}
+"""What else it may be, once steps have failed."""
 TAKING_TURNS: tuple[Cause, ...] = ("memory", "unknown")
 SENTENCES: dict[Cause, str] = {
     "GPU memory": "the last run ran out of GPU memory",
@@ -91,10 +105,11 @@ def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int
         return int(np.argmin(np.where(rows, faster, np.inf))) if rows.any() else None
     knobs = [name for name in KNOBS[cause] if name in candidates.names]
     if cause in TAKING_TURNS and failures % 2 == 0:
-        knobs.reverse()
-    for name in knobs:
+        knobs[:2] = knobs[1::-1]
+    for name in sorted(knobs, key=lambda name: _steps(runs, name) >= MOST_STEPS):  # what did not help comes last
         at = candidates.names.index(name)
-        wanted = math.log(FIRST_STEP if failures == 1 else NEXT_STEPS) * (1 if name == "memory_gib" else -1)
+        later = name not in KNOBS[cause][:2] and not _steps(runs, name)
+        wanted = math.log(FIRST_STEP if failures == 1 or later else NEXT_STEPS) * _direction(name, cause)
         rows = open_rows & (np.sign(logs[:, at]) == np.sign(wanted))
         others = np.abs(np.delete(logs, at, axis=1)).sum(axis=1)  # first what changes nothing else but what follows it
         if rows.any():
@@ -102,6 +117,32 @@ def step_out(candidates: Candidates, belief: Belief, runs: Sequence[Run]) -> int
                 np.lexsort((np.abs(logs[:, at] - wanted), others.round(9) > _following(candidates, rows, others), ~rows))[0]
             )
     return None
+
+
+def _direction(name: str, cause: Cause) -> int:
+    return 1 if name == "memory_gib" or (cause, name) == ("divergence", "batch_size") else -1
+
+
+def _steps(runs: Sequence[Run], name: str) -> int:
+    """How many steps of a parameter have failed for the cause of the last run."""
+    alike = {run.parameters[name] for run in runs if name in run.parameters and cause_of(run) == cause_of(runs[-1])}
+    return max(0, len(alike) - 1)
+
+
+def _given_up(candidates: Candidates, runs: Sequence[Run], row: int | None) -> Iterator[str]:
+    """What was changed against the last cause, and is not any more: after MOST_STEPS, or at its smallest or largest value."""
+    cause, now = cause_of_last(runs), candidates.current
+    for name in KNOBS.get(cause, ()):
+        steps = _steps(runs, name)
+        if not steps or name not in candidates.names:
+            continue
+        at = candidates.names.index(name)
+        moves = row is not None and candidates.values[row, at] != candidates.values[now, at]
+        if steps >= MOST_STEPS:
+            yield f"{numbers.counted(steps, 'step')} of {name} did not help"
+        elif not moves and (row is None or cause not in TAKING_TURNS):
+            end = "largest" if _direction(name, cause) > 0 else "smallest"
+            yield f"{name} {numbers.plain(float(candidates.values[now, at]))} is the {end} value that may be tried"
 
 
 def _same_work(candidates: Candidates, logs: Floats) -> Bools:
@@ -148,7 +189,10 @@ def ruled_out(candidates: Candidates, runs: Sequence[Run]) -> Bools:
 
 def told(candidates: Candidates, runs: Sequence[Run], row: int | None) -> tuple[str, str]:
     """Sentence and reason code of a step out of failure."""
-    finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause_of_last(runs)]}"
+    cause = cause_of_last(runs)
+    finding = f"no run has ended well yet ({len(runs)} did not), and {SENTENCES[cause]}"
+    if given_up := [*_given_up(candidates, runs, row)]:
+        finding = f"{finding}; {', '.join(given_up)}, so {OTHER_CAUSES[cause]}"
     if row is None:
         return f"{finding}; nothing that may be changed is expected to help", "JPO-I610"
     now, there = candidates.parameters(candidates.current), candidates.parameters(row)

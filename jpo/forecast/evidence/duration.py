@@ -8,6 +8,7 @@ long with any learning rate: such candidates are one group here.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -150,9 +151,10 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
         seconds, samples = seconds_of(run), samples_of(run.run)
         return seconds / samples if seconds and samples else None
 
+    failed = _of_which_none_ended_well(measured.runs[End.FAILED], well)
     halfway = [
         replace(run, count=run.count * min(share, 1.0))
-        for run in (*measured.runs[End.FAILED], *stopped)
+        for run in (*failed, *stopped)
         if pace(run) and (share := (samples_of(run.run) or 0.0) / usual_samples(run)) >= _LEAST_SHARE
     ]
     tau = TIME_TAU if fixed else TIME_TAU / math.sqrt(2)
@@ -176,6 +178,13 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
         candidates,
     )
     return AdjustedParticles(speed.log + needed.log, speed.level + needed.level, speed.log_likelihood + needed.log_likelihood)
+
+
+def _of_which_none_ended_well(failed: Sequence[CandidateRun], well: Sequence[CandidateRun]) -> list[CandidateRun]:
+    """Failed runs of groups of which none ended well, those of a group counting as one: what fails over and over, and may be slow
+    because it is about to, must not outvote what ended well."""
+    good, each = {run.row for run in well}, Counter(run.row for run in failed)
+    return [replace(run, count=run.count / each[run.row]) for run in failed if run.row not in good]
 
 
 def log_epochs(candidates: Candidates) -> Floats:

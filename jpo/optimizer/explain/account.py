@@ -13,7 +13,7 @@ from jpo.optimizer.explain.alternatives import alternatives
 from jpo.optimizer.explain.counterfactuals import break_even, capped_by, counterfactuals
 from jpo.optimizer.explain.scene import DecisionScene
 from jpo.optimizer.request import Request
-from jpo.records import Alternative, Known
+from jpo.records import LOSS_KEPT, Alternative, Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +83,6 @@ def seen(scene: DecisionScene) -> dict[str, float]:
         "forecasts widened by": scene.surrogate.interval_factor,
         "runs that exploring may still cost": scene.problem.budget_left,
     }
+    if (kept := scene.problem.p_loss_kept) is not None and not scene.problem.promise:
+        numbers[LOSS_KEPT] = kept[row]
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}

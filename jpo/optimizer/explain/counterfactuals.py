@@ -14,7 +14,7 @@ from jpo.optimizer.advise import choose, set_back
 from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, neighbours
 from jpo.optimizer.problem import exploration_runs_left, problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import within_sla
+from jpo.optimizer.sla import trade_holds, within_sla
 from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief
 from jpo.wording.numbers import duration
 
@@ -112,6 +112,7 @@ def chosen_with(scene: DecisionScene, request: Request) -> int | None:
             likely = without_the_unlikely(scene.belief)
             factors = {"interval_factor": surrogate.interval_factor, "loss_interval_factor": surrogate.loss_interval_factor}
             problem = problem_of(candidates, likely, request, known, misses=surrogate.misses, **factors)
+            problem = problem.holding(trade_holds(surrogate, request))
         if known.last and not scene.advice.undo and (undone := set_back(surrogate, problem, request, known.last)):
             return undone.choice
         return choose(problem, request, scene.policy, len(known.runs)).choice

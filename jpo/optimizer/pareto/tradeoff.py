@@ -112,7 +112,8 @@ def front_of(
     notes = {note: "JPO-I831"} if note else {}
     if request.usd_per_saved_hour is not None and any(point.trade for point in points):
         worth = money(request.usd_per_saved_hour, request.currency)
-        notes[f"what is acceptable is so against today's values, since an hour is worth {worth} to you"] = "JPO-I634"
+        held = "" if request.explore == "on" else "; what is not acceptable is not suggested"
+        notes[f"what is acceptable is so against today's values, since an hour is worth {worth} to you{held}"] = "JPO-I634"
     if not tradeoff.facts:
         notes[f"no run that ended well is on record with {' and '.join(axes)}; there is no front yet"] = "JPO-I832"
     if choices.suggested is None:

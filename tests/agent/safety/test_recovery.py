@@ -129,3 +129,26 @@ def test_a_rate_that_diverged_rules_out_larger_ones_for_smaller_batches():
 def test_a_failure_without_a_cause_rules_out_itself_and_a_stop_nothing():
     assert ruled_out(LADDER, [a_run()]).tolist() == [True, False, False, False, False, False]
     assert not ruled_out(LADDER, [a_run(status=STOPPED)]).any()
+
+
+HALVINGS = [512.0 / 2**n for n in range(8)]
+
+
+def test_after_four_steps_that_failed_for_one_cause_the_next_parameter_is_tried_and_other_causes_are_named():
+    ladder = candidates((HALVINGS[4], *TODAY[1:]), (HALVINGS[6], *TODAY[1:]), (HALVINGS[4], *TODAY[1:3], 32.0))
+    for used, better, why in ((None, 2, "the model or the data alone"), (6.0, 1, "the model alone")):
+        runs = [a_run((batch, *TODAY[1:]), OOM, at, memory_gib=used) for at, batch in enumerate(HALVINGS[:5])]
+        row = step_out(ladder, nothing_known(3), runs)
+        assert row == better  # where only the batch may help, it goes on
+        assert f"4 steps of batch_size did not help, so {why} may not fit" in told(ladder, runs, row)[0]
+        assert "did not help" not in told(ladder, runs[1:], 1)[0]
+
+
+def test_at_the_smallest_value_it_is_said_and_the_next_parameter_is_tried():
+    rows = candidates((64.0, 0.1, 1.0, 16.0), (128.0, 0.1, 1.0, 16.0), (64.0, 0.1, 1.0, 32.0))
+    runs = [a_run((batch, *TODAY[1:]), OOM, at) for at, batch in enumerate((128.0, 64.0))]
+    assert step_out(rows, nothing_known(3), runs) == 2
+    diverged = [a_run((64.0, rate, 1.0, 16.0), DIVERGED, at) for at, rate in enumerate((0.2, 0.1))]
+    row = step_out(rows, nothing_known(3), diverged)
+    assert row == 1
+    assert "learning_rate 0.1 is the smallest value that may be tried, so the data, the loss" in told(rows, diverged, row)[0]

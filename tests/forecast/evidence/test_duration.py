@@ -98,3 +98,10 @@ def test_a_stopped_run_without_samples_is_a_lower_bound_of_fixed_work() -> None:
     stopped = run(5, 13, 8000.0, RunStatus.STOPPED)
     before, after = (seconds(posterior(draws(), CANDIDATES, some), 13) for some in (runs, [*runs, stopped]))
     assert after > 2 * before
+
+
+def test_what_fails_over_and_over_does_not_outvote_what_ended_well() -> None:
+    well = [fixed(at, row) for at, row in enumerate((7, 7, 9, 13))]
+    failed = [run(9 + at, 13, 4000.0, RunStatus.FAILED, samples=16_000.0) for at in range(6)]
+    among = posterior(draws(), CANDIDATES, [*well, *failed])
+    assert seconds(among, 13) == pytest.approx(seconds(posterior(draws(), CANDIDATES, well), 13), rel=0.1)

@@ -1,0 +1,131 @@
+"""Promised validation loss that today's values break: what is likely enough to lower it comes first, and today's values may stay.
+
+What lowers it is worth half as much time again. Once it seems out of reach, a lower loss is taken where it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jpo.agent.acquisition import WORSE
+from jpo.agent.safety.claim import MOST, log_loss_of, p_loss_below
+from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.records import RESOURCES
+
+if TYPE_CHECKING:
+    from jpo.records import Belief, Bools, Candidates, Floats
+
+MOST_TIME = math.log(1.5)
+"""A promised loss is worth half as much time again as the reference, not more."""
+LOWER = 0.005
+"""Half a percent: a loss that is lower by less is the same."""
+NEARLY_BEST = 0.5
+"""Share of the best chance to keep the promise, or of the largest gain, with which a row still counts as one of the best."""
+TRIED = 3
+"""Models with a measured loss, today's among them, after which a promise that none keeps may be called out of reach."""
+SELDOM = 0.1
+"""Chance to keep the promise below which no configuration is expected to."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Promise:
+    """Promise of a validation loss that today's values break.
+
+    Attributes:
+        limit: the loss that was promised.
+        today, reached: the loss expected of today's values, and the least that is expected of values that were run.
+        tried: models whose loss was measured; values of the hardware make no other model.
+        p_kept: chance of the likeliest admissible row to end well and keep the promise.
+        loss: ln of the loss that is expected of each row, against today's, (K,).
+        p_lower: chance of each row to end well with a lower loss than today's, (K,): what is claimed of those that may lower it.
+        lowering: rows that are expected to lower it, for no more than it is worth, (K,).
+        gain: by how much of today's loss a run of each row is expected to be better, worse ones counted as none, (K,).
+        quick: rows that take hardly longer than today's, (K,).
+        p_kept_each: chance of each row to end well and keep the promise, (K,).
+    """
+
+    limit: float
+    today: float
+    reached: float
+    tried: int
+    p_kept: float
+    loss: Floats
+    p_lower: Floats
+    lowering: Bools
+    gain: Floats
+    quick: Bools
+    p_kept_each: Floats
+
+    @property
+    def out_of_reach(self) -> bool:
+        """Whether enough was tried to say that it will not be kept."""
+        return self.tried >= TRIED and self.p_kept < SELDOM
+
+    def first(self, min_confidence: float) -> Bools:
+        """Rows of which one is run next: the best of those that lower the loss with enough confidence; none: today's may stay."""
+        rows = np.asarray(self.lowering & (self.p_lower >= min_confidence))
+        rows = rows & self.quick if (rows & self.quick).any() else rows
+        if not rows.any():
+            return rows
+        worth = self.p_kept_each if self.p_kept_each[rows].max() >= SELDOM else -self.loss
+        return np.asarray(rows & (worth >= NEARLY_BEST * worth[rows].max()))
+
+    @property
+    def no_worse(self) -> Bools:
+        """Rows that are not expected to raise the loss above the best that was reached, (K,)."""
+        return np.asarray(self.loss <= math.log(self.reached / self.today) + LOWER)
+
+    def words(self) -> tuple[str, str]:
+        """Sentence and reason code where nothing comes first."""
+        finding = f"val_loss_max = {self.limit:g} is not kept (today's values are expected to end with {self.today:.4g})"
+        best = f"the best of {self.tried} models that were tried reached {self.reached:.4g}" if self.tried > 1 else ""
+        if self.out_of_reach:
+            chance = f"no values that may be tried keep it with more than {SELDOM:.0%} chance"
+            return f"{finding} and seems out of reach: {best}, and {chance}; the loss is kept as low as it is", "JPO-W639"
+        held = "nothing that may be changed is likely enough to lower it"
+        return "; ".join(filter(None, (f"{finding}, and {held}", best))), "JPO-W638"
+
+
+def promise_of(
+    candidates: Candidates, belief: Belief, reference: int, limit: float, loss_interval_factor: float = 1.0
+) -> Promise | None:
+    """The promise, if today's values are expected to break it; None where they keep it, or no loss was measured.
+
+    Args:
+        reference: row against whose time it is said what a lower loss may cost.
+    """
+    if belief.val_loss is None or belief.val_loss <= limit:
+        return None
+    weights, now, well = belief.weights, candidates.current, 1 - belief.p_fail
+    logs = log_loss_of(belief, candidates, now)
+    loss = np.asarray(weights @ logs)
+    measured = (belief.runs if belief.loss_runs is None else belief.loss_runs) > 0
+    measured[now] = True
+    models = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
+    tried = len(np.unique(candidates.values[measured][:, models], axis=0))
+    kept = well * p_loss_below(belief, candidates, limit / belief.val_loss, loss_interval_factor)
+    p_kept = float(kept.max(where=candidates.admissible, initial=0.0))
+    time, cost = weights @ belief.log_time, weights @ belief.log_cost
+    affordable = time - time[reference] < MOST_TIME
+    if tried >= TRIED and p_kept < SELDOM:
+        affordable = (time - time[now] < LOWER) & (cost - cost[now] < LOWER)
+    lowering = (
+        candidates.admissible & (loss < -LOWER) & (belief.p_fail < LIKELY_TO_FAIL) & (candidates.log_rate <= 0) & affordable
+    )
+    return Promise(
+        limit=limit,
+        today=belief.val_loss,
+        reached=belief.val_loss * math.exp(float(loss[measured].min())),
+        tried=tried,
+        p_kept=p_kept,
+        loss=loss,
+        p_lower=np.minimum(well * p_loss_below(belief, candidates, 1 - LOWER, loss_interval_factor), MOST),
+        lowering=lowering,
+        gain=np.asarray(well * (weights @ np.maximum(-np.expm1(logs), 0.0))),
+        quick=time < WORSE,
+        p_kept_each=kept,
+    )

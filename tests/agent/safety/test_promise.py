@@ -1,0 +1,57 @@
+"""A promised validation loss that today's values break, by hand: four equally likely jobs, batch sizes 32 (today), 64 and 128."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from jpo.agent.problem import Problem
+from jpo.agent.safety.promise import TRIED, promise_of
+from jpo.records import Preference
+
+TIME = Preference(1, 0, 0)
+LIKELY = [[0, -0.1, 0], [0, -0.1, 0], [0, -0.1, 0], [0, 0.1, 0]]
+"""Batch size 64 lowers the loss in three of four jobs."""
+
+
+def believed(belief, log_loss, **changes):
+    return replace(belief([[0, 0, 0]] * 4, val_loss=0.5, **changes), log_loss=np.array(log_loss, float))
+
+
+def test_there_is_none_where_it_is_kept_or_no_loss_was_measured(grid, belief):
+    assert promise_of(grid(), believed(belief, LIKELY), 0, 0.5) is None
+    assert promise_of(grid(), belief([[0, 0, 0]]), 0, 0.1) is None
+
+
+def test_what_lowers_the_loss_with_enough_confidence_comes_first_and_claims_just_that(grid, belief):
+    promise = promise_of(grid(), believed(belief, LIKELY), 0, 0.1)
+    assert promise.lowering.tolist() == [False, True, False]
+    assert promise.p_lower.tolist() == [0, 0.75, 0]
+    assert promise.first(0.7).tolist() == [False, True, False]
+    assert not promise.first(0.8).any()
+    assert Problem(grid(), believed(belief, LIKELY), TIME, promise=promise).p_claim[1] == 0.75
+
+
+def test_a_lower_loss_is_worth_half_as_much_time_again_until_the_promise_seems_out_of_reach(grid, belief):
+    slow = replace(believed(belief, [[0, -0.1, -0.1]] * 4), log_time=np.array([[0, 0.3, 0.5]] * 4))
+    assert promise_of(grid(), slow, 0, 0.1).lowering.tolist() == [False, True, False]
+    tried = replace(slow, runs=np.ones(3, int))
+    promise = promise_of(grid(), tried, 0, 0.1)
+    assert (promise.tried, promise.out_of_reach, promise.lowering.any()) == (TRIED, True, False)
+    assert not promise_of(grid(), tried, 0, 0.46).out_of_reach
+
+
+def test_it_is_said_what_was_reached_and_that_it_seems_out_of_reach(grid, belief):
+    once = believed(belief, np.zeros((4, 3)))
+    assert promise_of(grid(), once, 0, 0.1).words()[1] == "JPO-W638"
+    sentence, code = promise_of(grid(), replace(once, runs=np.ones(3, int)), 0, 0.1).words()
+    assert (code, "the best of 3 models that were tried reached 0.5" in sentence) == ("JPO-W639", True)
+
+
+def test_where_nothing_is_sure_enough_today_stays_and_the_trial_that_it_earns_is_of_the_loss(grid, belief):
+    even = believed(belief, [[0, -0.1, 0], [0, -0.1, 0], [0, 0.05, 0], [0, 0.05, 0]])
+    promise = promise_of(grid(), even, 0, 0.1)
+    problem = Problem(grid(), even, TIME, promise=promise, min_confidence=0.7)
+    assert not problem.allowed[1]
+    assert problem.p_claim[1] == pytest.approx(0.5)
+    assert replace(problem, repeated=2).allowed.tolist() == [False, True, False]
