@@ -14,7 +14,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError
 from jpo.records import Identity
 from jpo.telemetry import contract
-from jpo.telemetry.digits import number
+from jpo.reading import number
 
 COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
 LONGEST_LINE = 64 * 2**10
