@@ -202,6 +202,12 @@ EVIL_STORE = '[store]\nurl = "postgresql://jpo@evil.example/jpo"\n'
         "postgresql:///jpo?host=evil.example",
         "postgresql://db.example/jpo?hostaddr=192.0.2.1",
         "postgresql://db.example,evil.example/jpo",
+        "postgresql:///jpo#?host=evil.example",  # libpq knows no fragments
+        "postgresql://db.example/jpo#?hostaddr=192.0.2.1",
+        "postgresql:///jpo?host=db.example&port=6666",
+        "postgresql://db.example,evil.example/jpo?hostaddr=,192.0.2.1",
+        "postgresql://[2001:db8::1]/jpo",
+        "postgresql:///jpo?host=/tmp/evil",
     ],
 )
 def test_libpqs_secrets_go_to_no_host_of_the_branch(settings: Settings, variable: str, url: str) -> None:
@@ -225,10 +231,27 @@ def test_a_password_file_is_for_the_hosts_that_it_names(settings: Settings, tmp_
     assert refused(check_store, settings(EVIL_STORE, {"HOME": "/", "PGPASSFILE": str(passfile)})).code == "JPO-E321"
 
 
+def test_a_password_for_one_host_is_not_sent_to_another_address_by_its_name(settings: Settings, tmp_path: Path) -> None:
+    store = '[store]\nurl = "postgresql://jpo@db.example/jpo?hostaddr=192.0.2.1"\n'
+    check_store(settings(store))
+    passfile = tmp_path / "home/.pgpass"
+    passfile.write_text("db.example:*:*:jpo:s3cret\n")
+    error = refused(check_store, settings(store))
+    assert (error.code, error.remedy.endswith("JPO_SECRETS_TO=postgresql://192.0.2.1")) == ("JPO-E321", True)
+    check_store(settings(store, {"JPO_SECRETS_TO": "postgresql://192.0.2.1:5432"}))
+
+
+def test_a_password_file_that_is_a_pipe_is_not_waited_for(settings: Settings, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "home/.pgpass")
+    check_store(settings(EVIL_STORE))
+
+
 @pytest.mark.parametrize("option", ["passfile", "sslkey", "sslcert", "sslrootcert", "servicefile"])
 def test_no_option_of_the_url_names_a_file_outside_of_the_project(settings: Settings, option: str) -> None:
-    url = f"postgresql://evil.example/jpo?{option}=/home/user/file"
-    assert refused(check_store, settings(f'[store]\nurl = "{url}"\n')).code == "JPO-E322"
+    codes = ["JPO-E322", *(["JPO-E509"] if option == "servicefile" else [])]  # which libpq has from 18 on
+    for mark in ("?", "#?"):
+        url = f"postgresql://evil.example/jpo{mark}{option}=/home/user/file"
+        assert refused(check_store, settings(f'[store]\nurl = "{url}"\n')).code in codes
 
 
 def test_a_service_of_this_machine_keeps_its_own_host(settings: Settings) -> None:
