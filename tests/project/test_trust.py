@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.errors import UsageError
+from jpo.errors import StoreError, UsageError
 from jpo.project.load import LoadedSettings, load
 from jpo.project.sources import caveats, prometheus_of
 from jpo.project.trust import check_config, check_prometheus, check_store
@@ -241,11 +241,6 @@ def test_a_password_for_one_host_is_not_sent_to_another_address_by_its_name(sett
     check_store(settings(store, {"JPO_SECRETS_TO": "postgresql://192.0.2.1:5432"}))
 
 
-def test_a_password_file_that_is_a_pipe_is_not_waited_for(settings: Settings, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "home/.pgpass")
-    check_store(settings(EVIL_STORE))
-
-
 @pytest.mark.parametrize("option", ["passfile", "sslkey", "sslcert", "sslrootcert", "servicefile"])
 def test_no_option_of_the_url_names_a_file_outside_of_the_project(settings: Settings, option: str) -> None:
     codes = ["JPO-E322", *(["JPO-E509"] if option == "servicefile" else [])]  # which libpq has from 18 on
@@ -261,3 +256,38 @@ def test_a_service_of_this_machine_keeps_its_own_host(settings: Settings) -> Non
 
 def test_an_sqlite_store_knows_no_secrets(settings: Settings) -> None:
     check_store(settings("", {"PGPASSWORD": "s3cret"}))
+
+
+@pytest.mark.parametrize("variable", ["PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY"])
+def test_a_file_of_libpq_that_is_a_pipe_is_refused_before_all_of_python_waits_for_its_writer(
+    settings: Settings, tmp_path: Path, variable: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    given = settings("", {"JPO_STORE__URL": "postgresql://127.0.0.1:1/jpo", variable: str(tmp_path / "pipe")})
+    with pytest.raises(StoreError, match="is no regular file") as caught:
+        check_store(given)
+    assert (caught.value.code, variable in caught.value.remedy) == ("JPO-E513", True)
+
+
+@pytest.mark.parametrize("name", ["a%0A::error::b", "%23%23vso[x]", "%1b[2J"])
+def test_libpq_gets_no_file_whose_name_would_command_the_ci_where_it_warns_of_its_mode(settings: Settings, name: str) -> None:
+    with pytest.raises(StoreError, match="does not print"):
+        check_store(settings(f'[store]\nurl = "postgresql://127.0.0.1:1/jpo?passfile={name}"\n'))
+
+
+def test_a_user_without_a_home_or_with_a_closed_one_has_no_files_of_libpq(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = settings("", {"JPO_STORE__URL": "postgresql://127.0.0.1:1/jpo"})
+
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    def closed(_: Path) -> bool:
+        raise PermissionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "home", unknown)
+        check_store(given)
+    monkeypatch.setattr(Path, "exists", closed)
+    check_store(given)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -18,7 +16,6 @@ from psycopg.types.string import StrDumperUnknown, TextLoader
 from jpo.errors import StoreError, UsageError
 from jpo.history.failures import line_of
 from jpo.history.postgres.watchdog import in_time
-from jpo.wording.printable import printable
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of while a wait is cut is said by our error
 
@@ -26,16 +23,6 @@ PAUSE_SECONDS = 0.2
 """Pause between two attempts to reach a server that is starting."""
 GRACE_SECONDS = 0.3
 """For libpq to say itself that the time is over, and why."""
-
-FILES = (
-    ("passfile", "PGPASSFILE", ".pgpass"),
-    ("servicefile", "PGSERVICEFILE", ".pg_service.conf"),
-    ("sslrootcert", "PGSSLROOTCERT", ".postgresql/root.crt"),
-    ("sslcrl", "PGSSLCRL", ".postgresql/root.crl"),
-    ("sslcert", "PGSSLCERT", ".postgresql/postgresql.crt"),
-    ("sslkey", "PGSSLKEY", ".postgresql/postgresql.key"),
-)
-"""Options of libpq that name files, their variables, and where they are by default, in the home folder."""
 
 CHECK = "check the server, JPO_STORE__URL, and the password in PGPASSFILE"
 
@@ -64,11 +51,8 @@ def connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -
     """A connection; waits for a server that is starting or restarting. One that is up is tried twice at most.
 
     Raises:
-        StoreError: JPO-E513, there was none within the timeout, whatever hangs: name server, network, TLS, login; or a file that
-            libpq would read is none.
+        StoreError: JPO-E513, there was none within the timeout, whatever hangs: name server, network, TLS, login.
     """
-
-    _refuse_what_is_no_file(parameters, place)
 
     def attempts() -> psycopg.Connection[Any]:
         return _attempts(parameters, place, timeout_seconds)
@@ -81,20 +65,6 @@ def connect(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -
     connection.adapters.register_dumper(str, _TextDumper)
     connection.adapters.register_loader("text", _EscapedLoader)
     return connection
-
-
-def _refuse_what_is_no_file(parameters: Mapping[str, Any], place: str) -> None:
-    """Refuse files that libpq would wait for, with all of Python standing still, or complain of on stderr by a name that commands.
-
-    It writes there itself, past the gate: WARNING: password file "..." has group or world access.
-    """
-    for option, variable, usual in FILES:
-        path = Path(parameters.get(option) or os.environ.get(variable) or Path.home() / usual)
-        remedy = f"name another one, or unset {variable}"
-        if printable(str(path)) != str(path):
-            raise StoreError(place, f"{option} {str(path)!r:.200} has a name that does not print", remedy, code="JPO-E513")
-        if path.exists() and not (path.is_file() or path.samefile(os.devnull)):
-            raise StoreError(place, f"{option} {path} is no regular file", remedy, code="JPO-E513")
 
 
 def _attempts(parameters: Mapping[str, Any], place: str, timeout_seconds: float) -> psycopg.Connection[Any]:
