@@ -15,7 +15,6 @@ from io import StringIO
 import click
 
 from jpo.cli import gate
-from jpo.cli.main import cli
 from jpo.errors import JpoError, UsageError
 from jpo.wording.printable import printable, released
 
@@ -52,6 +51,8 @@ def run(arguments: list[str]) -> int:
     """Run one command; its exit code (docs/exit-codes.md)."""
     with gate.at_the_gate():
         try:
+            from jpo.cli.main import cli  # here: half of the start, and whoever interrupts it shall read no traceback
+
             own_guard()
             return int(cli.main(arguments, prog_name="jpo", standalone_mode=False) or 0)
         except JpoError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import select
 import stat
 import time
@@ -29,6 +30,10 @@ WHOLE_NUMBERS = 2**63
 """TOML has 64 bits; JSON has no such limit."""
 MOST_DIGITS = 400
 """Of a whole number in JSON: the largest float has 309."""
+LONGEST_NUMBER = 64
+"""Characters of a number in text; `repr` of a float has at most 24. An exporter may print all the digits of 1e21."""
+FINITE = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE | re.ASCII)
 
 Refusal = Callable[[str], JpoError]
 """The error of a reader for a finding."""
@@ -170,14 +175,22 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 
 def number(text: str) -> float:
-    """The number of a text as people and programs write it; Python's float() takes 3_2 and Arabic digits, too.
+    """The number of a text in ASCII digits; NaN and infinity where they are written out.
+
+    What Python would read as well is none ("٣٢", "3_2", " 32 ", "+5"): a text that a person or another
+    program reads as something else must not become a value.
 
     Raises:
-        ValueError: it is none. Infinity and NaN are numbers here.
+        ValueError: it is none, is longer than LONGEST_NUMBER, or is too large for a float (1e400 is not infinity).
     """
-    if "_" in text or not text.isascii():
-        raise ValueError(f"{text!r:.80} is not a number")
-    return float(text)
+    if len(text) <= LONGEST_NUMBER:
+        if FINITE.fullmatch(text):
+            value = float(text)
+            if math.isfinite(value):
+                return value
+        elif NOT_FINITE.fullmatch(text):
+            return float(text)
+    raise ValueError(f"{text[:LONGEST_NUMBER]!r} is not a number")
 
 
 def finite(text: str) -> float:

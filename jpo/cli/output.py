@@ -116,7 +116,7 @@ def not_settings(files: Sequence[Path]) -> None:
         UsageError: JPO-E307.
     """
     for file in files:
-        if {file.name.lower(), file.resolve().name.lower()} & set(NAMES_OF_SETTINGS):
+        if {file.name.lower(), Path(os.path.realpath(file)).name.lower()} & set(NAMES_OF_SETTINGS):
             finding = "is no place for a result: JPO reads what has this name"
             raise UsageError(str(file), finding, "name another one", code="JPO-E307")
 

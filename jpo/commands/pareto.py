@@ -73,7 +73,7 @@ def limits_in(reference: str, axes: Mapping[str, str], currency: Currency) -> di
 def limit(name: str, text: str) -> float:
     """One value of the reference point, in the quantity's unit."""
     try:
-        value = seconds(text) if name == "time" else number(text.removesuffix("%")) / (100 if "%" in text else 1)
+        value = seconds(text) if name == "time" else number(text.removesuffix("%").strip()) / (100 if "%" in text else 1)
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or (name == "time" and value <= 0) or (name == "efficiency" and not 0 <= value <= 1):

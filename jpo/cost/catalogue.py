@@ -158,7 +158,7 @@ def _instance(cells: Mapping[str, str], place: str, line: int) -> Instance:
 
     def number(name: str, *, whole: bool = False) -> float:
         try:
-            value = as_number(cells[name])
+            value = as_number(cells[name].strip())
         except ValueError:
             value = math.nan
         if not 0 <= value <= MOST or (whole and value % 1):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from jpo.files.rights import hand_on
 TEMPORARY = ".jpo-new-"
 """Prefix of the new file until it replaces the old one."""
 
+READER_SECONDS = 5.0
+"""How long the reader of a pipe may take to come: a shell starts both at once."""
 ELSEWHERE = "name another one"
 """What to do where a file cannot be written."""
 
@@ -29,7 +32,7 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True, remedy: str
     """A new file that replaces this one, on disk, when the block ends without an error. A link stays a link.
 
     Args:
-        file: what is no plain file (/dev/stdout, a pipe) is written as it is.
+        file: what is no plain file (/dev/stdout, a pipe) is written as it is; of a pipe a reader is waited for READER_SECONDS.
         mode: permissions; None: the rights of the file that it replaces, else those of any new file.
         over: whether it may replace one.
 
@@ -40,7 +43,7 @@ def whole(file: Path, *, mode: int | None = None, over: bool = True, remedy: str
     try:
         target = file if is_open_already(file) else followed(file)
         if target is file or (target.exists() and not target.is_file()):
-            with target.open("wb") as device:
+            with _device(target) as device:
                 yield device
         else:
             with successor(target, mode=mode, over=over) as new:
@@ -118,6 +121,23 @@ def refuse_write_protected(target: Path) -> None:
     """
     if not stat.S_IMODE(target.stat().st_mode) & 0o222 or not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "is write-protected", str(target))
+
+
+def _device(target: Path) -> BinaryIO:
+    """What is no plain file, open for writing; OSError where it is a pipe and nobody comes to read it."""
+    deadline = time.monotonic() + READER_SECONDS
+    while True:
+        try:
+            handle = os.open(target, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not target.is_fifo():
+                raise
+            if time.monotonic() > deadline:
+                raise OSError(errno.ENXIO, "nobody reads this pipe", str(target)) from error
+            time.sleep(0.02)
+        else:
+            os.set_blocking(handle, True)
+            return open(handle, "wb")  # noqa: PTH123 - it is a descriptor
 
 
 def _unwritable(file: Path, error: OSError, remedy: str) -> UsageError:

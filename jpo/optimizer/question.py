@@ -61,7 +61,7 @@ def asked_for(question: Question, workload: Workload, request: Request) -> list[
 def several(name: str, text: str, workload: Workload) -> list[float]:
     """Values of --vary, each once."""
     try:
-        values = [number(word) for word in text.split(",")]
+        values = [number(word.strip()) for word in text.split(",")]
     except ValueError as error:
         finding = f"{name} = {text!r:.80} is not a list of numbers"
         raise UsageError("--vary", finding, f"write e.g. --vary {name}=1,2,4", code="JPO-E823") from error

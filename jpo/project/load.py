@@ -64,7 +64,7 @@ class LoadedSettings:
             finding = "keeps nothing, and a change that is not on record must not be made"
             raise UsageError("[store] url", finding, "name a file, e.g. sqlite:///.jpo/jpo.db", code="JPO-E509")
         relative = re.fullmatch(r"sqlite:///([^/].*)", url)
-        return f"sqlite:///{self.root.resolve() / relative[1]}" if relative else url
+        return f"sqlite:///{os.path.realpath(self.root)}/{relative[1]}" if relative else url
 
     @property
     def store_file(self) -> Path | None:

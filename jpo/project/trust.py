@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import urlsplit
 
-from jpo.errors import UsageError
+from jpo.errors import StoreError, UsageError
 from jpo.files.links import project_of
 from jpo.project.load import LoadedSettings, without_credentials
+from jpo.wording.printable import printable
 
 VARIABLE = "JPO_SECRETS_TO"
 OF_THE_RUNNER = re.compile(r"environment (JPO_[^/]*|PROMETHEUS_URL)|command line")
@@ -23,8 +25,16 @@ OF_THE_RUNNER = re.compile(r"environment (JPO_[^/]*|PROMETHEUS_URL)|command line
 PORTS = {"http": 80, "https": 443, "postgresql": 5432}
 FILES = ("auth.token_file", "auth.password_file", "ca_file", "cert_file", "key_file")
 """Keys of [prometheus] that name files; their content is used, or shown when it is not what it should be."""
-FILES_OF_LIBPQ = ("passfile", "servicefile", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir")
-"""Options of a PostgreSQL URL that name files."""
+FILES_OF_LIBPQ = {
+    "passfile": ("PGPASSFILE", ".pgpass"),
+    "servicefile": ("PGSERVICEFILE", ".pg_service.conf"),
+    "sslcert": ("PGSSLCERT", ".postgresql/postgresql.crt"),
+    "sslkey": ("PGSSLKEY", ".postgresql/postgresql.key"),
+    "sslrootcert": ("PGSSLROOTCERT", ".postgresql/root.crt"),
+    "sslcrl": ("PGSSLCRL", ".postgresql/root.crl"),
+    "sslcrldir": ("PGSSLCRLDIR", ""),
+}
+"""Options of a PostgreSQL URL that name files: the variable of each, and the file that is looked for in the home folder."""
 SECRETS_OF_LIBPQ = ("PGPASSWORD", "PGSERVICE", "PGSSLKEY", "PGSSLPASSWORD")
 """Variables by which libpq gets a secret, or the name of one, for any host."""
 
@@ -61,18 +71,24 @@ def check_prometheus(settings: LoadedSettings) -> None:
 
 
 def check_store(settings: LoadedSettings) -> None:
-    """The same for a PostgreSQL store that jpo.toml names: libpq finds passwords in the environment and in files by itself."""
-    if settings.store_file or of_the_runner(settings, "store.url"):
+    """The same for a PostgreSQL store that jpo.toml names: libpq finds passwords in the environment and in files by itself.
+
+    Raises:
+        UsageError: as `check_prometheus`; JPO-E509, libpq cannot read the URL.
+        StoreError: JPO-E513, libpq would read what is no file.
+    """
+    if settings.store_file:
         return
-    url = urlsplit(settings.values.store.url)
-    options = dict(parse_qsl(url.query))
+    options = _as_libpq_reads(settings.values.store.url)
+    _check_libpqs_files(options, os.environ, settings.store_place)
+    if of_the_runner(settings, "store.url"):
+        return
     for name in FILES_OF_LIBPQ:
         if name in options:
             _check_file(settings, "store.url", options[name])
-    hosts = options.get("hostaddr") or options.get("host") or unquote(url.netloc.rpartition("@")[2])
-    secrets = ["what its service holds"] if "service" in options else list(_secrets_for_any_host(os.environ))
-    for host in hosts.split(",") if hosts and secrets else ():
-        _check_address(settings, "store.url", f"postgresql://{host}", secrets[0], "set JPO_STORE__URL")
+    secrets = ["what its service holds"] if "service" in options else list(_libpqs_secrets(os.environ, "hostaddr" in options))
+    for server in _servers(options) if secrets else ():
+        _check_address(settings, "store.url", server, secrets[0], "set JPO_STORE__URL")
 
 
 def check_config(settings: LoadedSettings) -> None:
@@ -184,15 +200,69 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _secrets_for_any_host(environ: Mapping[str, str]) -> Iterator[str]:
-    """What libpq would show to whatever server a URL names. A line of a password file that names a host is for that one."""
+def _as_libpq_reads(url: str) -> Mapping[str, str]:
+    """The options of a URL as the client takes them: no other reading of it says where a password goes (postgresql:///a#?host=b)."""
+    try:
+        from jpo.history.postgres.session import parameters_of
+    except ImportError:  # nothing can be sent: opening the store says so
+        return {}
+    return parameters_of(url)
+
+
+def _check_libpqs_files(options: Mapping[str, str], environ: Mapping[str, str], place: str) -> None:
+    """Refuse files for which libpq would let all of Python wait, or of which it would complain by a name that commands a CI.
+
+    It writes to stderr itself, past the gate: WARNING: password file "..." has group or world access.
+    """
+    for option, (variable, usual) in FILES_OF_LIBPQ.items():
+        path = Path(options.get(option) or environ.get(variable) or _home() / usual)
+        remedy = f"name another one, or unset {variable}"
+        if printable(str(path)) != str(path):
+            raise StoreError(place, f"{option} {str(path)!r:.200} has a name that does not print", remedy, code="JPO-E513")
+        if _is_no_file(path):
+            raise StoreError(place, f"{option} {path} is no regular file", remedy, code="JPO-E513")
+
+
+def _is_no_file(path: Path) -> bool:
+    """Whether it is a pipe, a socket or a device, but for /dev/null, by which people say "none"."""
+    try:
+        return path.exists() and not (path.is_file() or path.is_dir() or path.samefile(os.devnull))
+    except OSError:  # a folder on the way is closed, to libpq too
+        return False
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a container's user without a name; libpq finds nothing either
+        return Path("/nonexistent")
+
+
+def _servers(options: Mapping[str, str]) -> Iterator[str]:
+    """Addresses that libpq would try, as URLs; none where the runner's environment or this machine says the host."""
+    named, numeric, ports = (options.get(key, "").split(",") for key in ("host", "hostaddr", "port"))
+    for number, (name, address) in enumerate(zip_longest(named, numeric, fillvalue="")):
+        if host := address or name:
+            port = ports[number] if len(ports) > number else ports[0]
+            yield f"postgresql://{f'[{host}]' if ':' in host else host}" + (f":{port}" if port else "")
+
+
+def _libpqs_secrets(environ: Mapping[str, str], by_another_name: bool) -> Iterator[str]:
+    """What libpq would show to whatever server a URL names.
+
+    Args:
+        by_another_name: the URL has a hostaddr. A line of a password file is for the host that it names, but libpq compares that
+            with the URL's host, and sends the password to its hostaddr.
+    """
     for variable in SECRETS_OF_LIBPQ:
         if environ.get(variable):
             yield f"what {variable} holds"
-    passfile = Path(environ.get("PGPASSFILE") or Path.home() / ".pgpass")
+    passfile = Path(environ.get("PGPASSFILE") or _home() / ".pgpass")
     try:
-        lines = passfile.read_text("utf-8", "replace").splitlines()
+        lines = passfile.read_text("utf-8", "replace").splitlines() if passfile.is_file() else []  # libpq takes no pipe either
     except OSError:
         return
     if any(line.startswith("*:") for line in lines):
         yield f"the password for every host in {passfile}"
+    elif by_another_name and lines:
+        yield f"a password of {passfile}"

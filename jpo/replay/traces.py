@@ -124,7 +124,7 @@ class _Cells:
         """The cell as a number within SMALLEST..LARGEST."""
         text = self.row.get(column, "")
         try:
-            value = reading.number(text)
+            value = reading.number(text.strip())
         except ValueError:
             value = math.nan
         if not SMALLEST <= value <= LARGEST:

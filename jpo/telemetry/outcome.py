@@ -9,9 +9,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from jpo.reading import number
 from jpo.records import PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus
 from jpo.telemetry.contract import DATA_FRACTION
-from jpo.telemetry.digits import number
 
 BYTES_PER_GIB = 2.0**30
 LARGEST = 1e12

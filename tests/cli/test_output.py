@@ -36,6 +36,14 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_done(tmp
         save(tmp_path / "no" / "such.json", "")
 
 
+def test_a_place_that_is_a_link_to_itself_is_refused_in_a_line(tmp_path: Path):
+    loop = tmp_path / "loop.md"
+    loop.symlink_to(loop)
+    not_settings([loop])
+    with pytest.raises(UsageError, match="Too many levels of symbolic links"):
+        can_be_kept([loop])
+
+
 @pytest.mark.parametrize("name", ["config.ini", "jpo.toml", "JPO.toml", "pyproject.toml", "link.md"])
 def test_no_result_becomes_settings_where_there_are_none_yet(tmp_path: Path, name: str):
     (tmp_path / "link.md").symlink_to("jpo.toml")

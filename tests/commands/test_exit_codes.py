@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import jpo.commands.suggest as story
+from jpo.__main__ import run
 from jpo.agent.policy import SHIPPED, load_policy
 
 if TYPE_CHECKING:
@@ -144,6 +146,18 @@ def test_10_check_proposes_a_change_and_writes_nothing(project: Project) -> None
     answer = project.jpo("suggest", "config.ini", "--check")
     assert (answer.code, project.config.read_bytes()) == (10, before)
     assert not (project.folder / ".jpo").exists()
+
+
+def test_130_interrupted_while_the_commands_are_imported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Module:
+        def __getattr__(self, name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "jpo.cli.main", Module())  # type: ignore[arg-type]
+    assert run(["history"]) == 130
+    assert capsys.readouterr().err == "jpo: interrupted; every file is the old one or the new one, whole\n"
 
 
 def test_130_interrupted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jpo.errors import UsageError
-from jpo.files import whole
+from jpo.files import whole, writer
 
 
 def write(file: Path, *, over: bool = True, mode: int | None = None) -> None:
@@ -66,3 +66,16 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         write(tmp_path / "no folder" / "a")
     assert (caught.value.code, "No such file" in str(caught.value)) == ("JPO-E307", True)
+
+
+def test_the_reader_of_a_pipe_is_waited_for_a_little_and_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(writer, "READER_SECONDS", 0.1)
+    with pytest.raises(UsageError, match="nobody reads this pipe"), whole(pipe) as new:
+        new.write(b"lost")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with whole(pipe) as new:
+        new.write(b"read")
+    assert os.read(reader, 100) == b"read"
+    os.close(reader)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jpo.errors import UsageError
+from jpo.errors import StoreError, UsageError
 from jpo.project.load import LoadedSettings, load
 from jpo.project.sources import caveats, prometheus_of
 from jpo.project.trust import check_config, check_prometheus, check_store
@@ -202,6 +202,12 @@ EVIL_STORE = '[store]\nurl = "postgresql://jpo@evil.example/jpo"\n'
         "postgresql:///jpo?host=evil.example",
         "postgresql://db.example/jpo?hostaddr=192.0.2.1",
         "postgresql://db.example,evil.example/jpo",
+        "postgresql:///jpo#?host=evil.example",  # libpq knows no fragments
+        "postgresql://db.example/jpo#?hostaddr=192.0.2.1",
+        "postgresql:///jpo?host=db.example&port=6666",
+        "postgresql://db.example,evil.example/jpo?hostaddr=,192.0.2.1",
+        "postgresql://[2001:db8::1]/jpo",
+        "postgresql:///jpo?host=/tmp/evil",
     ],
 )
 def test_libpqs_secrets_go_to_no_host_of_the_branch(settings: Settings, variable: str, url: str) -> None:
@@ -225,10 +231,22 @@ def test_a_password_file_is_for_the_hosts_that_it_names(settings: Settings, tmp_
     assert refused(check_store, settings(EVIL_STORE, {"HOME": "/", "PGPASSFILE": str(passfile)})).code == "JPO-E321"
 
 
+def test_a_password_for_one_host_is_not_sent_to_another_address_by_its_name(settings: Settings, tmp_path: Path) -> None:
+    store = '[store]\nurl = "postgresql://jpo@db.example/jpo?hostaddr=192.0.2.1"\n'
+    check_store(settings(store))
+    passfile = tmp_path / "home/.pgpass"
+    passfile.write_text("db.example:*:*:jpo:s3cret\n")
+    error = refused(check_store, settings(store))
+    assert (error.code, error.remedy.endswith("JPO_SECRETS_TO=postgresql://192.0.2.1")) == ("JPO-E321", True)
+    check_store(settings(store, {"JPO_SECRETS_TO": "postgresql://192.0.2.1:5432"}))
+
+
 @pytest.mark.parametrize("option", ["passfile", "sslkey", "sslcert", "sslrootcert", "servicefile"])
 def test_no_option_of_the_url_names_a_file_outside_of_the_project(settings: Settings, option: str) -> None:
-    url = f"postgresql://evil.example/jpo?{option}=/home/user/file"
-    assert refused(check_store, settings(f'[store]\nurl = "{url}"\n')).code == "JPO-E322"
+    codes = ["JPO-E322", *(["JPO-E509"] if option == "servicefile" else [])]  # which libpq has from 18 on
+    for mark in ("?", "#?"):
+        url = f"postgresql://evil.example/jpo{mark}{option}=/home/user/file"
+        assert refused(check_store, settings(f'[store]\nurl = "{url}"\n')).code in codes
 
 
 def test_a_service_of_this_machine_keeps_its_own_host(settings: Settings) -> None:
@@ -238,3 +256,38 @@ def test_a_service_of_this_machine_keeps_its_own_host(settings: Settings) -> Non
 
 def test_an_sqlite_store_knows_no_secrets(settings: Settings) -> None:
     check_store(settings("", {"PGPASSWORD": "s3cret"}))
+
+
+@pytest.mark.parametrize("variable", ["PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY"])
+def test_a_file_of_libpq_that_is_a_pipe_is_refused_before_all_of_python_waits_for_its_writer(
+    settings: Settings, tmp_path: Path, variable: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    given = settings("", {"JPO_STORE__URL": "postgresql://127.0.0.1:1/jpo", variable: str(tmp_path / "pipe")})
+    with pytest.raises(StoreError, match="is no regular file") as caught:
+        check_store(given)
+    assert (caught.value.code, variable in caught.value.remedy) == ("JPO-E513", True)
+
+
+@pytest.mark.parametrize("name", ["a%0A::error::b", "%23%23vso[x]", "%1b[2J"])
+def test_libpq_gets_no_file_whose_name_would_command_the_ci_where_it_warns_of_its_mode(settings: Settings, name: str) -> None:
+    with pytest.raises(StoreError, match="does not print"):
+        check_store(settings(f'[store]\nurl = "postgresql://127.0.0.1:1/jpo?passfile={name}"\n'))
+
+
+def test_a_user_without_a_home_or_with_a_closed_one_has_no_files_of_libpq(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = settings("", {"JPO_STORE__URL": "postgresql://127.0.0.1:1/jpo"})
+
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    def closed(_: Path) -> bool:
+        raise PermissionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "home", unknown)
+        check_store(given)
+    monkeypatch.setattr(Path, "exists", closed)
+    check_store(given)

@@ -36,7 +36,7 @@ def place(case: Case) -> Iterator[Line]:
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
     where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
-    in_workspace = any(file.resolve().is_relative_to(folder.resolve()) for folder in where)
+    in_workspace = any(Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)) for folder in where)
     if author_of(case.environ)["where"] != "local" and in_workspace:
         finding = "is in the pipeline's workspace, which is gone after the job"
         remedy = "State lives in PostgreSQL or an object the team owns; CI caches are for trying out"

@@ -19,7 +19,7 @@ TOP, DEEPEST = 3, 6
 STRONG = ("strong", "bad")
 """Markdown has no colours; what is bad must be seen."""
 LIVE = re.compile(
-    r"[^\s|]*(?:@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\bGH-\d)[^\s|]*",
+    r"[^\s|]*(?:@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\b(?:GH|GL)-\d)[^\s|]*",
     re.IGNORECASE,
 )
 """Words that become a mention, an address or a reference: @name, https://a.b, www.a.b, a@b.c, #12, group/project!12.

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import TelemetryError
+from jpo.reading import number
 from jpo.records import Identity
 from jpo.telemetry import contract
-from jpo.telemetry.digits import number
 
 COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
 LONGEST_LINE = 64 * 2**10

@@ -136,7 +136,7 @@ LIVE_ATTACKS = (
     "a`@admin`b|@other`|`",
     "\\`@admin\\`",
     "*@admin*",
-    "#12 group/project!7 GH-9",
+    "#12 group/project!7 GH-9 GL-9",
     "@\u200badmin @\nadmin",
     "&#64;admin",
     "@" * 300 + "admin",
@@ -159,7 +159,7 @@ def test_a_reader_of_markdown_sees_no_link_mention_or_tag_of_theirs(attack: str)
     tags, usual = ([tag for tag in TAG.findall(one) if tag != "strong"] for one in (page, without_code(attacked("x"))))
     assert tags == usual
     words = html.unescape(TAG.sub("", page))
-    assert not re.search(r"@\w|://|www\.|mailto:|[#!]\d|GH-\d", words, re.IGNORECASE), words
+    assert not re.search(r"@\w|://|www\.|mailto:|[#!]\d|G[HL]-\d", words, re.IGNORECASE), words
 
 
 def test_a_mention_in_two_parts_is_none_either() -> None:
