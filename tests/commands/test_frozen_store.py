@@ -1,6 +1,6 @@
 """Commands whose PostgreSQL falls silent, or is gone, at some byte of the conversation: in time, and truthfully.
 
-Points are taken from all over the conversation, and all of its end. benchmarks/store_faults.py takes every one.
+Points are taken from all over the conversation, and all of its end. benchmarks/freezes.py takes every one, of every command.
 """
 
 from __future__ import annotations

@@ -40,6 +40,19 @@ with open_store(sys.argv[1], timeout_seconds=4) as store:
 """
 """A runner whose machine stops in the middle of a transaction."""
 
+READS = """
+import signal, sys
+from jpo.history import open_store
+from jpo.records import Identity
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in the background ignore it
+with open_store(sys.argv[1]) as store:
+    print("open", flush=True)
+    sys.stdin.readline()
+    print("reads", flush=True)
+    store.runs_of(Identity("digits", "cnn", "pytorch"))
+"""
+
 
 def a_run(identity: Identity) -> Finished:
     return Finished((Run("r", identity, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv"),))
@@ -80,10 +93,36 @@ def test_a_lock_that_is_never_given_back_is_waited_for_within_the_timeout(url: s
         assert store.audit(AuditEvent("learnt", 2.0)).number == 1
 
 
+def backend_of(postgres: Any, url: str) -> int:
+    """The server's process for the one session of a database."""
+    sessions = "SELECT pid FROM pg_stat_activity WHERE application_name = 'jpo' AND datname = current_database()"
+    return int(postgres.sql(sessions, url.partition("@/")[2].partition("?")[0]))
+
+
+def test_ctrl_c_does_not_wait_for_a_frozen_server(postgres: Any, url: str, start_python: Start) -> None:
+    open_store(url).close()
+    reader = start_python(READS, url)
+    assert reader.stdin is not None
+    assert reader.stdout is not None
+    assert reader.stdout.readline() == "open\n"
+    backend = backend_of(postgres, url)
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        reader.stdin.write("\n")
+        reader.stdin.flush()
+        assert reader.stdout.readline() == "reads\n"
+        time.sleep(0.2)
+        began = time.monotonic()
+        reader.send_signal(signal.SIGINT)
+        assert reader.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
+        assert time.monotonic() - began < 1
+    finally:
+        os.kill(backend, signal.SIGCONT)
+
+
 def test_a_server_process_that_is_frozen_is_left_within_the_timeout(postgres: Any, url: str) -> None:
     with open_store(url, timeout_seconds=0.5) as store:
-        sessions = "SELECT pid FROM pg_stat_activity WHERE application_name = 'jpo' AND datname = current_database()"
-        backend = int(postgres.sql(sessions, url.partition("@/")[2].partition("?")[0]))
+        backend = backend_of(postgres, url)
         os.kill(backend, signal.SIGSTOP)
         try:
             began = time.monotonic()
