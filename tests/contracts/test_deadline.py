@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -134,6 +134,24 @@ def test_a_server_process_that_is_frozen_is_left_within_the_timeout(postgres: An
             assert time.monotonic() - began < 1
         finally:
             os.kill(backend, signal.SIGCONT)
+
+
+def test_an_import_that_pauses_gives_the_store_back(url: str) -> None:
+    with open_store("sqlite://") as source:
+        source.audit(AuditEvent("learnt", 1.0))
+        exported = [line.encode() for line in source.export_lines(written_by="test")]
+
+    def pauses() -> Iterator[bytes]:
+        yield exported[0]
+        with open_store(url, timeout_seconds=2) as other:
+            other.audit(AuditEvent("learnt", 2.0))  # waits until the server has ended the import
+        yield from exported[1:]
+
+    with open_store(url, timeout_seconds=0.8) as store, pytest.raises(StoreError) as caught:
+        store.import_lines(pauses(), "export")
+    assert caught.value.code == "JPO-E513"
+    with open_store(url) as store:
+        assert [record.at for record in store.audit_records()] == [2.0]
 
 
 def test_a_long_transaction_takes_several_messages_and_is_whole(url: str) -> None:
