@@ -24,15 +24,12 @@ from jpo.history.migrations import migrate
 
 MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
-AT_ONCE_SECONDS = 0.05
-"""A statement within this time waited for nobody."""
+AT_A_TIME_SECONDS = 0.1
+"""How long SQLite itself waits for a lock: meanwhile Python hears no Ctrl-C."""
 
 
 class _Connection(sqlite3.Connection):
-    """A connection whose statements wait for locks of others, together, no longer than they may.
-
-    SQLite knows a limit of each wait alone. Slow statements count whole; when nothing is left, a lock is no longer waited for.
-    """
+    """A connection whose statements wait for locks of others no longer than they may: each, and all together."""
 
     wait_seconds = left_seconds = 0.0
 
@@ -42,13 +39,20 @@ class _Connection(sqlite3.Connection):
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
         began = time.monotonic()
+        until = began + min(self.wait_seconds, self.left_seconds)
         try:
-            return super().execute(*statement)
+            while True:
+                tried = time.monotonic()
+                try:
+                    return super().execute(*statement)
+                except sqlite3.OperationalError as error:
+                    now = time.monotonic()
+                    at_once = now - tried < AT_A_TIME_SECONDS / 2  # SQLite knows that waiting is of no use
+                    if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or at_once or now >= until:
+                        raise
         finally:
-            if (seconds := time.monotonic() - began) > AT_ONCE_SECONDS:
-                self.left_seconds -= seconds
-                if self.left_seconds < self.wait_seconds:
-                    super().execute(f"PRAGMA busy_timeout = {max(0, round(1000 * self.left_seconds))}")
+            waited = time.monotonic() - began
+            self.left_seconds -= waited if waited > AT_A_TIME_SECONDS / 2 else 0.0
 
 
 class SqliteDatabase:
@@ -176,7 +180,8 @@ def _read_only_uri(path: Path) -> str:
 
 def _connect(database: str, timeout_seconds: float, deadline_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
     wait = min(timeout_seconds, deadline_seconds)
-    connection = sqlite3.connect(database, timeout=wait, isolation_level=None, uri=uri, factory=_Connection)
+    at_a_time = min(AT_A_TIME_SECONDS, wait)
+    connection = sqlite3.connect(database, timeout=at_a_time, isolation_level=None, uri=uri, factory=_Connection)
     connection.limit(wait, deadline_seconds)
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is reported by its reader

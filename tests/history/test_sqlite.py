@@ -163,3 +163,25 @@ def test_locks_of_others_are_waited_for_no_longer_than_the_deadline_in_all(tmp_p
         assert (codes, len(waited), sum(waited) < 0.9) == (["JPO-E501"], 3, True), waited
         other.execute("SELECT 1")
         store.audit(AuditEvent("learnt", 2.0))  # what is free is not waited for
+
+
+def test_ctrl_c_does_not_wait_for_a_lock(tmp_path: Path, start: Start) -> None:
+    program = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in the background ignore it
+with open_store(url) as store:
+    print("open", flush=True)
+    store.audit(AuditEvent("learnt", 1.0))
+"""
+    path = tmp_path / "jpo.db"
+    open_store(f"sqlite:///{path}").close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waits = start(program, f"sqlite:///{path}")
+        assert waits.stdout is not None
+        assert waits.stdout.readline() == "open\n"
+        time.sleep(0.2)
+        began = time.monotonic()
+        waits.send_signal(signal.SIGINT)
+        assert waits.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
+        assert time.monotonic() - began < 1
