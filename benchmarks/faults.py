@@ -32,6 +32,8 @@ from apparatus.faults import Fault, faults, missing, suffered, wrong  # noqa: E4
 POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "apparatus" / "postgresql.py"))
 SUGGEST = ("suggest", "config.ini", "--no-learn", "--explore", "off")
 COMMANDS = {"suggest": SUGGEST, "observe": ("observe",), "rollback": ("rollback",)}
+READERS = {"history": ("history",), "explain": ("explain",), "audit verify": ("audit", "verify")}
+"""For benchmarks/freezes.py."""
 STORES = ("SQLite", "PostgreSQL")
 
 
@@ -80,11 +82,12 @@ class Bench:
 
 
 @contextmanager
-def bench(store: str, command: str) -> Iterator[Bench]:
-    """The quickstart's project, in the state before this command, with all that it imports imported."""
+def bench(store: str, command: str, *, login: bool = False) -> Iterator[Bench]:
+    """The quickstart's project, in the state before this command, with all that it imports imported; `login`: see freezes.py."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        server = stack.enter_context(POSTGRESQL["server"]("-c fsync=off")) if store == "PostgreSQL" else None
+        start = POSTGRESQL["with_login" if login else "server"]
+        server = stack.enter_context(start("-c fsync=off")) if store == "PostgreSQL" else None
         os.environ.pop("JPO_STORE__URL", None)
         shutil.copytree(ROOT / "examples" / "quickstart", folder / "project")
         place = Bench(folder / "project", folder / "prepared", server)
@@ -92,10 +95,10 @@ def bench(store: str, command: str) -> Iterator[Bench]:
             server.sql("CREATE DATABASE jpo_now", "postgres")
             os.environ["JPO_STORE__URL"] = server.url("jpo_now")
             os.environ["JPO_STORE__TIMEOUT"] = "1s"  # a message that the kernel did not take is never answered
-        if command == "rollback":
+        if command not in ("suggest", "observe"):
             place.jpo(*SUGGEST)
         place.keep()
-        place.jpo(*COMMANDS[command])  # what it imports is imported before the first fork
+        place.jpo(*(COMMANDS | READERS)[command])  # what it imports is imported before the first fork
         place.renew()
         yield place
         for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT"):

@@ -19,12 +19,21 @@ BINARIES = Path("/usr/lib/postgresql")
 UNPRIVILEGED = "nobody"
 """The user that runs the server when we are root, because PostgreSQL refuses to."""
 
+PASSWORD = "rehearsal"  # noqa: S105
+"""Of a server that is gone after its benchmark."""
+
 
 class Server:
     """A running server; `url(database)` names a database on it for the role jpo, who may do everything."""
 
     def __init__(self, folder: Path, options: str) -> None:
         self._folder, self._options, self._numbers = folder, options, count(1)
+        self.address = folder
+
+    address: Path | tuple[str, int]
+    """Where it listens: the folder of its socket, or host and port."""
+    parameters = "sslmode=disable"
+    """How a client connects there."""
 
     def url(self, database: str) -> str:
         return f"postgresql://jpo@/{database}?host={self._folder}"
@@ -56,6 +65,11 @@ class Server:
     def start(self) -> None:
         self._pg_ctl("start", "-l", str(self._folder / "log"), "-o", f"-k {self._folder} -c listen_addresses='' {self._options}")
 
+    def restart_listening(self) -> None:
+        """Start anew, at the address that its settings name."""
+        self.stop()
+        self._pg_ctl("start", "-l", str(self._folder / "log"), "-o", f"-k {self._folder} {self._options}")
+
     def stop(self, mode: str = "fast") -> None:
         """`immediate` is a crash: nothing is written any more, and the next start recovers from the log."""
         self._pg_ctl("stop", "-m", mode)
@@ -85,6 +99,26 @@ def server(options: str = "") -> Iterator[Server]:
             yield running
         finally:
             running.stop("immediate")
+
+
+@contextmanager
+def with_login(options: str = "") -> Iterator[Server]:
+    """A server that also listens on loopback, where it asks for TLS and a password. Needs openssl."""
+    host = f"127.{os.getpid() % 250 + 1}.{os.getpid() // 250 % 250}.1"  # its own: every server's port is 5432
+    with tempfile.TemporaryDirectory(prefix="jpo-tls-") as name, server(options) as running:
+        folder = Path(name)
+        folder.chmod(0o777)
+        key, certificate, access = folder / "key", folder / "certificate", folder / "access"
+        subject = ["-subj", "/CN=localhost", "-days", "1", "-keyout", str(key), "-out", str(certificate)]
+        run_unprivileged(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject])
+        access.write_text("local all all trust\nhostssl all all all scram-sha-256\n", encoding="utf-8")
+        running.sql(f"ALTER ROLE jpo PASSWORD '{PASSWORD}'", "postgres")
+        settings = {"ssl_cert_file": certificate, "ssl_key_file": key, "hba_file": access, "listen_addresses": host, "ssl": "on"}
+        for setting, value in settings.items():
+            running.sql(f"ALTER SYSTEM SET {setting} = '{value}'", "postgres")
+        running.restart_listening()
+        running.address, running.parameters = (host, 5432), f"sslmode=require&password={PASSWORD}"
+        yield running
 
 
 def run_unprivileged(command: list[str]) -> None:

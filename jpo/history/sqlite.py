@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -23,6 +24,35 @@ from jpo.history.migrations import migrate
 
 MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
+AT_A_TIME_SECONDS = 0.1
+"""How long SQLite itself waits for a lock: meanwhile Python hears no Ctrl-C."""
+
+
+class _Connection(sqlite3.Connection):
+    """A connection whose statements wait for locks of others no longer than they may: each, and all together."""
+
+    wait_seconds = left_seconds = 0.0
+
+    def limit(self, wait_seconds: float, all_seconds: float) -> None:
+        """Seconds for one lock, and for all."""
+        self.wait_seconds, self.left_seconds = wait_seconds, all_seconds
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        began = time.monotonic()
+        until = began + min(self.wait_seconds, self.left_seconds)
+        try:
+            while True:
+                tried = time.monotonic()
+                try:
+                    return super().execute(*statement)
+                except sqlite3.OperationalError as error:
+                    now = time.monotonic()
+                    at_once = now - tried < AT_A_TIME_SECONDS / 2  # SQLite knows that waiting is of no use
+                    if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or at_once or now >= until:
+                        raise
+        finally:
+            waited = time.monotonic() - began
+            self.left_seconds -= waited if waited > AT_A_TIME_SECONDS / 2 else 0.0
 
 
 class SqliteDatabase:
@@ -64,6 +94,7 @@ class SqliteDatabase:
         with reported(self.place), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
+            self._connection.execute("COMMIT")  # not left to the connection: it may wait, too
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -85,10 +116,14 @@ class SqliteDatabase:
             self._connection.close()
 
 
-def open_database(path: Path | None, place: str, timeout_seconds: float) -> SqliteDatabase:
+def open_database(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float = 60.0) -> SqliteDatabase:
     """The database in the newest version; path None is a new one in memory.
 
     A missing file is created, readable by its owner alone, and so is its folder. A file of zero length is a new database.
+
+    Args:
+        timeout_seconds: for one lock of another process.
+        deadline_seconds: for all of them together.
 
     Raises:
         StoreError: it cannot be created, opened, read or migrated.
@@ -97,11 +132,11 @@ def open_database(path: Path | None, place: str, timeout_seconds: float) -> Sqli
         with reachable(place):
             _make(path)
     with reported(place):
-        connection = _connect(":memory:" if path is None else str(path), timeout_seconds)
+        connection = _connect(":memory:" if path is None else str(path), timeout_seconds, deadline_seconds)
         return _prepared(connection, place)
 
 
-def open_copy(path: Path | None, place: str, timeout_seconds: float) -> SqliteDatabase:
+def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float = 60.0) -> SqliteDatabase:
     """A copy of the database in memory, empty when there is no file; changes to it are lost when it is closed.
 
     Raises:
@@ -110,17 +145,17 @@ def open_copy(path: Path | None, place: str, timeout_seconds: float) -> SqliteDa
     with reachable(place):
         exists = path is not None and path.exists()
     with reported(place):
-        copy = _connect(":memory:", timeout_seconds)
+        copy = _connect(":memory:", timeout_seconds, deadline_seconds)
         with ExitStack() as on_failure:
             on_failure.callback(copy.close)
             if path is not None and exists:
-                _fill(copy, path, timeout_seconds)
+                _fill(copy, path, timeout_seconds, deadline_seconds)
             on_failure.pop_all()
         return _prepared(copy, place)
 
 
-def _fill(copy: sqlite3.Connection, path: Path, timeout_seconds: float) -> None:
-    with closing(_connect(_read_only_uri(path), timeout_seconds, uri=True)) as source:
+def _fill(copy: sqlite3.Connection, path: Path, timeout_seconds: float, deadline_seconds: float) -> None:
+    with closing(_connect(_read_only_uri(path), timeout_seconds, deadline_seconds, uri=True)) as source:
         source.execute("PRAGMA query_only = ON")
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock: backup() would wait for it for ever
@@ -143,8 +178,11 @@ def _read_only_uri(path: Path) -> str:
     return f"file://{quote(str(path.absolute()))}?{'mode=ro&immutable=1' if still else 'mode=rw'}"
 
 
-def _connect(database: str, timeout_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(database, timeout=timeout_seconds, isolation_level=None, uri=uri)
+def _connect(database: str, timeout_seconds: float, deadline_seconds: float, *, uri: bool = False) -> sqlite3.Connection:
+    wait = min(timeout_seconds, deadline_seconds)
+    at_a_time = min(AT_A_TIME_SECONDS, wait)
+    connection = sqlite3.connect(database, timeout=at_a_time, isolation_level=None, uri=uri, factory=_Connection)
+    connection.limit(wait, deadline_seconds)
     connection.row_factory = sqlite3.Row
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")  # a damaged text is reported by its reader
     return connection

@@ -186,7 +186,7 @@ def open_store(
             all that libpq knows (sslmode, service, PGPASSFILE ...).
         read_only: every method works, nothing is kept, no other process has to wait; empty when there is no store.
         timeout_seconds: how long to wait for a lock of another process, for a server that starts up, and for each of its answers.
-        deadline_seconds: how long to wait for all answers of a server that did not come at once, together.
+        deadline_seconds: how long to wait for all locks, and all answers of a server that did not come at once, together.
         author: who uses the store and where; when not empty, every audit record's data holds it as "by".
 
     Raises:
@@ -195,13 +195,13 @@ def open_store(
     """
     if url.startswith(("postgresql://", "postgres://")):
         return SqlStore(_postgres(url, read_only, timeout_seconds, deadline_seconds), author=author)
-    return SqlStore(_sqlite(url, read_only, timeout_seconds), author=author)
+    return SqlStore(_sqlite(url, read_only, timeout_seconds, deadline_seconds), author=author)
 
 
-def _sqlite(url: str, read_only: bool, timeout_seconds: float) -> Database:
+def _sqlite(url: str, read_only: bool, timeout_seconds: float, deadline_seconds: float) -> Database:
     path = _path(url)
     place = str(path) if path else "sqlite:// (in memory)"
-    return (open_copy if read_only else open_database)(path, place, timeout_seconds)
+    return (open_copy if read_only else open_database)(path, place, timeout_seconds, deadline_seconds)
 
 
 def _postgres(url: str, read_only: bool, timeout_seconds: float, deadline_seconds: float) -> Database:
@@ -212,8 +212,8 @@ def _postgres(url: str, read_only: bool, timeout_seconds: float, deadline_second
         raise UsageError("store url", finding, 'pip install "jpo[postgres]"', code="JPO-E512") from error
     database = open_postgres(url, read_only=read_only, timeout_seconds=timeout_seconds, deadline_seconds=deadline_seconds)
     if database is None:
-        return _sqlite("sqlite://", False, timeout_seconds)
-    return CopyOnWrite(database, _sqlite("sqlite://", False, timeout_seconds)) if read_only else database
+        return _sqlite("sqlite://", False, timeout_seconds, deadline_seconds)
+    return CopyOnWrite(database, _sqlite("sqlite://", False, timeout_seconds, deadline_seconds)) if read_only else database
 
 
 def _path(url: str) -> Path | None:

@@ -1,11 +1,15 @@
-"""Commands whose PostgreSQL falls silent, or is gone, at some byte of the conversation: in time, and truthfully.
+"""Commands whose store stands still: in time, and truthfully. PostgreSQL falls silent, or is gone, at some byte of what is said.
 
-Points are taken from all over the conversation, and all of its end. benchmarks/store_faults.py takes every one.
+Points are taken from all over the conversation, and all of its end. benchmarks/freezes.py takes every one, of every command.
 """
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +26,14 @@ TIMEOUT_SECONDS = 0.4
 ALLOWANCE_SECONDS = 1.5
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.985, 1.0)
 """Where the conversation stops, as shares of its pieces."""
+
+HOLDS = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("BEGIN IMMEDIATE")
+print("holds", flush=True)
+input()
+"""
 
 
 def new_database(postgres: Any) -> tuple[str, str, Path]:
@@ -86,3 +98,23 @@ def test_what_the_history_was_not_told_is_found_in_the_file_and_put_on_record(
     with open_store(url) as store:
         (*_, found) = store.audit_records()
         assert (found.kind, found.data["found_later"]) == ("written", True)
+
+
+def test_a_stopped_process_that_holds_the_file_stops_no_reader_and_a_writer_for_the_timeout(
+    project: Project, start_python: Callable[..., subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JPO_STORE__TIMEOUT", f"{TIMEOUT_SECONDS}s")
+    assert project.jpo("observe").code == 0
+    before = project.config.read_bytes()
+    holder = start_python(HOLDS, str(project.folder / ".jpo" / "jpo.db"))
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "holds\n"
+    os.kill(holder.pid, signal.SIGSTOP)
+    began = time.monotonic()
+    answer = project.jpo(*SUGGEST)
+    assert (answer.code, "JPO-E501" in answer.err, project.config.read_bytes() == before) == (5, True, True)
+    assert [project.jpo(*reader.split()).code for reader in ("history", "audit verify")] == [0, 0]
+    assert time.monotonic() - began < TIMEOUT_SECONDS + ALLOWANCE_SECONDS
+    os.kill(holder.pid, signal.SIGCONT)
+    holder.communicate("\n", timeout=20)
+    assert project.jpo(*SUGGEST).code == 0

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -39,6 +39,19 @@ with open_store(sys.argv[1], timeout_seconds=4) as store:
         print(error.code)
 """
 """A runner whose machine stops in the middle of a transaction."""
+
+READS = """
+import signal, sys
+from jpo.history import open_store
+from jpo.records import Identity
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in the background ignore it
+with open_store(sys.argv[1]) as store:
+    print("open", flush=True)
+    sys.stdin.readline()
+    print("reads", flush=True)
+    store.runs_of(Identity("digits", "cnn", "pytorch"))
+"""
 
 
 def a_run(identity: Identity) -> Finished:
@@ -80,10 +93,36 @@ def test_a_lock_that_is_never_given_back_is_waited_for_within_the_timeout(url: s
         assert store.audit(AuditEvent("learnt", 2.0)).number == 1
 
 
+def backend_of(postgres: Any, url: str) -> int:
+    """The server's process for the one session of a database."""
+    sessions = "SELECT pid FROM pg_stat_activity WHERE application_name = 'jpo' AND datname = current_database()"
+    return int(postgres.sql(sessions, url.partition("@/")[2].partition("?")[0]))
+
+
+def test_ctrl_c_does_not_wait_for_a_frozen_server(postgres: Any, url: str, start_python: Start) -> None:
+    open_store(url).close()
+    reader = start_python(READS, url)
+    assert reader.stdin is not None
+    assert reader.stdout is not None
+    assert reader.stdout.readline() == "open\n"
+    backend = backend_of(postgres, url)
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        reader.stdin.write("\n")
+        reader.stdin.flush()
+        assert reader.stdout.readline() == "reads\n"
+        time.sleep(0.2)
+        began = time.monotonic()
+        reader.send_signal(signal.SIGINT)
+        assert reader.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
+        assert time.monotonic() - began < 1
+    finally:
+        os.kill(backend, signal.SIGCONT)
+
+
 def test_a_server_process_that_is_frozen_is_left_within_the_timeout(postgres: Any, url: str) -> None:
     with open_store(url, timeout_seconds=0.5) as store:
-        sessions = "SELECT pid FROM pg_stat_activity WHERE application_name = 'jpo' AND datname = current_database()"
-        backend = int(postgres.sql(sessions, url.partition("@/")[2].partition("?")[0]))
+        backend = backend_of(postgres, url)
         os.kill(backend, signal.SIGSTOP)
         try:
             began = time.monotonic()
@@ -95,6 +134,24 @@ def test_a_server_process_that_is_frozen_is_left_within_the_timeout(postgres: An
             assert time.monotonic() - began < 1
         finally:
             os.kill(backend, signal.SIGCONT)
+
+
+def test_an_import_that_pauses_gives_the_store_back(url: str) -> None:
+    with open_store("sqlite://") as source:
+        source.audit(AuditEvent("learnt", 1.0))
+        exported = [line.encode() for line in source.export_lines(written_by="test")]
+
+    def pauses() -> Iterator[bytes]:
+        yield exported[0]
+        with open_store(url, timeout_seconds=2) as other:
+            other.audit(AuditEvent("learnt", 2.0))  # waits until the server has ended the import
+        yield from exported[1:]
+
+    with open_store(url, timeout_seconds=0.8) as store, pytest.raises(StoreError) as caught:
+        store.import_lines(pauses(), "export")
+    assert caught.value.code == "JPO-E513"
+    with open_store(url) as store:
+        assert [record.at for record in store.audit_records()] == [2.0]
 
 
 def test_a_long_transaction_takes_several_messages_and_is_whole(url: str) -> None:

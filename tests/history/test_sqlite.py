@@ -1,13 +1,18 @@
 """What only real processes show, next to tests/contracts: a writer killed at work, a disk that is full, a locked folder."""
 
 import signal
+import sqlite3
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
+from jpo.errors import StoreError
 from jpo.history import AuditEvent, open_store, verify
 from jpo.records import Identity
 
@@ -134,3 +139,49 @@ for name in ("jpo.db", "new.db"):
 def test_a_store_in_a_folder_that_cannot_be_written_can_be_read(locked_folder: Path, start: Start) -> None:
     program = "with open_store(f'{url}/jpo.db', read_only=True) as store: print(verify(store).records)"
     assert output_of(start(AS_NOBODY + program, f"sqlite:///{locked_folder}")) == "1"
+
+
+def test_locks_of_others_are_waited_for_no_longer_than_the_deadline_in_all(tmp_path: Path) -> None:
+    path, waited, codes = tmp_path / "jpo.db", list[float](), list[str | None]()
+    with (
+        open_store(f"sqlite:///{path}", timeout_seconds=0.5, deadline_seconds=0.7) as store,
+        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other,
+    ):
+        while len(waited) < 10:
+            other.execute("BEGIN IMMEDIATE")
+            release = Timer(0.3, other.execute, ["ROLLBACK"])
+            release.start()
+            began = time.monotonic()
+            try:
+                store.audit(AuditEvent("learnt", 1.0))
+            except StoreError as error:
+                codes.append(error.code)
+                break
+            finally:
+                waited.append(time.monotonic() - began)
+                release.join()
+        assert (codes, len(waited), sum(waited) < 0.9) == (["JPO-E501"], 3, True), waited
+        other.execute("SELECT 1")
+        store.audit(AuditEvent("learnt", 2.0))  # what is free is not waited for
+
+
+def test_ctrl_c_does_not_wait_for_a_lock(tmp_path: Path, start: Start) -> None:
+    program = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in the background ignore it
+with open_store(url) as store:
+    print("open", flush=True)
+    store.audit(AuditEvent("learnt", 1.0))
+"""
+    path = tmp_path / "jpo.db"
+    open_store(f"sqlite:///{path}").close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waits = start(program, f"sqlite:///{path}")
+        assert waits.stdout is not None
+        assert waits.stdout.readline() == "open\n"
+        time.sleep(0.2)
+        began = time.monotonic()
+        waits.send_signal(signal.SIGINT)
+        assert waits.communicate(timeout=20)[1].endswith("KeyboardInterrupt\n")
+        assert time.monotonic() - began < 1

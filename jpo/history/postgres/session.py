@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+import socket
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -23,6 +26,8 @@ PAUSE_SECONDS = 0.2
 """Pause between two attempts to reach a server that is starting."""
 GRACE_SECONDS = 0.3
 """For libpq to say itself that the time is over, and why."""
+CANCEL_SECONDS = 0.3
+"""For a server to hear that the command was interrupted."""
 
 CHECK = "check the server, JPO_STORE__URL, and the password in PGPASSFILE"
 
@@ -76,7 +81,7 @@ def _attempts(parameters: Mapping[str, Any], place: str, timeout_seconds: float)
         options = {**patience, "connect_timeout": left, "fallback_application_name": "jpo", **parameters}
         options["client_encoding"] = "UTF8"
         try:
-            return psycopg.connect(**options, autocommit=True)
+            return Connection.connect(**options, autocommit=True)
         except (psycopg.Error, OSError) as error:
             over = time.monotonic() + PAUSE_SECONDS > deadline
             state = pq.Ping.NO_ATTEMPT if over else pq.PGconn.ping(make_conninfo(**options).encode())
@@ -92,6 +97,27 @@ def _message(error: psycopg.Error | OSError) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = next((line.rpartition("FATAL:")[2] for line in lines if "FATAL:" in line), lines[0] if lines else "no answer")
     return line_of(text.strip())
+
+
+class Connection(psycopg.Connection[Any]):
+    """A connection that does not hold up who presses Ctrl-C: psycopg would wait for a frozen server for ten seconds more."""
+
+    def cancel_safe(self, *, timeout: float = CANCEL_SECONDS) -> None:
+        """What psycopg calls when it is interrupted: the server is asked to stop, and then left, whatever it says.
+
+        Raises:
+            KeyboardInterrupt: always; the interruption goes on.
+        """
+
+        def ask() -> None:
+            with suppress(psycopg.Error):  # a server that is gone has stopped
+                super(Connection, self).cancel_safe(timeout=timeout)
+
+        with suppress(TimeoutError):
+            in_time(ask, min(timeout, CANCEL_SECONDS), id)
+        with socket.socket(fileno=os.dup(self.fileno())) as server, suppress(OSError):
+            server.shutdown(socket.SHUT_RDWR)
+        raise KeyboardInterrupt
 
 
 class _TextDumper(StrDumperUnknown):

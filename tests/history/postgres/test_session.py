@@ -19,7 +19,7 @@ def test_a_name_server_that_never_answers_does_not_hold_up_the_command(monkeypat
         time.sleep(3)
         raise psycopg.OperationalError("late")
 
-    monkeypatch.setattr(psycopg, "connect", hangs)
+    monkeypatch.setattr(session.Connection, "connect", hangs)
     began = time.monotonic()
     with pytest.raises(StoreError, match=r"no answer within 0\.2 s") as caught:
         session.connect({"host": "db"}, "postgresql://db/jpo", 0.2)
@@ -33,7 +33,7 @@ def test_what_users_write_into_the_url_wins(monkeypatch: pytest.MonkeyPatch) -> 
         asked.update(options)
         raise psycopg.OperationalError("FATAL:  no")
 
-    monkeypatch.setattr(psycopg, "connect", refuses)
+    monkeypatch.setattr(session.Connection, "connect", refuses)
     with pytest.raises(StoreError):
         session.connect({"host": "db", "tcp_user_timeout": "7"}, "postgresql://db/jpo", 0.1)
     assert (asked["tcp_user_timeout"], asked["keepalives_idle"]) == ("7", 10)
