@@ -34,9 +34,7 @@ KNOWN = {
 MODIFIED = (
     "lightning: no file says when a run ended, or how; the time at which metrics.csv was written counts, and it as succeeded"
 )
-NO_DURATION = (
-    "lightning: no file says how long a run took; log it (a metric train_time, in seconds), or import from a tracker that knows"
-)
+NO_DURATION = "lightning: no file says how long a run took; log a metric train_time in seconds, or --format tensorboard"
 
 
 def read_lightning(path: Path) -> ForeignRuns:

@@ -11,15 +11,15 @@ from jpo.telemetry.imports.foreign import ForeignRuns, joined, unreadable
 from jpo.telemetry.imports.hugging_face import STATE, read_trainer_state
 from jpo.telemetry.imports.lightning import METRICS, read_lightning
 from jpo.telemetry.imports.table import read_table
+from jpo.telemetry.imports.tensorboard import EVENTS, read_tensorboard
 
 READERS: Mapping[str, Callable[[Path], ForeignRuns]] = {
     "table": read_table,
     "huggingface": read_trainer_state,
     "lightning": read_lightning,
+    "tensorboard": read_tensorboard,
 }
 """By the name of a format, what reads a file or folder of it."""
-KNOWN_FILES = {STATE: "huggingface", METRICS: "lightning"}
-"""By the name of a file, who writes it."""
 MOST_FILES = 100_000
 """Looked at in one folder; more are not runs alone."""
 CHECKPOINT = "checkpoint-"
@@ -38,27 +38,39 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
     """
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:
-        for file, which in [(path, form)] if form else _files(path):
+        for file, which in _files(path, form):
             found.setdefault(which if which != "table" else f"table {file}", []).append(READERS[which](file))
     return [joined(sources) for sources in found.values()]
 
 
-def _files(path: Path) -> Iterator[tuple[Path, str]]:
+def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
+    """What is to be read, and as what: the file itself, or the folders of runs in a folder, without what lies below those."""
     if not path.is_dir():
-        yield path, KNOWN_FILES.get(path.name, "table")
+        yield path, form or _of_tool([path.name]) or "table"
         return
     looked_at, found = 0, False
     for folder, inside, files in os.walk(path, onerror=_refused):
         looked_at += len(files) + len(inside)
         if looked_at > MOST_FILES:
             raise unreadable(path, f"holds more than {MOST_FILES} files", "name a folder of runs alone")
-        inside[:] = sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
-        for name in sorted(KNOWN_FILES.keys() & set(files)):
+        tool = _of_tool(files, form)
+        inside[:] = [] if tool else sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
+        if tool:
             found = True
-            yield Path(folder, name), KNOWN_FILES[name]
+            yield Path(folder), tool
     if not found:
-        remedy = f"name its files, or --format {'|'.join(READERS)}"
-        raise UsageError(str(path), "holds no runs that jpo import knows", remedy, code="JPO-E155")
+        what = f"runs of {form}" if form else "runs that jpo import knows"
+        raise UsageError(str(path), f"holds no {what}", f"name a file, or --format {'|'.join(READERS)}", code="JPO-E155")
+
+
+def _of_tool(files: Sequence[str], form: str | None = None) -> str | None:
+    """The tool, of those wanted, that wrote a folder with these files; the one that knows most of a run first."""
+    wrote = {
+        "huggingface": STATE in files,
+        "lightning": METRICS in files,
+        "tensorboard": any(name.startswith(EVENTS) for name in files),
+    }
+    return next((tool for tool, here in wrote.items() if here and form in (None, tool)), None)
 
 
 def _refused(error: OSError) -> None:
