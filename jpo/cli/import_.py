@@ -12,7 +12,7 @@ from jpo.cli.arguments import as_number, config_of, load_settings, pairs
 from jpo.cli.gate import answer
 from jpo.cli.options import FILE, options, toml_option, verbose_option
 
-FORMATS = ["table", "huggingface", "lightning", "tensorboard"]
+FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow"]
 
 
 @click.command("import")
@@ -47,6 +47,7 @@ def import_(
       jpo import outputs/ --set gpus=4          Hugging Face: every trainer_state.json in it
       jpo import lightning_logs/ --model vit    Lightning: metrics.csv with hparams.yaml
       jpo import runs/ --format tensorboard     event files
+      jpo import mlruns/                        MLflow: a file store, or mlflow.db
     """
     from jpo.commands import import_ as command
 

@@ -121,7 +121,7 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[
             error.code = "JPO-E151"
             raise error
         found[field] = column
-    found = {**{field: column for field, column in source.known.items() if column.name in cells}, **found}
+    found = {**{field: column for field, column in source.known.items() if not column.name or column.name in cells}, **found}
     taken = {column.name for column in found.values()}
     for field, column in _guessed(cells, len(source.runs), taken):
         found.setdefault(field, column)

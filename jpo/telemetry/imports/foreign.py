@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -47,6 +48,7 @@ class ForeignRun:
         cells: text by name; an empty text is left out.
         courses: by name of a cell, how it went.
         silent: nothing says that it is over: its file was last written when it seems to have ended.
+        parent: key of the run that it is a part of; the parent of others (a sweep) is no run of a job.
     """
 
     place: str
@@ -54,6 +56,7 @@ class ForeignRun:
     cells: Mapping[str, str]
     courses: Mapping[str, Course] = field(default_factory=dict)
     silent: bool = False
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,11 @@ def as_text(value: object) -> str:
         return ""
     text = repr(value) if isinstance(value, int | float) else str(value).strip()
     return text if len(text) <= LONGEST_CELL else ""
+
+
+def of_a_step(metric: str) -> bool:
+    """Whether a metric is not the run's but a step's: the last rate of a schedule is not the rate which the run was given."""
+    return re.split(r"[./|]", metric.lower())[-1].startswith(("lr", "learning_rate"))
 
 
 def digest_of(parts: Iterable[tuple[str, str]]) -> str:

@@ -20,6 +20,7 @@ from jpo.telemetry.imports.foreign import (
     digest_of,
     flat,
     modified_at,
+    of_a_step,
     unreadable,
 )
 from jpo.telemetry.imports.table import read_table
@@ -53,7 +54,7 @@ def read_lightning(path: Path) -> ForeignRuns:
     last: dict[str, str] = {}
     for row in rows:
         last |= row.cells
-    measured = {name: text for name, text in last.items() if not name.lower().startswith(("lr", "learning_rate"))}  # a schedule's
+    measured = {name: text for name, text in last.items() if not of_a_step(name)}
     hparams_file = path.with_name(HPARAMS)
     hparams = flat(yaml_of(hparams_file, LARGEST_HPARAMS_BYTES), hparams_file) if hparams_file.exists() else {}
     courses = {

@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING
 
 from jpo import reading
 from jpo.errors import UsageError
-from jpo.telemetry.imports.foreign import MOST_CELLS, ForeignColumn, ForeignRun, ForeignRuns, as_text, digest_of, flat, unreadable
+from jpo.telemetry.imports.foreign import (
+    MOST_CELLS,
+    ForeignColumn,
+    ForeignRun,
+    ForeignRuns,
+    as_text,
+    digest_of,
+    flat,
+    of_a_step,
+    unreadable,
+)
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.event_pb2 import Event
@@ -33,10 +43,13 @@ TIME = re.compile(r"\d{9,}(?:\.\d+)?")
 """Name of the folder that add_hparams makes."""
 ARGUMENTS = {"args/text_summary", "model_config/text_summary"}
 """What Hugging Face's callback writes as JSON."""
+COUNTED_FROM_0 = {"epoch"}
+"""Lightning's, which is one less than the epochs that are done."""
 STARTED, ENDED = "(first event)", "(last event)"
 KNOWN = {
     "started_at": ForeignColumn(STARTED, "s", "tensorboard"),
     "ended_at": ForeignColumn(ENDED, "s", "tensorboard"),
+    "duration_seconds": ForeignColumn("", None, "tensorboard"),  # from the first event to the last
     "epochs_done": ForeignColumn("train/epoch", None, "tensorboard"),
 }
 NO_END = "tensorboard: no file says how a run ended; the last event counts as its end, and it as succeeded"
@@ -89,7 +102,7 @@ def read_tensorboard(path: Path) -> ForeignRuns:
             found.take(event, file)
     if not found.scalars:
         raise unreadable(path, "holds no scalar", "name the folder that its SummaryWriter logged to")
-    measured = {tag: as_text(value) for tag, value in found.scalars.items() if not _of_a_step(tag)}
+    measured = {tag: as_text(value) for tag, value in found.scalars.items() if not (of_a_step(tag) or tag in COUNTED_FROM_0)}
     cells = {**measured, **found.hparams, STARTED: repr(found.first), ENDED: repr(found.last)}
     key = digest_of([("file", files[0].name), ("folder", files[0].absolute().parent.name)])
     courses = {tag: tuple(course) for tag, course in found.courses.items()}
@@ -165,9 +178,3 @@ def _arguments(value: Summary.Value, place: Path) -> Mapping[str, str]:
     except (ValueError, RecursionError):
         return {}  # a text of somebody else under the same name
     return flat(document, place) if isinstance(document, dict) else {}
-
-
-def _of_a_step(tag: str) -> bool:
-    """Whether a scalar is not the run's: the rate of a schedule, or Lightning's epoch, which counts from 0."""
-    last = tag.lower().rpartition("/")[2]
-    return last.startswith(("lr", "learning_rate")) or tag.lower() in ("epoch", "step")

@@ -64,7 +64,11 @@ def translated(source: ForeignRuns, columns: Mapping[str, ForeignColumn], said: 
     runs: dict[str, Run] = {}
     places: dict[str, str] = {}
     skipped, notes, alike = list(source.skipped), list(source.notes), dict[str, int]()
+    parents = {foreign.parent for foreign in source.runs}
     for foreign in source.runs:
+        if foreign.key in parents:
+            skipped.append(Skipped(foreign.place, "it is the parent of other runs, not a run of the job", UNTOLD))
+            continue
         row = _Row(foreign, columns)
         name = row.text("run_id") or row.derived_id(source.format, alike)
         try:

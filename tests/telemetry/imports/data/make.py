@@ -1,13 +1,17 @@
-"""Makes the files beside it, with the tools that write them: `python make.py huggingface|lightning|tensorboard|mlflow FOLDER`.
+"""Makes the files beside it, with the tools that write them: `python make.py huggingface|lightning|mlflow FOLDER`.
 
-They are committed because the tools are heavy (torch, transformers, accelerate, pytorch-lightning: half a gigabyte): what tests a
-fresh machine installs none of them. Made with transformers 5.23.0, accelerate 1.15.0 and pytorch-lightning 2.6.6 on a CPU.
+They are committed because the tools are heavy (torch, transformers, accelerate, pytorch-lightning: half a gigabyte;
+mlflow-skinny: 26 packages, decision 0012), so that tests install none of them. Made with transformers 5.23.0, accelerate 1.15.0,
+pytorch-lightning 2.6.6 and mlflow-skinny 3.17.2 on a CPU.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import re
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -115,5 +119,47 @@ def lightning(folder: Path) -> None:
     trainer.fit(module, load(data(0), batch_size=BATCH), load(data(0)[:64], batch_size=BATCH))
 
 
+def mlflow(folder: Path) -> None:
+    """A file store, and the tables of an SQLite database as SQL; in each two ended runs, one that runs, and a deleted one."""
+    os.environ |= {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", "MLFLOW_ALLOW_FILE_STORE": "true"}
+    import mlflow
+
+    for uri in ((folder / "mlruns").as_uri(), f"sqlite:///{folder / 'mlflow.db'}"):
+        mlflow.set_tracking_uri(uri)
+        mlflow.set_experiment("digits-nightly")
+        client = mlflow.MlflowClient()
+        for batch_size, status in ((32, "FINISHED"), (64, "FAILED")):
+            with mlflow.start_run(run_name=f"night-{batch_size}") as run:
+                mlflow.log_params({"batch_size": batch_size, "lr": 2e-5, "epochs": 4, "optimizer": "adam", "seed": None})
+                mlflow.set_tag("dataset", "digits")
+                for epoch in range(1, 5):
+                    mlflow.log_metric("val_loss", 1 / epoch, step=epoch)
+                    mlflow.log_metric("train_loss", 2 / epoch, step=epoch)
+                    mlflow.log_metric("learning_rate", 2e-5 / epoch, step=epoch)
+                    mlflow.log_metric("system/gpu_0_utilization_percentage", 40.0 + 10 * epoch, step=epoch)
+            client.set_terminated(run.info.run_id, status=status)
+        running = mlflow.start_run(run_name="now")
+        mlflow.end_run()
+        client.update_run(running.info.run_id, status="RUNNING")
+        deleted = mlflow.start_run(run_name="gone")
+        mlflow.end_run()
+        mlflow.delete_run(deleted.info.run_id)
+    with contextlib.closing(sqlite3.connect(folder / "mlflow.db")) as database:
+        kept = re.compile(
+            r'(CREATE TABLE|CREATE INDEX \S+ ON|INSERT INTO) "?(experiments|runs|params|metrics|latest_metrics|tags)"?[ (]'
+        )
+        dump = "".join(f"{statement}\n" for statement in database.iterdump() if kept.match(statement))
+    (folder / "mlflow.db").unlink()
+    (folder / "mlflow.sql").write_text(dump)
+    for file in (path for path in folder.rglob("*") if path.is_file()):  # no paths of this machine
+        text = (
+            file.read_text()
+            .replace(sys.argv[0], "train.py")
+            .replace(str(folder), "/home/user")
+            .replace(str(Path.cwd()), "/home/user")
+        )
+        file.write_text(text)
+
+
 if __name__ == "__main__":
-    {"huggingface": huggingface, "lightning": lightning}[sys.argv[1]](Path(sys.argv[2]).absolute())
+    {"huggingface": huggingface, "lightning": lightning, "mlflow": mlflow}[sys.argv[1]](Path(sys.argv[2]).absolute())
