@@ -19,6 +19,9 @@ MOST_CELLS = 2000
 LONGEST_CELL = 4096
 """Characters; what is longer is a prompt or a notebook, and no value of a run."""
 
+NOT_MEASURED = {"", "-", "~", "none", "null", "n/a", "na", "nil"}
+"""Cells that hold nothing, in lower case. "nan" is not among them: a loss that is NaN has diverged; of all else it is unknown."""
+
 Course = tuple[tuple[float, float], ...]
 """How one metric went: epoch (or step) and value."""
 
@@ -135,7 +138,7 @@ def as_text(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 1024:
         return ""
     text = repr(value) if isinstance(value, int | float) else str(value).strip()
-    return text if len(text) <= LONGEST_CELL else ""
+    return text if len(text) <= LONGEST_CELL and text.lower() not in NOT_MEASURED else ""
 
 
 def of_a_step(metric: str) -> bool:

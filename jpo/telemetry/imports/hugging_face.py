@@ -22,7 +22,7 @@ from jpo.telemetry.imports.foreign import (
     modified_at,
     unreadable,
 )
-from jpo.telemetry.outcome import UNTOLD
+from jpo.telemetry.outcome import LARGEST, UNTOLD
 
 STATE = "trainer_state.json"
 BESIDE = ("config.json", "all_results.json", "training_args.json", "args.json")
@@ -109,11 +109,11 @@ def _samples_and_batch(cells: Mapping[str, str], *, done: bool) -> dict[str, str
     rate, runtime = _number(cells.get("train_samples_per_second")), _number(cells.get("train_runtime"))
     steps, epochs = _number(cells.get("max_steps")), _number(cells.get("num_train_epochs"))
     each = _number(cells.get("train_batch_size"))
-    if not (done and rate > 0 and runtime > 0 and steps >= 1):
+    if not (done and 0 < rate <= LARGEST and 0 < runtime <= LARGEST and 1 <= steps <= LARGEST):
         return {}
     samples = rate * runtime
     told = {"(samples)": repr(float(round(samples)))}
-    if not (each >= 1 and epochs >= 1):
+    if not (1 <= each <= LARGEST and 1 <= epochs <= LARGEST):
         return told
     per_step, per_epoch, rounded = samples / steps, steps / epochs, 0.0005 / rate
     if per_epoch <= 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -64,8 +64,8 @@ def read_run_folder(path: Path) -> ForeignRuns:
         TelemetryError: JPO-E150, it is not what MLflow writes.
         UsageError: JPO-E156, PyYAML is not installed.
     """
-    meta = {name: as_text(value) for name, value in yaml_of(path / META, LARGEST_META_BYTES).items() if value is not None}
-    if "run_id" not in meta:
+    meta = {name: as_text(value) for name, value in yaml_of(path / META, LARGEST_META_BYTES).items() if isinstance(value, str)}
+    if not meta.get("run_id"):
         raise unreadable(path / META, "has no run_id", "name the folder of a run, or mlruns")
     if meta.get("lifecycle_stage") == "deleted":
         return ForeignRuns("mlflow", str(path), (), KNOWN, (Skipped(str(path), DELETED, UNTOLD),))
@@ -93,13 +93,15 @@ def read_database(path: Path) -> ForeignRuns:
                 "SELECT run_uuid, name, status, start_time, end_time, lifecycle_stage FROM runs ORDER BY start_time, run_uuid"
             ).fetchall():
                 place = f"{path}: run {run_id}"
+                if not (isinstance(run_id, str) and run_id.strip()):
+                    raise unreadable(path, f"has a run without an id ({run_id!r:.40})", "is it MLflow's database, whole?")
                 if stage == "deleted":
                     skipped.append(Skipped(place, DELETED, UNTOLD))
                     continue
                 own = {"run_id": run_id, "run_name": name, "status": status, "start_time": start, "end_time": end}
                 cells = {key: as_text(value) for key, value in own.items() if value is not None}
                 runs.append(_run(place, {**cells, **_rows_of(database, run_id)}, _metrics_of(database, run_id)))
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # the last: of a message that quotes the file
         finding = f"cannot be read as a database of MLflow ({error})"
         raise unreadable(path, finding, "name the file of MLflow's --backend-store-uri") from error
     return ForeignRuns("mlflow", str(path), tuple(runs), KNOWN, tuple(skipped))
@@ -114,7 +116,7 @@ def is_database(path: Path) -> bool:
 
 
 def _run(place: str, texts: dict[str, str], metrics: dict[str, Points]) -> ForeignRun:
-    cells = {name: text for name, text in texts.items() if text and text.lower() != "none" and len(text) <= LONGEST_CELL}
+    cells = {name: text for name, given in texts.items() if (text := as_text(given))}
     last = {f"metrics.{name}": max(reversed(points), key=lambda point: point[0])[1] for name, points in metrics.items() if points}
     cells |= {name: repr(value) for name, value in last.items() if not of_a_step(name)}
     if len(cells) > MOST_CELLS:
@@ -168,7 +170,7 @@ def _rows_of(database: sqlite3.Connection, run_id: str) -> dict[str, str]:
         " UNION ALL SELECT 'tags.' || key, value, key FROM tags WHERE run_uuid = :run AND length(value) <= :most",
         {"run": run_id, "most": LONGEST_CELL},
     )
-    return {name: as_text(value) for name, value, _ in rows if value is not None}
+    return {name: as_text(value) for name, value, _ in rows if isinstance(name, str) and isinstance(value, str | int | float)}
 
 
 def _metrics_of(database: sqlite3.Connection, run_id: str) -> dict[str, Points]:
@@ -177,13 +179,20 @@ def _metrics_of(database: sqlite3.Connection, run_id: str) -> dict[str, Points]:
     latest = database.execute(
         "SELECT key, step, value, is_nan FROM latest_metrics WHERE run_uuid = ? LIMIT ?", (run_id, MOST_CELLS)
     )
-    for key, step, value, is_nan in latest.fetchall():
-        metrics[str(key)] = [(float(step), math.nan if is_nan else float(value))]
+    for key, *measured in latest.fetchall():
+        metrics[str(key)] = list(_measured([measured]))
     for key in [key for key in metrics if "loss" in key.lower() or key.startswith("system/gpu_")]:
         rows = database.execute(
             "SELECT step, value, is_nan FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step, timestamp LIMIT ?",
             (run_id, key, MOST_POINTS),
         )
-        points = [(float(step), math.nan if is_nan else float(value)) for step, value, is_nan in rows]
+        points = list(_measured(rows))
         metrics[key] = [*points, *(metrics[key] if len(points) in (0, MOST_POINTS) else [])]
     return metrics
+
+
+def _measured(rows: Iterable[Sequence[object]]) -> Iterator[tuple[float, float]]:
+    """Step and value of each row that has them: SQLite would keep a text in a column of numbers."""
+    for step, value, is_nan in rows:
+        if isinstance(step, int | float) and isinstance(value, int | float):
+            yield float(step), math.nan if is_nan else float(value)

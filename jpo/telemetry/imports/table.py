@@ -6,13 +6,11 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from jpo.telemetry.imports.foreign import LONGEST_CELL, MOST_CELLS, ForeignRun, ForeignRuns, text_of, unreadable
+from jpo.telemetry.imports.foreign import LONGEST_CELL, MOST_CELLS, NOT_MEASURED, ForeignRun, ForeignRuns, text_of, unreadable
 
 LARGEST_TABLE_BYTES = 64 * 2**20
 MOST_RUNS = 100_000
 SEPARATORS = ",;\t"
-NOT_MEASURED = {"", "-", "none", "null", "n/a", "na", "nil"}
-"""Cells that hold nothing, in lower case. "nan" is not among them: a loss that is NaN has diverged; of all else it is unknown."""
 
 
 def read_table(path: Path) -> ForeignRuns:

@@ -92,3 +92,11 @@ def test_text_where_a_number_is_names_the_file(run_folder):
     changed(run_folder, log_history=[*state["log_history"], {"eval_loss": "low", "epoch": 3}])
     with pytest.raises(TelemetryError, match=r"trainer_state.json: eval_loss is read as val_loss, and 'low' is not a number"):
         read(run_folder)
+
+
+@pytest.mark.parametrize("value", [float("inf"), 1e308, -1, 0, 2**70])
+@pytest.mark.parametrize("name", ["max_steps", "num_train_epochs", "train_batch_size", "global_step"])
+def test_counts_that_cannot_be_tell_nothing_of_the_batch(run_folder, name, value):
+    (run_folder / "training_args.json").unlink()
+    changed(run_folder, **{name: value})
+    assert all(run.parameters.get("batch_size", 16) == 16 for run in read(run_folder).runs)

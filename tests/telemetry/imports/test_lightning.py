@@ -72,7 +72,6 @@ def test_without_hyperparameters_the_metrics_count(version):
 @pytest.mark.parametrize(
     ("text", "finding"),
     [
-        ("lr: !!python/object/apply:os.system ['true']", "hparams.yaml:1: is no plain YAML"),
         ("a: [1\nb: 2", "is no plain YAML"),
         ("a: " + "[" * 5000, "is no plain YAML"),
         ("- 1", "is not a mapping"),
@@ -104,3 +103,11 @@ def test_without_pyyaml_it_says_what_to_install(version, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(UsageError, match=r'pip install "jpo\[imports\]"'):
         read(version)
+
+
+@pytest.mark.parametrize("value", ["!!python/object/apply:os.mkdir [made]", "!!int ''", "~", "null", "{}"])
+def test_values_with_tags_are_never_made(version, value, monkeypatch):
+    monkeypatch.chdir(version)
+    (version / "hparams.yaml").write_text(f"lr: {value}\nbatch_size: 4\n")
+    assert read(version).runs[0].parameters == {"batch_size": 4}
+    assert not (version / "made").exists()

@@ -83,7 +83,7 @@ def test_a_metric_that_is_none_is_an_error_with_its_line(mlruns, text):
         read(mlruns)
 
 
-@pytest.mark.parametrize("text", ["run_id: [", "- 1", "lifecycle_stage: active", "run_id: !!python/name:os.system"])
+@pytest.mark.parametrize("text", ["run_id: [", "- 1", "lifecycle_stage: active", "run_id: [1]"])
 def test_a_description_that_is_none_is_refused(mlruns, text):
     next(mlruns.glob("*/*/params")).with_name("meta.yaml").write_text(text)
     with pytest.raises(TelemetryError, match=r"meta.yaml"):
@@ -129,3 +129,21 @@ def test_values_that_are_nan_are_no_utilisation(mlruns):
         metric.write_text("1 nan 1\n")
     assert {run.outcome.gpu_utilisation for run in read(mlruns).runs} == {None}
     assert math.isfinite(read(mlruns).runs[0].outcome.val_loss)
+
+
+@pytest.mark.parametrize(
+    "column", ["latest_metrics.value", "latest_metrics.step", "metrics.value", "params.value", "metrics.key"]
+)
+def test_values_of_another_type_are_no_metrics(database, column):
+    """SQLite keeps what it is given."""
+    table, _, name = column.partition(".")
+    with closing(sqlite3.connect(database)) as store, store:
+        store.execute(f"UPDATE {table} SET {name} = CAST('x' || rowid AS BLOB)")  # noqa: S608 - our own names
+    assert len(read(database).runs) == 2
+
+
+def test_a_run_without_an_id_is_refused(database):
+    with closing(sqlite3.connect(database)) as store, store:
+        store.execute("UPDATE runs SET run_uuid = '' WHERE name = 'night-32'")
+    with pytest.raises(TelemetryError, match="has a run without an id"):
+        read(database)
