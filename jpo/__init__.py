@@ -22,7 +22,7 @@ record, write it. The map, floor by floor; imports go down only:
     forecast/        what will happen: the belief after the runs, its calibration, trials, transfer from other workloads
     simulate/        training jobs drawn at random: the prior of the belief, and the agent's school
     history/         runs, suggestions and agents in SQLite or PostgreSQL; the audit log; undoing
-    telemetry/       finished runs from Prometheus or CSV logs, and why there are none
+    telemetry/       finished runs from Prometheus, CSV logs and other tools' files, and why there are none
     config/          config.ini -> Workload; Edits -> the same bytes but for the values
     cost/            prices, catalogues, what a run costs; SLA targets
     inventory/       what this machine has; GPUs that stay idle

@@ -18,6 +18,7 @@ from jpo.errors import ConflictError, EditError, JpoError, NothingAdmissible, St
 from jpo.project.settings import Settings
 from jpo.records import PARAMETERS
 from jpo.telemetry import contract
+from jpo.telemetry.imports.columns import FIELDS
 from jpo.telemetry.prometheus.names import LABELS, METRICS
 
 ROOT = Path(__file__).parents[1]
@@ -158,6 +159,26 @@ def test_the_capture_in_the_readme_is_what_the_demo_prints(
         for text in (capture.removeprefix("$ jpo suggest config.ini\n"), printed)
     ]
     assert without_id[0] == without_id[1]
+
+
+def test_the_page_on_importing_shows_what_jpo_import_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs/importing.md").read_text()
+    (table,) = re.findall(r"```csv\n(.*?)```", text, re.DOTALL)
+    (answer,) = re.findall(r"```text\n\$ jpo import runs.csv\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "runs.csv").write_text(table)
+    (tmp_path / "config.ini").write_text(
+        "[workload]\ndataset = digits\nmodel = cnn\nframework = pytorch\n[training]\nbatch_size = 32\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert run(["import", "runs.csv"]) == 0
+    assert capsys.readouterr().out == answer
+
+
+def test_the_page_on_importing_has_every_quantity_that_is_read() -> None:
+    text = (ROOT / "docs/importing.md").read_text()
+    assert [name for name in FIELDS if f"`{name}`" not in text] == []
 
 
 def test_every_decision_is_short() -> None:

@@ -12,6 +12,7 @@ from jpo.cli.config import config
 from jpo.cli.doctor import doctor
 from jpo.cli.explain import explain
 from jpo.cli.history import history
+from jpo.cli.import_ import import_
 from jpo.cli.learn import learn
 from jpo.cli.logs import logs
 from jpo.cli.observe import observe
@@ -29,7 +30,7 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (observe, learn, audit, state, config),
+    "Operate": (observe, import_, learn, audit, state, config),
     "Lab": (simulate, replay, logs),
 }
 """Every command, by its group in the help."""

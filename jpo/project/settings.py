@@ -213,6 +213,12 @@ class CsvTable(SettingsTable):
     logs: tuple[str, ...] = ()
 
 
+class ImportsTable(SettingsTable):
+    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out."""
+
+    columns: dict[str, str | dict[Literal["column", "unit"], str]] = {}
+
+
 class StoreTable(SettingsTable):
     """Database in which the history is stored; a relative path starts at jpo.toml, else at config.ini.
 
@@ -295,6 +301,7 @@ class Settings(SettingsTable):
     prices: PricesTable = PricesTable()
     prometheus: PrometheusTable = PrometheusTable()
     csv: CsvTable = CsvTable()
+    imports: ImportsTable = ImportsTable()
     store: StoreTable = StoreTable()
     agent: AgentTable = AgentTable()
     check: CheckTable = CheckTable()

@@ -14,6 +14,9 @@ from jpo.reading import soon_read
 from jpo.records import Finished, Identity
 from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
+from jpo.telemetry.imports.columns import FIELDS
+from jpo.telemetry.imports.foreign import ForeignColumn
+from jpo.telemetry.imports.units import UNITS
 from jpo.telemetry.prometheus.names import Names
 
 PROMETHEUS, CSV = "prometheus", "csv"
@@ -120,6 +123,26 @@ def why_nothing(
     since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
     return {f"Prometheus reports no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
+
+
+def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
+    """The columns that [imports.columns] names, by JPO's names.
+
+    Raises:
+        UsageError: JPO-E157, a name or unit that JPO does not know.
+    """
+    found = {}
+    for field, entry in settings.values.imports.columns.items():
+        name, unit = (entry, None) if isinstance(entry, str) else (entry.get("column", ""), entry.get("unit"))
+        place = f"{settings.place}: [imports.columns] {field}"
+        if field not in FIELDS:
+            raise UsageError(place, "is nothing that is read of a run", f"known are {', '.join(FIELDS)}", code="JPO-E157")
+        units = UNITS.get(FIELDS[field], {})
+        if unit is not None and unit not in units:
+            has = f"it is one of {', '.join(units)}" if units else "it has none"
+            raise UsageError(place, f"cannot have the unit {unit!r:.40}", has, code="JPO-E157")
+        found[field] = ForeignColumn(name, unit, "jpo.toml")
+    return found
 
 
 def secret(auth: AuthTable, name: str, root: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +60,15 @@ def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:
             raise UsageError("--set", f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
         if name in WHOLE and not value.is_integer():
             raise UsageError("--set", f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
+
+
+def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mapping[str, str]:
+    """Dataset, model, framework and hardware of config.ini; nothing where there is no such file.
+
+    Raises:
+        UsageError: there is one, and it is invalid.
+    """
+    return read_workload(config, settings, now=now).identity.labels if config.exists() else {}
 
 
 def limits_of(settings: LoadedSettings) -> Limits:

@@ -1,0 +1,181 @@
+"""Columns: which cell of a foreign run is what, and in which unit.
+
+jpo.toml says it ([imports.columns]), or the format does, or it is guessed from names that many use and from the values, and the
+guess is shown. What nothing fits stays unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from jpo.records import PARAMETERS
+from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRuns, unreadable
+from jpo.telemetry.imports.units import SPELT, UNITS, Kind, unit_by_values
+
+FIELDS: Mapping[str, Kind] = {
+    "run_id": "text",
+    "dataset": "text",
+    "model": "text",
+    "framework": "text",
+    "hardware": "text",
+    "status": "text",
+    "started_at": "moment",
+    "ended_at": "moment",
+    "duration_seconds": "duration",
+    **{name: "size" if name == "memory_gib" else "number" for name in PARAMETERS},
+    "batch_size_per_device": "number",
+    "gradient_accumulation_steps": "number",
+    "devices": "number",
+    "nodes": "number",
+    "gpus_per_node": "number",
+    "samples": "number",
+    "epochs_done": "number",
+    "train_loss": "number",
+    "val_loss": "number",
+    "throughput_samples_per_second": "number",
+    "gpu_utilisation": "share",
+    "cpu_utilisation": "share",
+    "cpu_seconds": "duration",
+    "peak_memory_gib": "size",
+    "gpu_memory_gib": "size",
+    "energy_joules": "energy",
+    "cost_usd": "money",
+    "converged": "truth",
+}
+"""What can be read of a run, by JPO's name. `batch_size` is global; `memory_gib` is what the job asks for, `peak_memory_gib` what
+it used; `epochs` are those it is to run, `epochs_done` those it has run."""
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "run_id": ("run_id", "run_uuid", "run_name", "name", "id"),
+    "dataset": ("dataset", "dataset_name", "data_set"),
+    "model": ("model", "model_name", "model_name_or_path", "architecture", "arch"),
+    "framework": ("framework",),
+    "hardware": ("hardware", "gpu_type", "instance_type"),
+    "status": ("status", "state"),
+    "started_at": ("started_at", "start_time", "start", "started", "begin", "created_at", "created"),
+    "ended_at": ("ended_at", "end_time", "end", "ended", "finished_at", "timestamp"),
+    "duration_seconds": (
+        "duration", "runtime", "run_time", "train_runtime", "train_time", "training_time", "elapsed", "elapsed_time", "wall_time",
+        "walltime", "total_time", "time_taken",
+    ),
+    "batch_size": (
+        "batch_size", "global_batch_size", "total_train_batch_size", "effective_batch_size", "batchsize", "bs", "batch",
+    ),
+    "learning_rate": ("learning_rate", "lr", "base_lr", "init_lr", "initial_lr", "learningrate", "eta"),
+    "num_layers": ("num_layers", "n_layers", "num_hidden_layers", "n_layer", "layers", "depth"),
+    "epochs": ("epochs", "num_epochs", "max_epochs", "num_train_epochs", "n_epochs"),
+    "gpus": ("gpus", "num_gpus", "n_gpus", "n_gpu", "gpu_count", "ngpus"),
+    "cpus": ("cpus", "num_cpus", "n_cpus", "cpu_count"),
+    "memory_gib": ("memory", "mem", "ram", "memory_request", "memory_limit"),
+    "batch_size_per_device": (
+        "batch_size_per_device", "per_device_train_batch_size", "batch_size_per_gpu", "per_gpu_batch_size",
+        "per_gpu_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "local_batch_size",
+    ),
+    "gradient_accumulation_steps": (
+        "gradient_accumulation_steps", "accumulate_grad_batches", "grad_accum_steps", "accumulation_steps",
+    ),
+    "devices": ("devices", "num_devices", "world_size"),
+    "nodes": ("nodes", "num_nodes", "n_nodes", "nnodes"),
+    "gpus_per_node": ("gpus_per_node", "num_gpus_per_node", "nproc_per_node"),
+    "samples": ("samples", "samples_seen", "num_samples", "examples_seen"),
+    "epochs_done": ("epochs_done", "epoch", "last_epoch", "final_epoch"),
+    "train_loss": ("train_loss", "training_loss", "loss_train", "loss", "train_loss_epoch", "train_loss_step"),
+    "val_loss": ("val_loss", "valid_loss", "validation_loss", "eval_loss", "loss_val", "dev_loss", "val_loss_epoch", "test_loss"),
+    "throughput_samples_per_second": ("throughput", "samples_per_second", "samples_per_sec", "train_samples_per_second"),
+    "gpu_utilisation": ("gpu_utilisation", "gpu_utilization", "gpu_util", "gpu_usage"),
+    "cpu_utilisation": ("cpu_utilisation", "cpu_utilization", "cpu_util", "cpu_usage"),
+    "cpu_seconds": ("cpu_time", "cpu_seconds"),
+    "peak_memory_gib": ("peak_memory", "memory_peak", "max_memory", "memory_used", "mem_used", "peak_ram", "max_rss"),
+    "gpu_memory_gib": ("gpu_memory", "peak_gpu_memory", "gpu_memory_peak", "max_gpu_memory", "gpu_mem", "gpu_memory_used"),
+    "energy_joules": ("energy", "gpu_energy", "energy_consumed"),
+    "cost_usd": ("cost", "price", "total_cost"),
+    "converged": ("converged", "reached_target"),
+}  # fmt: skip
+"""Names that many use, in lower case and without a unit; the first is the likeliest."""
+GROUPS = re.compile(r"^(?:params?|config|metrics?|summary|tags?|hparams?|hyperparameters|args)[./|]")
+"""What trackers write before a name."""
+IN_BRACKETS = re.compile(r"\s*[\[(]([^\[\]()]*)[\])]\s*$")
+EVALUATION = re.compile(r"^(?:val|valid|validation|eval|dev)_(?:\d+_)?loss$")
+
+
+def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[str, ForeignColumn]:
+    """Where each quantity of these runs stands, by JPO's name; what is not there is missing.
+
+    Args:
+        given: as jpo.toml says it; an empty name: nowhere, whatever a column is called.
+
+    Raises:
+        TelemetryError: JPO-E151, a column that jpo.toml names is in no run.
+    """
+    cells: dict[str, list[str]] = {}
+    for run in source.runs:
+        for name, text in run.cells.items():
+            if text:
+                cells.setdefault(name, []).append(text)
+    found = {}
+    for field, column in given.items():
+        if column.name and column.name not in cells:
+            has = ", ".join(list(cells)[:30])
+            finding = f"has no column {column.name!r:.80}, which [imports.columns] {field} names"
+            error = unreadable(source.place, finding, f"it has {has}"[:400])
+            error.code = "JPO-E151"
+            raise error
+        found[field] = column
+    found = {**{field: column for field, column in source.known.items() if not column.name or column.name in cells}, **found}
+    taken = {column.name for column in found.values()}
+    for field, column in _guessed(cells, len(source.runs), taken):
+        found.setdefault(field, column)
+    return {field: _with_unit(field, column, cells[column.name]) for field, column in found.items() if column.name}
+
+
+def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> Iterator[tuple[str, ForeignColumn]]:
+    """Columns whose names many use, and units that their names end with."""
+    plain = {name: _plain(name) for name in cells if name not in taken}
+    for field, usual in USUAL.items():
+        kind = FIELDS[field]
+        fits = []
+        for name, (base, bracketed) in plain.items():
+            stem, _, last = base.rpartition("_")
+            unit = SPELT.get(last) if stem in usual else None
+            if base in usual and (bracketed is None or bracketed in UNITS.get(kind, {})):
+                fits.append((usual.index(base), name, bracketed))
+            elif unit in UNITS.get(kind, {}):
+                fits.append((usual.index(stem), name, unit))
+            elif field == "val_loss" and EVALUATION.match(base):
+                fits.append((len(usual), name, None))
+        if field == "run_id":
+            fits = [fit for fit in fits if _tells_runs_apart(cells[fit[1]], runs)]
+        if fits:
+            _, name, unit = min(fits, key=lambda fit: fit[0])
+            yield field, ForeignColumn(name, unit)
+
+
+def _plain(name: str) -> tuple[str, str | None]:
+    """A name as USUAL has it, and the unit that stands in brackets behind it."""
+    bracketed = IN_BRACKETS.search(name)
+    unit = SPELT.get(bracketed[1].strip().lower()) if bracketed else None
+    text = name[: bracketed.start()] if bracketed and unit else name
+    text = GROUPS.sub("", text.strip().lower())
+    return re.sub(r"[^a-z0-9%]+", "_", text).strip("_"), unit
+
+
+def _tells_runs_apart(cells: Sequence[str], runs: int) -> bool:
+    """Whether a column names runs: every one, each once, and not by numbers that the next table begins anew."""
+    return len(cells) == runs == len(set(cells)) and not any(cell.isdecimal() and len(cell) < 8 for cell in cells)
+
+
+def _with_unit(field: str, column: ForeignColumn, cells: Sequence[str]) -> ForeignColumn:
+    unit = column.unit or unit_by_values(FIELDS[field], cells)
+    return ForeignColumn(column.name, unit, column.origin)
+
+
+def as_toml(columns: Mapping[str, ForeignColumn]) -> list[str]:
+    """The map as jpo.toml would have it, a line each; what a format always has at its place is a comment."""
+    lines = ["[imports.columns]"]
+    for field in FIELDS:
+        if column := columns.get(field):
+            always = "" if column.origin in ("guessed", "jpo.toml") else "# "
+            name = '"' + column.name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            where = f'{{ column = {name}, unit = "{column.unit}" }}' if column.unit else name
+            lines.append(f"{always}{field} = {where}  # {column.origin}")
+    return lines

@@ -1,0 +1,180 @@
+"""TensorBoard: folders of event files, by tensorboard's own reader.
+
+A run is a folder with event files; hyperparameters are those of add_hparams (which torch puts into a folder of their own, named
+by a time, below the run's) and of Hugging Face's "args". The first and last event say when it began and ended; whether it went
+through, nothing says. Files are read record by record: one that is cut off or damaged is an error, since its last values are not
+the run's.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jpo import reading
+from jpo.errors import UsageError
+from jpo.telemetry.imports.foreign import (
+    MOST_CELLS,
+    ForeignColumn,
+    ForeignRun,
+    ForeignRuns,
+    as_text,
+    digest_of,
+    flat,
+    of_a_step,
+    unreadable,
+)
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+
+EVENTS = "events.out.tfevents."
+LARGEST_FILE_BYTES = 256 * 2**20
+"""tensorboard's reader checks every byte in Python: 3 MB of scalars in a second, 10 MB of images. Scalars of a week are few."""
+MOST_POINTS = 1000
+"""Of a course; of more, every second one of the earlier is left out."""
+TIME = re.compile(r"\d{9,}(?:\.\d+)?")
+"""Name of the folder that add_hparams makes."""
+ARGUMENTS = {"args/text_summary", "model_config/text_summary"}
+"""What Hugging Face's callback writes as JSON."""
+COUNTED_FROM_0 = {"epoch"}
+"""Lightning's, which is one less than the epochs that are done."""
+STARTED, ENDED = "(first event)", "(last event)"
+KNOWN = {
+    "started_at": ForeignColumn(STARTED, "s", "tensorboard"),
+    "ended_at": ForeignColumn(ENDED, "s", "tensorboard"),
+    "duration_seconds": ForeignColumn("", None, "tensorboard"),  # from the first event to the last
+    "epochs_done": ForeignColumn("train/epoch", None, "tensorboard"),
+}
+NO_END = "tensorboard: no file says how a run ended; the last event counts as its end, and it as succeeded"
+
+
+class _Contents:
+    """What the event files of one run hold so far."""
+
+    def __init__(self) -> None:
+        self.scalars: dict[str, float] = {}
+        self.courses: dict[str, list[tuple[float, float]]] = {}
+        self.hparams: dict[str, str] = {}
+        self.first, self.last = math.inf, -math.inf
+
+    def take(self, event: Event, place: Path) -> None:
+        """Take one more event."""
+        self.first = min(self.first, event.wall_time)  # the first of all says which version wrote it: the writer was made then
+        for value in event.summary.value:
+            self.last = max(self.last, event.wall_time)
+            if value.metadata.plugin_data.plugin_name == "hparams":
+                self.hparams |= _hparams(value.metadata.plugin_data.content)
+            elif value.tag in ARGUMENTS:
+                self.hparams |= _arguments(value, place)
+            elif (scalar := _scalar(value)) is not None:
+                self._point(value.tag, float(event.step), scalar, place)
+
+    def _point(self, tag: str, step: float, scalar: float, place: Path) -> None:
+        if tag not in self.scalars and len(self.scalars) == MOST_CELLS:
+            raise unreadable(place, f"holds more than {MOST_CELLS} tags", "keep those of the run")
+        self.scalars[tag] = scalar
+        course = self.courses.setdefault(tag, [])
+        if len(course) == MOST_POINTS:
+            del course[::2]
+        course.append((step, scalar))
+
+
+def read_tensorboard(path: Path) -> ForeignRuns:
+    """The run of a folder with event files, or of one such file.
+
+    Raises:
+        TelemetryError: JPO-E150, a file is cut off, damaged, too large or none; with the number of the record.
+        UsageError: JPO-E156, tensorboard is not installed.
+    """
+    files = event_files(path) if path.is_dir() else [path]
+    if not files:
+        raise unreadable(path, f"holds no file {EVENTS}*", "name the folder of a run")
+    found = _Contents()
+    for file in files:
+        for event in events(file):
+            found.take(event, file)
+    if not found.scalars:
+        raise unreadable(path, "holds no scalar", "name the folder that its SummaryWriter logged to")
+    measured = {tag: as_text(value) for tag, value in found.scalars.items() if not (of_a_step(tag) or tag in COUNTED_FROM_0)}
+    cells = {**measured, **found.hparams, STARTED: repr(found.first), ENDED: repr(found.last)}
+    key = digest_of([("file", files[0].name), ("folder", files[0].absolute().parent.name)])
+    courses = {tag: tuple(course) for tag, course in found.courses.items()}
+    run = ForeignRun(str(path), key, cells, courses, silent=True)
+    return ForeignRuns("tensorboard", str(path), (run,), KNOWN, notes=(NO_END,))
+
+
+def event_files(folder: Path) -> list[Path]:
+    """The event files of a run, oldest first: those of the folder, then what add_hparams put below it."""
+    try:
+        below = sorted(path for path in folder.iterdir() if path.is_dir() and TIME.fullmatch(path.name))
+        return [file for place in (folder, *below) for file in sorted(place.glob(f"{EVENTS}*"))]
+    except OSError as error:
+        raise unreadable(folder, f"cannot be read ({error.strerror})") from error
+
+
+def events(path: Path) -> Iterator[Event]:
+    """The events of one file, one by one; raises as `read_tensorboard`."""
+    try:
+        from google.protobuf.message import DecodeError
+        from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+        from tensorboard.compat.proto.event_pb2 import Event
+    except ImportError as error:
+        raise UsageError(str(path), "needs tensorboard", 'pip install "jpo[tensorboard]"', code="JPO-E156") from error
+    with reading.opened(path, partial(unreadable, path)) as file:
+        size = file.seek(0, 2)
+    if size > LARGEST_FILE_BYTES:
+        remedy = "keep images and histograms in a writer of their own"
+        raise unreadable(path, f"is larger than {reading.in_words(LARGEST_FILE_BYTES)}", remedy)
+    taken = number = 0
+    for number, record in enumerate(RawEventFileLoader(str(path)).Load(), start=1):
+        try:
+            yield Event.FromString(record)
+        except DecodeError as error:
+            raise unreadable(f"{path}: record {number}", "is no event", "copy the file again") from error
+        taken += len(record) + 16  # its length, and two checksums
+    if taken < size or not size:
+        finding = f"is cut off or damaged: {taken} of {size} bytes are whole"
+        raise unreadable(
+            f"{path}: record {number + 1}", finding, "copy the file again; if that is all there is, leave the run out"
+        )
+
+
+def _scalar(value: Summary.Value) -> float | None:
+    if value.HasField("simple_value"):
+        return float(value.simple_value)
+    tensor = value.tensor
+    if value.metadata.plugin_data.plugin_name != "scalars":
+        return None
+    if len(tensor.float_val) == 1:
+        return float(tensor.float_val[0])
+    return float(tensor.double_val[0]) if len(tensor.double_val) == 1 else None
+
+
+def _hparams(content: bytes) -> Mapping[str, str]:
+    """What add_hparams says that a run began with."""
+    from google.protobuf.message import DecodeError
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
+
+    try:
+        told = HParamsPluginData.FromString(content).session_start_info.hparams
+    except DecodeError:
+        return {}  # what its plugin cannot read either
+    values = {name: getattr(value, value.WhichOneof("kind") or "null_value") for name, value in sorted(told.items())[:MOST_CELLS]}
+    return {name: text for name, value in values.items() if isinstance(value, str | float | bool) and (text := as_text(value))}
+
+
+def _arguments(value: Summary.Value, place: Path) -> Mapping[str, str]:
+    """Arguments of Hugging Face's Trainer, and of its model."""
+    texts: Sequence[bytes] = value.tensor.string_val
+    try:
+        document = json.loads(texts[0]) if texts else {}
+    except (ValueError, RecursionError):
+        return {}  # a text of somebody else under the same name
+    return flat(document, place) if isinstance(document, dict) else {}

@@ -1,0 +1,182 @@
+"""`jpo import`: what it shows, what it records, and that the same runs advise the same wherever they come from."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[1] / "telemetry" / "imports" / "data"
+TABLE = """\
+run_name,state,start,runtime (min),bs,lr,val/loss,gpu util %
+a,finished,2026-01-01T10:00:00Z,10,32,0.01,0.4,55
+b,crashed,2026-01-02T10:00:00Z,5,64,0.01,,45
+c,running,2026-01-03T10:00:00Z,,64,0.01,0.3,45
+"""
+DECIDED = ("status", "suggested", "changes", "forecast", "expected", "confidence", "evidence", "reason_codes", "guard")
+
+
+@pytest.fixture
+def table(empty):
+    path = empty.folder / "table.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def runs_on_record(project):
+    return json.loads(project.jpo("history", "--format", "json").out)["runs"]
+
+
+def test_without_write_it_shows_the_map_and_the_runs_and_writes_nothing(empty, table):
+    answer = empty.jpo("import", "table.csv")
+    assert (answer.code, answer.err) == (0, "")
+    assert '    duration_seconds = { column = "runtime (min)", unit = "min" }  # guessed' in answer.out.splitlines()
+    assert "would record a: digits/cnn/pytorch, succeeded" in answer.out
+    assert "skipped table.csv:4: it is running: its run is not over" in answer.out
+    assert answer.out.splitlines()[-1] == "2 runs to record, 0 on record already, 1 skipped; nothing is written yet: add --write"
+    assert not (empty.folder / ".jpo").exists()
+
+
+def test_imported_runs_are_on_record_once_with_their_source(empty, table):
+    assert "2 runs recorded, 0 on record already" in empty.jpo("import", "table.csv", "--write").out
+    assert "0 runs recorded, 2 on record already" in empty.jpo("import", "table.csv", "--write").out
+    assert [run["run_id"] for run in runs_on_record(empty)] == ["a", "b"]
+    with sqlite3.connect(empty.folder / ".jpo" / "jpo.db") as database:
+        assert database.execute("SELECT source FROM runs ORDER BY run_id").fetchall() == [
+            ("table: table.csv:2",),
+            ("table: table.csv:3",),
+        ]
+    assert "table: table.csv:2" in empty.jpo("audit", "export").out
+    database.close()
+
+
+def test_a_run_that_ends_at_another_time_than_on_record_is_named(empty, table):
+    empty.jpo("import", "table.csv", "--write")
+    table.write_text(TABLE.replace("2026-01-01T10", "2026-01-01T11"))
+    answer = empty.jpo("import", "table.csv", "--write")
+    assert "note: a ends 2026-01-01 11:10" in answer.out
+    assert "[JPO-W150]" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("row", "finding"),
+    [
+        (
+            "d,finished,2026-01-04T10:00:00Z,ten,32,0.01,0.4,55",
+            "table.csv:5: runtime (min) is read as duration_seconds in min, and 'ten'",
+        ),
+        ("d,finished,2026-01-04T10:00:00Z,10,32", "table.csv:5: has 5 cells under 8 columns"),
+        (
+            "d,finished,tomorrow,10,32,0.01,0.4,55",
+            "table.csv:5: start is read as started_at in ISO 8601, and 'tomorrow' is no moment",
+        ),
+        ("d,resting,2026-01-04T10:00:00Z,10,32,0.01,0.4,55", "table.csv:5: state = 'resting' does not say how a run ends"),
+    ],
+)
+def test_one_bad_row_is_one_line_and_nothing_is_recorded(empty, table, row, finding):
+    good = empty.folder / "good.csv"
+    good.write_text(TABLE)
+    table.write_text(TABLE + row + "\n")
+    answer = empty.jpo("import", "good.csv", "table.csv", "--write")
+    assert (answer.code, answer.out) == (4, "")
+    assert answer.err.count("\n") == 1
+    assert finding in answer.err
+    assert not (empty.folder / ".jpo").exists()
+
+
+@pytest.mark.parametrize(
+    ("toml", "code", "finding"),
+    [
+        ('[imports.columns]\nval_loss = "validation"', 4, "has no column 'validation', which [imports.columns] val_loss names"),
+        ('[imports.columns]\nloss = "val/loss"', 2, "[imports.columns] loss: is nothing that is read of a run; known are run_id"),
+        ('[imports.columns]\nval_loss = { column = "val/loss", unit = "min" }', 2, "cannot have the unit 'min'; it has none"),
+        ('[imports.columns]\nduration_seconds = { column = "a", unit = "y" }', 2, "it is one of s, ms, min, h, d"),
+        ('[imports.columns]\nduration_seconds = { column = "a", units = "y" }', 2, "jpo.toml"),
+        ("[imports.columns]\nval_loss = 3", 2, "jpo.toml"),
+    ],
+)
+def test_a_map_that_cannot_be_is_an_error(empty, table, toml, code, finding):
+    (empty.folder / "jpo.toml").write_text(toml)
+    answer = empty.jpo("import", "table.csv", "--write")
+    assert (answer.code, answer.err.count("\n")) == (code, 1)
+    assert finding in answer.err
+
+
+def test_the_map_of_jpo_toml_counts(empty, table):
+    toml = '[imports.columns]\nduration_seconds = { column = "runtime (min)", unit = "h" }\nlearning_rate = ""\n'
+    (empty.folder / "jpo.toml").write_text(toml)
+    empty.jpo("import", "table.csv", "--write", "--set", "gpus=2", "--dataset", "mnist")
+    run = runs_on_record(empty)[0]
+    assert run["parameters"] == {"batch_size": 32, "gpus": 2}
+    assert run["outcome"]["duration_seconds"] == 36000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "finding"),
+    [
+        ([], 2, "names nothing to read"),
+        (["http://mlflow:5000"], 2, "jpo import: reads files, and not a server"),
+        (["nothing.csv"], 4, "nothing.csv: cannot be read"),
+        (["runs"], 2, "holds no runs that jpo import knows"),
+        (["table.csv", "--set", "dropout=0.1"], 2, "dropout = 0.1 is no parameter"),
+        (["table.csv", "--format", "lightning"], 4, "table.csv:2: has no step"),
+        (["table.csv", "--for", "other.ini"], 4, "table.csv:2: does not say its dataset; add --dataset NAME"),
+    ],
+)
+def test_what_cannot_be_imported_is_said_in_a_line(empty, table, arguments, code, finding):
+    (empty.folder / "runs").mkdir()
+    answer = empty.jpo("import", *arguments)
+    assert (answer.code, answer.err.count("\n")) == (code, 1)
+    assert finding in answer.err
+
+
+def test_runs_of_other_tools_are_recorded(empty):
+    shutil.copytree(DATA, empty.folder / "theirs")
+    for path in (empty.folder / "theirs").rglob("*"):
+        os.utime(path, (1.75e9, 1.75e9))
+    assert empty.jpo("import", "theirs", "--write").code == 0
+    assert "0 runs recorded, 4 on record already" in empty.jpo("import", "theirs", "--write").out
+    assert {run["run_id"].partition("-")[0] for run in runs_on_record(empty)} >= {"huggingface", "lightning"}
+
+
+def test_thirty_foreign_runs_advise_as_jpos_own_logs_of_them(empty, monkeypatch):
+    """The table has other names and units, and no run ids; the answer differs in none of what was decided."""
+    rows = ["begin;train_time [min];bs;lr;n_epochs;num_cpus;samples_seen;val_loss;train/loss;epoch"]
+    for number in range(30):
+        batch_size, seconds = (16, 32, 64)[number % 3], (100.0, 70.0, 41.0)[number % 3] + number % 4
+        path = empty.log(number, batch_size, seconds)
+        head, value = path.read_text().split("time,epoch", 1)
+        loss = 0.1 + 0.001 * (number % 5)
+        path.write_text(f"{head}time,epoch{value}".replace(",0.1\n", f",{loss}\n"))
+        start = 1_700_000_000 + 1000 * number
+        rows.append(f"{start * 1000};{seconds / 60!r};{batch_size};0.01;40;2;1500;{loss};0.2;1")
+    (empty.folder / "theirs.csv").write_text("\n".join(rows) + "\n")
+    (empty.folder / "runs").rename(empty.folder / "own")
+    decided = []
+    for store, arguments in {
+        "own": ["observe", *(word for path in sorted((empty.folder / "own").iterdir()) for word in ("--csv", str(path)))],
+        "theirs": ["import", "theirs.csv", "--write"],
+    }.items():
+        monkeypatch.setenv("JPO_STORE__URL", f"sqlite:///{store}.db")
+        done = empty.jpo(*arguments)
+        assert (done.code, done.err) == (0, "")
+        answer = empty.jpo("suggest", "config.ini", "--dry-run", "--offline", "-o", "json")
+        document = json.loads(answer.out)
+        del document["evidence"]["run_ids"]
+        decided.append({name: document[name] for name in DECIDED if name in document})
+    assert decided[0]["evidence"]["runs_used"] == 30
+    assert decided[0]["suggested"]["batch_size"] != 16
+    assert close(decided[1], decided[0])
+
+
+def close(one: object, other: object) -> bool:
+    """Whether two documents agree: minutes become seconds with another last digit."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(close(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(close, one, other))
+    return one == (pytest.approx(other, rel=1e-6) if isinstance(other, float) else other)
