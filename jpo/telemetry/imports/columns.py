@@ -92,6 +92,9 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "converged": ("converged", "reached_target"),
 }  # fmt: skip
 """Names that many use, in lower case and without a unit; the first is the likeliest."""
+GIVEN = (*PARAMETERS, "batch_size_per_device", "gradient_accumulation_steps", "devices", "nodes", "gpus_per_node")
+"""What a run was given: never what a tracker measured (metrics.learning_rate is the last of a schedule)."""
+MEASURED_GROUP = re.compile(r"^(?:metrics?|summary)[./|]")
 GROUPS = re.compile(r"^(?:params?|config|metrics?|summary|tags?|hparams?|hyperparameters|args)[./|]")
 """What trackers write before a name."""
 IN_BRACKETS = re.compile(r"\s*[\[(]([^\[\]()]*)[\])]\s*$")
@@ -143,6 +146,8 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
                 fits.append((usual.index(stem), name, unit))
             elif field == "val_loss" and EVALUATION.match(base):
                 fits.append((len(usual), name, None))
+        if field in GIVEN:
+            fits = [fit for fit in fits if not MEASURED_GROUP.match(fit[1].strip().lower())]
         if field == "run_id":
             fits = [fit for fit in fits if _tells_runs_apart(cells[fit[1]], runs)]
         if fits:

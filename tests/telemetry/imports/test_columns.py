@@ -57,6 +57,12 @@ def test_the_likeliest_of_several_names_counts():
     assert guessed(test_loss="0.3", val_loss="0.2")["val_loss"] == ("val_loss", None)
 
 
+def test_what_was_measured_is_no_parameter():
+    """The last rate of a schedule is not the rate that a run was given."""
+    assert guessed(**{"metrics.learning_rate": "5e-6", "params.lr": "2e-5"})["learning_rate"] == ("params.lr", None)
+    assert guessed(**{"metrics.lr": "5e-6", "summary/batch_size": "3"}) == {}
+
+
 def test_numbers_of_rows_are_no_run_ids():
     rows = source({"id": "0", "lr": "1"}, {"id": "1", "lr": "1"})
     assert "run_id" not in columns_of(rows, {})

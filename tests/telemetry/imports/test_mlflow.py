@@ -56,6 +56,14 @@ def test_runs_of_a_store(store, request):
     ]
 
 
+def test_a_table_of_search_runs_says_the_same(mlruns):
+    """data/mlflow/search_runs.csv is what mlflow.search_runs().to_csv() made of the file store; it has no GPU's mean."""
+    stored, table = read(mlruns).runs, read(DATA / "search_runs.csv").runs
+    assert {run.run_id: (run.parameters, run.status, run.outcome.val_loss, run.ended_at) for run in table} == {
+        run.run_id: (run.parameters, run.status, run.outcome.val_loss, run.ended_at) for run in stored
+    }
+
+
 def test_the_parent_of_other_runs_is_none(mlruns):
     children = [path.parent for path in mlruns.glob("*/*/tags")]
     parent, child = (

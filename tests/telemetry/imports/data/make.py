@@ -144,6 +144,8 @@ def mlflow(folder: Path) -> None:
         deleted = mlflow.start_run(run_name="gone")
         mlflow.end_run()
         mlflow.delete_run(deleted.info.run_id)
+        if uri.startswith("file:"):
+            mlflow.search_runs(experiment_names=["digits-nightly"]).to_csv(folder / "search_runs.csv", index=False)
     with contextlib.closing(sqlite3.connect(folder / "mlflow.db")) as database:
         kept = re.compile(
             r'(CREATE TABLE|CREATE INDEX \S+ ON|INSERT INTO) "?(experiments|runs|params|metrics|latest_metrics|tags)"?[ (]'
