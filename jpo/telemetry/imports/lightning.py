@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jpo.errors import UsageError
-from jpo.telemetry.digits import number
+from jpo.reading import number
 from jpo.telemetry.imports.foreign import (
     ForeignColumn,
     ForeignRun,

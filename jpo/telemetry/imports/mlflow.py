@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from jpo import reading
 from jpo.errors import TelemetryError
+from jpo.reading import number
 from jpo.records import Skipped
-from jpo.telemetry.digits import number
 from jpo.telemetry.imports.foreign import (
     LONGEST_CELL,
     MOST_CELLS,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from jpo.telemetry.digits import LONGEST, number
+from jpo.reading import LONGEST_NUMBER, number
 
 Kind = Literal["text", "truth", "number", "duration", "moment", "size", "share", "energy", "money"]
 DEFAULT_UNIT = {"duration": "s", "share": "ratio", "size": "GiB", "energy": "J", "money": "USD", "moment": "s"}
@@ -71,7 +71,7 @@ def value_of(kind: Kind, unit: str | None, text: str) -> float:
         return TRUTH[text.lower()]
     if kind == "moment" and unit == "ISO 8601":
         return _moment(text)
-    with_unit = WITH_UNIT.fullmatch(text) if len(text) <= LONGEST else None
+    with_unit = WITH_UNIT.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
     own = SPELT.get(with_unit[2].lower()) if with_unit else None
     shown, unit = (with_unit[1], own) if with_unit and own in UNITS.get(kind, {}) else (text, unit)
     try:
