@@ -21,6 +21,8 @@ from constraints.printable import printable
 from constraints.verdict import Violation
 
 MAX_BYTES = 16 << 20  # a larger file is not a config.ini
+REFERENCE = re.compile(r"%\(([^)]+)\)s")
+DEEPEST = 10  # references of references that configparser follows
 NO_DEFAULTS = "\0"  # a name that no section has: [DEFAULT] is a section like the others then
 
 Key = tuple[str, str]  # (section, option in lower case)
@@ -40,11 +42,15 @@ class IniFile:
 
 @dataclass(frozen=True, slots=True)
 class ParameterValue:
-    """A parameter in a file: its key, its number, and the comments above and after it."""
+    """A parameter in a file: the key whose text says its number, the number, and the comments that belong to it.
+
+    `chain` are the keys that are read for it: the last is `key`, the others refer to it (`learning_rate = %(lr)s`).
+    """
 
     key: Key
     value: float
     comment: str
+    chain: tuple[Key, ...] = ()
 
 
 def read(path: Path) -> IniFile:
@@ -114,10 +120,12 @@ def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterVa
                 candidates.append(found_at(ini, name, key))
             except ValueError as error:
                 notices.append(f"{ini.path}: {error}; it must not change")
+        origins = {key for candidate in candidates for key in candidate.chain[1:]}
+        candidates = [candidate for candidate in candidates if candidate.chain[0] not in origins]
         if len(candidates) == 1:
             parameters[name] = candidates[0]
         elif candidates:
-            where = " and ".join(dotted(candidate.key) for candidate in candidates)
+            where = " and ".join(dotted(candidate.chain[0]) for candidate in candidates)
             notices.append(f"{ini.path}: {name} is in {where}; say which in [parameters] {name} key; none may change")
         elif limit.key and not keys:
             notices.append(f"{ini.path}: there is no {limit.key}, which [parameters] {name} key names")
@@ -125,19 +133,64 @@ def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterVa
 
 
 def found_at(ini: IniFile, name: str, key: Key) -> ParameterValue:
-    """The parameter with the value of this key.
+    """The parameter with the value of this key, or of the one to which it refers.
 
     Raises:
         ValueError: there is none, or it is not a number that can be understood.
     """
-    written = ini.values.get(key)
-    if written is None or "\n" in written:
-        raise ValueError(f"{dotted(key)} {'has no value' if written is None else 'spans several lines'}")
-    text, comment = split_comment(written)
-    value = parse_value(name, key[1], text)
+    chain = chain_of(ini, key)
+    texts = [split_comment(ini.values[one] or "") for one in chain]
+    value = parse_value(name, chain[0][1], texts[-1][0])
     if value is None:
-        raise ValueError(f"{dotted(key)} = {text!r} has no unit; write e.g. 16Gi")
-    return ParameterValue(key, value, f"{ini.above.get(key, '')} {comment}".strip())
+        raise ValueError(f"{dotted(key)} = {texts[-1][0]!r} has no unit; write e.g. 16Gi")
+    comments = (f"{ini.above.get(one, '')} {comment}".strip() for one, (_, comment) in zip(chain, texts, strict=True))
+    return ParameterValue(chain[-1], value, " ".join(comments).strip(), chain)
+
+
+def chain_of(ini: IniFile, key: Key) -> tuple[Key, ...]:
+    """A key and those that are read for it, one after the other: `%(lr)s` is lr of its section, else of [DEFAULT].
+
+    Raises:
+        ValueError: one of them is missing, or has no value on one line.
+    """
+    chain = [key]
+    while True:
+        written = ini.values.get(chain[-1])
+        if written is None or "\n" in written:
+            raise ValueError(f"{dotted(chain[-1])} {'has no value' if written is None else 'spans several lines'}")
+        reference = REFERENCE.fullmatch(split_comment(written)[0])
+        if reference is None:
+            return tuple(chain)
+        chain.append(_referred(ini, key[0], reference[1]))
+        if len(chain) > DEEPEST:
+            raise ValueError(f"{dotted(key)} refers to itself, or through too many others")
+
+
+def users(ini: IniFile, parameter: ParameterValue) -> list[Key]:
+    """Keys besides the parameter's own that say something else when its text changes, because they refer to it."""
+    referring = {key: set(REFERENCE.findall(written)) for key, written in ini.values.items() if written and "%(" in written}
+    found = []
+    for key in referring.keys() - set(parameter.chain):
+        sections = ini.sections if key[0] == "DEFAULT" else {key[0]}
+        if any(parameter.key in _read_with(ini, section, key, referring) for section in sections):
+            found.append(key)
+    return sorted(found)
+
+
+def _read_with(ini: IniFile, section: str, key: Key, referring: Mapping[Key, set[str]]) -> set[Key]:
+    """All keys that are read when this one is read in a section."""
+    seen, waiting = {key}, [key]
+    while waiting:
+        for name in referring.get(waiting.pop(), ()):
+            if (other := _referred(ini, section, name)) not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return seen
+
+
+def _referred(ini: IniFile, section: str, name: str) -> Key:
+    own = (section, name.lower())
+    return own if own in ini.values else ("DEFAULT", name.lower())
 
 
 def held_by(comment: str, today: datetime.date) -> str | None:
@@ -168,6 +221,11 @@ def other_changes(before: IniFile, after: IniFile, tuned: frozenset[Key]) -> Ite
                 yield _changed(f"the comment of {dotted(key)}", "changed")
         elif old != new:
             yield _changed(dotted(key), "changed")
+
+
+def followed(key: Key, origin: Key) -> Violation:
+    """The violation that a key says something else because it refers to one that was changed."""
+    return _changed(dotted(key), f"changed with {dotted(origin)}, to which it refers")
 
 
 def dotted(key: Key) -> str:

@@ -54,7 +54,7 @@ DEFAULTS: Mapping[str, Limit] = {
     # memory; batch size and learning rate risk that the run diverges or does not fit. So: a decade of learning rate (room for the
     # linear rule at batch size x 4), factor 4 of what is bought, factor 2 of what multiplies a run's length or changes the model.
     "batch_size": Limit(low=1, max_change=4),
-    "learning_rate": Limit(low=0.0001, high=0.1, max_change=10),
+    "learning_rate": Limit(low=1e-8, high=100, max_change=10),  # fine-tuning by preferences: 5e-7; LARS on 32k samples: 29
     "num_layers": Limit(low=1, max_change=2),
     "epochs": Limit(low=1, max_change=2),
     "gpus": Limit(low=0, max_change=4),

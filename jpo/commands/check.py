@@ -8,7 +8,7 @@ from pathlib import Path
 from jpo.cost import Prices, usd_per_hour
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
-from jpo.project.workload import limits_of, read_workload, rules_kept
+from jpo.project.workload import judged_today, limits_of, read_workload
 from jpo.report.check import CheckedConfig, Remark
 from jpo.wording.numbers import plain
 
@@ -18,11 +18,12 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
 
     Raises:
         UsageError: the file or jpo.toml is invalid.
-        NothingAdmissible: a value of today breaks a limit (JPO-E403).
     """
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
-    rules = rules_kept(workload, limits_of(settings), prices)
-    return CheckedConfig(path, workload.identity, workload.parameters, tuple(remarks(workload.current, prices)), rules)
+    judged = judged_today(workload, limits_of(settings), prices)
+    broken = (Remark(f"{finding}; suggest leaves it as it is, or brings it back", "JPO-W403") for finding in judged.broken)
+    said = (*broken, *remarks(workload.current, prices))
+    return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 
 def remarks(values: Mapping[str, float], prices: Prices) -> Iterator[Remark]:
