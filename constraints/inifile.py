@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from constraints.limits import Limits
-from constraints.names import WELL_KNOWN, parse_value
+from constraints.names import COUNTS, LENIENT, WELL_KNOWN, parse_value
 from constraints.printable import printable
 from constraints.verdict import Violation
 
@@ -112,16 +112,19 @@ def split_comment(written: str) -> tuple[str, str]:
 def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterValue], list[str]]:
     """Parameters of a file by name, and a notice about each option that is named or looks like a parameter but is not used."""
     parameters, notices = {}, []
+    claimed = {key for limit in limits.parameters.values() if limit.key for key in _named(ini, limit.key)}
     for name, limit in limits.parameters.items():
-        keys = _named(ini, limit.key) if limit.key else [key for key in ini.values if key[1] in WELL_KNOWN.get(name, ())]
+        well_known = (key for key in ini.values if key[1] in WELL_KNOWN.get(name, ()) and key not in claimed)
+        keys = _named(ini, limit.key) if limit.key else list(well_known)
         candidates = []
         for key in keys:
             try:
                 candidates.append(found_at(ini, name, key))
             except ValueError as error:
-                notices.append(f"{ini.path}: {error}; it must not change")
+                if limit.key or name not in COUNTS:
+                    notices.append(f"{ini.path}: {error}; it must not change")
         origins = {key for candidate in candidates for key in candidate.chain[1:]}
-        candidates = [candidate for candidate in candidates if candidate.chain[0] not in origins]
+        candidates = [c for c in candidates if c.chain[0] not in origins and (limit.key or name not in COUNTS or c.value >= 1)]
         if len(candidates) == 1:
             parameters[name] = candidates[0]
         elif candidates:
@@ -129,6 +132,16 @@ def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterVa
             notices.append(f"{ini.path}: {name} is in {where}; say which in [parameters] {name} key; none may change")
         elif limit.key and not keys:
             notices.append(f"{ini.path}: there is no {limit.key}, which [parameters] {name} key names")
+    for total, term in (("gpus", "gpus_per_node"), ("batch_size", "batch_size_per_device")):
+        if not {total, term} <= parameters.keys():
+            continue
+        if keyed := [name for name in (total, term) if limits.parameters[name].key][:1]:
+            del parameters[term if keyed == [total] else total]
+        elif parameters[term].chain[0][1] in LENIENT:
+            del parameters[term]
+        else:
+            where = " and ".join(dotted(parameters.pop(name).key) for name in (total, term))
+            notices.append(f"{ini.path}: {total} is in {where}; say which in [parameters] {total} key; none may change")
     return parameters, notices
 
 

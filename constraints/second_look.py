@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from constraints.check import check
+from constraints.counting import totals
 from constraints.inifile import (
     IniFile,
     ParameterValue,
@@ -141,7 +142,8 @@ def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.dat
         meant = limits.parameters[name].key and len(parameter.chain) == 1  # jpo.toml names it: who refers to it shall follow
         if name in new and new[name].value != parameter.value and not meant:
             violations += (followed(key, parameter.key) for key in users(before, parameter))
-    verdict = check({name: old[name].value for name in new}, {name: parameter.value for name, parameter in new.items()}, limits)
+    now, then = ({name: values[name].value for name in new} for values in (old, new))
+    verdict = check(totals(now), totals(then), limits)
     return Review(old, new, rejected(verdict, violations), tuple(notices))
 
 

@@ -18,8 +18,9 @@ from jpo.config.locate import IniOption, locate
 from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode, shown
+from jpo.config.terms import Found, in_terms
 from jpo.errors import UsageError
-from jpo.records import LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Workload
+from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Workload
 
 ParseValue = Callable[[str, str, str], float | None]
 
@@ -57,37 +58,49 @@ def read(
     options = locate(source, place)
     refuse_strays(source, options, place)
     file = _File(options, Interpolation(options, place), place)
-    found = (_parameter(name, file, names, parse_value, frozen.get(name), today) for name in PARAMETERS)
-    parameters = [parameter for parameter in found if parameter]
+    found = {name: _found(name, file, names, parse_value, frozen.get(name), today) for name in (*PARAMETERS, *COUNTS)}
+    parameters, terms = in_terms(found, names.keys, place)
     _refuse_shared(parameters, place)
     if not parameters:
         remedy = 'name what JPO may change in jpo.toml: [parameters] batch_size = { key = "section.option" }'
         raise UsageError(place, "contains no parameter that JPO knows", remedy, code="JPO-E205")
-    return Workload(find_identity(options, names, file.references, place), tuple(parameters), path, data)
+    return Workload(find_identity(options, names, file.references, place), parameters, path, data, terms, _others(options, found))
 
 
-def _parameter(
+def _found(
     name: str, file: _File, names: OptionNames, parse_value: ParseValue, frozen: str | None, today: datetime.date
-) -> Parameter | None:
-    """One parameter of the file, None where it has none of the name."""
+) -> Found | None:
+    """The number that the file has for one name, None where it has none."""
     asked = name in names.keys
     if asked:
         candidates = [keyed(file.options, f"parameters.{name}.key", names.keys[name], file.place)]
     else:
-        candidates = named(file.options, names.known.get(name, ()))
+        candidates = [option for option in named(file.options, names.known.get(name, ())) if not _claimed(option, names)]
     pins = {option: held(option, file.place, today) for option in candidates}
-    tunable = _numbers(name, {option: pin or frozen for option, pin in pins.items()}, file, parse_value)
+    lenient = "only a count counts" if name in COUNTS and not asked else None  # `nodes = node1,node2` is none
+    tunable = _numbers(name, {option: pin or frozen or lenient for option, pin in pins.items()}, file, parse_value)
     if asked and not tunable and not (frozen or any(pins.values())):
         raise _without_unit(candidates[0], file.place)
-    tunable = _without_origins(tunable)
+    tunable = {option: found for option, found in _without_origins(tunable).items() if not lenient or found[1] >= 1}
     if len(tunable) > 1:
         raise ambiguous(name, tunable, file.place, f"[parameters] {name} = {{ key = KEY }}")
     for option, (reading, value) in tunable.items():
         stuck = _shared(name, reading, file, asked=asked) or _without_its_unit(name, reading, value, file, parse_value)
         edited = option if stuck else reading.origin
         pin = pins[option] or held(reading.origin, file.place, today)
-        return Parameter(name, edited.key, value, edited.text, edited.line, pin or stuck or frozen)
+        return Found(option.name, edited, value, pin or stuck or frozen, tuple(o.line for o in reading.chain))
     return None
+
+
+def _others(options: Iterable[IniOption], found: Mapping[str, Found | None]) -> tuple[tuple[str, int, str], ...]:
+    """Options on one line of plain text that say nothing to JPO."""
+    read = {line for one in found.values() if one for line in one.lines}
+    return tuple((o.key, o.line, o.text) for o in options if o.one_line and o.key.isprintable() and o.line not in read)
+
+
+def _claimed(option: IniOption, names: OptionNames) -> bool:
+    """Whether jpo.toml says what the option is, so that its name does not."""
+    return any(key.lower() == option.key.lower() for key in names.keys.values())
 
 
 def _numbers(

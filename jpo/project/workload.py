@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import constraints
-from constraints import Facts, Limits, names
+from constraints import Counting, Facts, Limits, names
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import UsageError
@@ -84,10 +84,14 @@ def keeps_to_this_machine(settings: LoadedSettings) -> bool:
 
 
 def with_pins(limits: Limits, workload: Workload) -> Limits:
-    """The limits with the workload's pinned values held; what is only not freed may be set by hand."""
+    """The limits with the workload's pinned values held, in its terms; what is only not freed may be set by hand."""
+    terms = workload.terms
+    limits = replace(
+        limits, counting=Counting(terms.batch_per_device, terms.gpus_per_node, terms.accumulation_steps, terms.nodes)
+    )
     for p in workload.parameters:
         if p.held and p.held != NOT_FREED:
-            limits = limits.holding([p.name], p.held)
+            limits = limits.holding([p.term], p.held)
     return limits
 
 

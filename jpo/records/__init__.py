@@ -25,6 +25,7 @@ from jpo.records.knowledge import Known
 from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.workloads import (
+    COUNTS,
     LARGEST_VALUE,
     PARAMETERS,
     RESOURCES,
@@ -35,6 +36,7 @@ from jpo.records.workloads import (
     Identity,
     Parameter,
     Parameters,
+    Terms,
     Workload,
     same,
 )
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from jpo.records.arrays import Ints as Ints
 
 __all__ = [
+    "COUNTS",
     "LARGEST_VALUE",
     "MEASURED",
     "NAMED_PREFERENCES",
@@ -86,6 +89,7 @@ __all__ = [
     "Skipped",
     "SlaCheck",
     "Suggestion",
+    "Terms",
     "TrackRecord",
     "Undo",
     "Workload",

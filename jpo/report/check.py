@@ -47,7 +47,8 @@ def document(checked: CheckedConfig) -> Document:
 
 def meaning(parameter: Parameter) -> str:
     """A parameter by the name that JPO has for it, and why it is held, where it is."""
-    return f"{parameter.name} {plain(parameter.value)}" + (f", {parameter.held}" if parameter.held else "")
+    said = f"{parameter.counted[0]} {plain(parameter.counted[1])}: " if parameter.counted else ""
+    return f"{said}{parameter.name} {plain(parameter.value)}" + (f", {parameter.held}" if parameter.held else "")
 
 
 def as_json(checked: CheckedConfig) -> dict[str, object]:

@@ -86,3 +86,47 @@ def test_check_suggest_and_the_guard_give_one_answer(project: Project, rate: str
     assert [*(answer.code for answer in answers), seen.returncode] == [0, 0, 0]
     said = f"learning_rate = {float(rate):g} is "
     assert [said in text for text in (answers[0].out, answers[1].out, seen.stdout)] == [beyond] * 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ("gpus = 4", "batch_size counts over all GPUs: 4 samples on each of 4\n"),
+        (
+            "gpus = 4\naccum_steps = 2",
+            "batch_size counts over all GPUs and accumulation steps: 2 samples on each of 4, 2 times before the weights change\n",
+        ),
+        ("gpus = 1", None),
+    ],
+)
+def test_how_many_samples_are_on_each_device(empty: Project, lines: str, sentence: str | None) -> None:
+    code, told = checked(empty, f"cpus = 8\n{lines}")
+    assert (code, "samples on each" in told) == (0, sentence is not None)
+    assert sentence is None or " ".join(sentence.split()) in " ".join(told.split())
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ("gpus = 4", "16 samples on each of 4: batch_size 64 in all"),
+        (
+            "devices = 2\nnum_nodes = 2\naccum_steps = 3",
+            "16 samples on each of 4 (2 nodes), 3 times before the weights change: batch_size 192 in all",
+        ),
+        ("gpus = 0", "16 samples on each of 1: batch_size 16 in all"),
+        ("", "16 samples on each of 1: batch_size 16 in all; the file does not say on how many"),
+    ],
+)
+def test_a_batch_per_device_is_told_in_all(empty: Project, lines: str, sentence: str) -> None:
+    empty.config.write_text(empty.config.read_text().replace("batch_size = 16", "per_device_train_batch_size = 16"))
+    code, told = checked(empty, f"cpus = 8\n{lines}")
+    assert (code, f"the batch is given per device: {sentence}" in " ".join(told.split())) == (0, True)
+
+
+def test_what_looks_like_a_parameter_is_listed_with_the_line_to_add(empty: Project) -> None:
+    code, told = checked(empty, "cpus = 2\nvram_mem = 8\nnum_gpu = 4\nval_batch_size = 3\nseed = 1\ngpu_model = a100")
+    said = " ".join(told.split())
+    assert code == 0
+    assert 'num_gpu = 4 (line 14) is not recognised; if it is gpus, add [parameters] gpus = { key = "resources.num_gpu" }' in said
+    assert said.count("[JPO-I213]") == told.count("is not recognised")
+    assert not any(name in said for name in ("val_batch", "seed", "gpu_model"))

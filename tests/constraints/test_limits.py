@@ -12,7 +12,7 @@ def limits(toml: str) -> Limits:
 
 
 def test_every_parameter_has_a_built_in_limit():
-    assert tuple(DEFAULTS) == records.PARAMETERS
+    assert tuple(DEFAULTS) == (*records.PARAMETERS, *records.COUNTS)
     assert limits_from({}) == Limits()
 
 
