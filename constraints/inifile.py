@@ -22,6 +22,7 @@ from constraints.verdict import Violation
 
 MAX_BYTES = 16 << 20  # a larger file is not a config.ini
 REFERENCE = re.compile(r"%\(([^)]+)\)s")
+MOST_USERS = 3
 DEEPEST = 10  # references of references that configparser follows
 NO_DEFAULTS = "\0"  # a name that no section has: [DEFAULT] is a section like the others then
 
@@ -180,25 +181,24 @@ def chain_of(ini: IniFile, key: Key) -> tuple[Key, ...]:
 
 
 def users(ini: IniFile, parameter: ParameterValue) -> list[Key]:
-    """Keys besides the parameter's own that say something else when its text changes, because they refer to it."""
-    referring = {key: set(REFERENCE.findall(written)) for key, written in ini.values.items() if written and "%(" in written}
-    found = []
-    for key in referring.keys() - set(parameter.chain):
-        sections = ini.sections if key[0] == "DEFAULT" else {key[0]}
-        if any(parameter.key in _read_with(ini, section, key, referring) for section in sections):
-            found.append(key)
+    """Some of the keys besides the parameter's own that say something else when its text changes, because they refer to it."""
+    referring: dict[tuple[str, str], list[Key]] = {}
+    for key, written in ini.values.items():
+        for name in set(REFERENCE.findall((written or "").replace("%%", ""))):
+            referring.setdefault((key[0], name.lower()), []).append(key)
+    own = parameter.key[0]
+    waiting = [(section, parameter.key) for section in ({own, *(key[0] for key in referring)} if own == "DEFAULT" else {own})]
+    seen, found = set(waiting), set[Key]()
+    while waiting and len(found) < MOST_USERS:
+        section, read = waiting.pop()
+        if _referred(ini, section, read[1]) != read:
+            continue  # the section has a key of that name itself
+        for key in (*referring.get((section, read[1]), ()), *referring.get(("DEFAULT", read[1]), ())):
+            if (section, key) not in seen:
+                seen.add((section, key))
+                waiting.append((section, key))
+                found |= {key} - set(parameter.chain)
     return sorted(found)
-
-
-def _read_with(ini: IniFile, section: str, key: Key, referring: Mapping[Key, set[str]]) -> set[Key]:
-    """All keys that are read when this one is read in a section."""
-    seen, waiting = {key}, [key]
-    while waiting:
-        for name in referring.get(waiting.pop(), ()):
-            if (other := _referred(ini, section, name)) not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return seen
 
 
 def _referred(ini: IniFile, section: str, name: str) -> Key:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from jpo.cost import Prices, usd_per_hour
@@ -13,6 +14,9 @@ from jpo.project.workload import judged_today, limits_of, read_workload
 from jpo.records import Workload
 from jpo.report.check import CheckedConfig, Remark
 from jpo.wording.numbers import plain
+
+MOST_LISTED = 10
+"""Options that look like a parameter; who has more of them has a file of another kind."""
 
 
 def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
@@ -24,7 +28,7 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
     judged = judged_today(workload, limits_of(settings), prices)
     broken = (Remark(f"{finding}; suggest leaves it as it is, or brings it back", "JPO-W403") for finding in judged.broken)
-    said = (*broken, *remarks(workload, prices), *unrecognised(workload))
+    said = (*broken, *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
     return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 

@@ -21,6 +21,8 @@ PIECE = re.compile(r"%%|%\(([^)]+)\)s|%|[^%]+")
 EXTENDED = re.compile(r"\$\{[^}]*\}")
 DEEPEST = 10
 """References of references that configparser follows (configparser.MAX_INTERPOLATION_DEPTH)."""
+MOST_USERS = 3
+"""Options that are named as referring to another; more say no more."""
 LONGEST = 1000
 """Characters of a value: references of references could make it endless."""
 
@@ -52,6 +54,10 @@ class Interpolation:
         self._options = options
         self._at = {(option.section, option.name.lower()): option for option in options}
         self._place = place
+        self._referring: dict[str, dict[str, list[IniOption]]] = {}  # by section and name: who refers to the name
+        for option in options:
+            for name in dict.fromkeys(REFERENCE.findall(_all_text(option).replace("%%", ""))):
+                self._referring.setdefault(option.section, {}).setdefault(name.lower(), []).append(option)
 
     def read(self, option: IniOption) -> Resolved:
         """The option as the training code reads it.
@@ -81,10 +87,22 @@ class Interpolation:
         return readings[0]
 
     def users(self, reading: Resolved) -> tuple[IniOption, ...]:
-        """Other options that would change with the origin of this one."""
-        inside = {option.line for option in reading.chain}
-        referring = (option for option in self._options if option.line not in inside and REFERENCE.search(_all_text(option)))
-        return tuple(option for option in referring if self._reaches(option, reading.origin))
+        """Other options that would change with the origin of this one, at most MOST_USERS: from it back to who refers to it."""
+        inside, found = {option.line for option in reading.chain}, dict[int, IniOption]()
+        own = reading.origin.section
+        waiting = [(view, reading.origin) for view in (dict.fromkeys((own, *self._referring)) if own == DEFAULT else (own,))]
+        seen = set(waiting)
+        while waiting and len(found) < MOST_USERS:
+            view, option = waiting.pop()
+            name = option.name.lower()
+            if (self._at.get((view, name)) or self._at.get((DEFAULT, name))) is not option:
+                continue  # a section with an option of its own by that name reads that
+            for other in (*self._referring.get(view, {}).get(name, ()), *self._referring.get(DEFAULT, {}).get(name, ())):
+                if (view, other) not in seen:
+                    seen.add((view, other))
+                    waiting.append((view, other))
+                    found |= {} if other.line in inside else {other.line: other}
+        return tuple(found.values())[:MOST_USERS]
 
     def _readers(self, option: IniOption) -> list[str]:
         """Sections through which an option can be read: its own; one of [DEFAULT] through each that has none of the name."""
@@ -135,20 +153,6 @@ class Interpolation:
             )
         return found
 
-    def _reaches(self, option: IniOption, target: IniOption) -> bool:
-        """Whether the target is read somewhere when the option is."""
-        for section in self._readers(option):
-            seen, waiting = {option.line}, [option]
-            while waiting:
-                for name in REFERENCE.findall(_all_text(waiting.pop()).replace("%%", "")):
-                    found = self._at.get((section, name.lower())) or self._at.get((DEFAULT, name.lower()))
-                    if found is target:
-                        return True
-                    if found is not None and found.line not in seen:
-                        seen.add(found.line)
-                        waiting.append(found)
-        return False
-
     def _broken(self, option: IniOption, finding: str, remedy: str) -> UsageError:
         return UsageError(f"{self._place}:{option.line}", finding, remedy, code="JPO-E212")
 
@@ -163,5 +167,5 @@ def _all_text(option: IniOption) -> str:
 
 def used_too(users: Iterable[IniOption], origin: IniOption, name: str) -> str:
     """Why a value stays which other options refer to, and what frees it."""
-    where = ", ".join(f"{option.key} (line {option.line})" for option in list(users)[:3])
+    where = ", ".join(f"{option.key} (line {option.line})" for option in users)
     return f'also the value of {where}; if they may change together, write [parameters] {name} = {{ key = "{origin.key}" }}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import time
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,18 @@ def test_what_cannot_be_followed_is_refused_with_its_line(read: Read, text: byte
 def test_references_that_grow_without_end_are_refused_at_once(read: Read) -> None:
     laughs = b"".join(b"a%d = %s\n" % (i, b"%%(a%d)s" % (i + 1) * 50) for i in range(8)) + b"a8 = x\n"
     assert "becomes longer than 1000 characters" in message(read, JOB + b"[t]\n" + laughs + b"learning_rate = %(a0)s\n")
+
+
+def test_long_chains_and_many_sections_cost_no_more_than_their_lines(read: Read) -> None:
+    def chain(length: int) -> bytes:
+        return b"".join(b"o%d = %%(o%d)s\n" % (i, i + 1) for i in range(length))
+
+    started = time.process_time()
+    assert rate(read, b"[t]\nlr = 0.1\n" + chain(20000))[2] is None
+    sections = b"".join(b"[s%d]\nx = %%(o0)s\n" % i for i in range(2000))
+    assert rate(read, b"[DEFAULT]\nlr = 0.1\n" + chain(2000) + sections)[2] is None
+    assert "also the value of t.o100 " in str(rate(read, b"[t]\nlr = 0.1\n" + chain(100) + b"o100 = %(lr)s\n")[2])
+    assert time.process_time() - started < 10, "a minute and more where it is quadratic"
 
 
 NAMES = ("a", "b", "c")
