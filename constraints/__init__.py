@@ -3,6 +3,7 @@
     names.py             well-known option names; the text of a value -> a number
     limits.py            limits: built-in defaults, and jpo.toml's tables
     rules.py             one function per rule; RULES is the tuple of them
+    counting.py          batch and GPUs that a file says per device and per node
     check.py             check(current, proposed, limits) -> Verdict
     clamp.py             the nearest values that obey every rule
     verdict.py           Violation, Verdict
@@ -16,6 +17,7 @@ folder runs when copied alone onto a machine that has nothing but Python: `pytho
 """
 
 from constraints.check import approves, check
+from constraints.counting import Counting
 from constraints.limits import Limits, limits_from
 from constraints.rules import Facts
 from constraints.verdict import Verdict, Violation
@@ -23,4 +25,4 @@ from constraints.verdict import Verdict, Violation
 JPO_GUARD = "jpo"
 """Mark by which jpo recognises its own guard: another project on PyPI is also imported as `constraints`."""
 
-__all__ = ["JPO_GUARD", "Facts", "Limits", "Verdict", "Violation", "approves", "check", "limits_from"]
+__all__ = ["JPO_GUARD", "Counting", "Facts", "Limits", "Verdict", "Violation", "approves", "check", "limits_from"]

@@ -51,7 +51,8 @@ def _as_floats(values: Mapping[str, float]) -> dict[str, float]:
 def _apply(
     current: Mapping[str, float], proposed: Mapping[str, float], limits: Limits, facts: Facts
 ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
-    """(violations, notices) of all rules, in the order of RULES."""
+    """(violations, notices) of all rules, in the order of RULES; values of both terms in which a file may have them."""
+    current, proposed = limits.counting.spelt_out(current), limits.counting.spelt_out(proposed)
     changed = {name for name in {*current, *proposed} if current.get(name) != proposed.get(name)}
     violations = [violation for rule in RULES for violation in rule(current, proposed, limits, facts)]
     return (

@@ -12,6 +12,7 @@ from constraints.verdict import Violation
 
 Ask = Callable[[Mapping[str, float]], Sequence[Violation]]
 
+BATCH = frozenset({"batch_size", "batch_size_per_device"})
 GROWS_WITH_BATCH = frozenset({"batch_per_gpu", "gpu_memory_within_card"})
 """Rules that a batch size breaks because it is too large, never because it is too small."""
 
@@ -30,13 +31,16 @@ def nearest(current: Mapping[str, float], proposed: Mapping[str, float], limits:
     if not comparable or not all(map(math.isfinite, (*current.values(), *proposed.values()))):
         return None
     values = dict(proposed)
-    for name in [v.parameter for v in ask(proposed) if v.involves == (v.parameter,) and v.parameter != "batch_size"]:
+    for name in [v.parameter for v in ask(proposed) if v.involves == (v.parameter,) and v.parameter not in BATCH]:
+        if name not in proposed:  # the GPUs of a node: of all GPUs the nearest are not looked for
+            return None
         allowed = _allowed(name, current[name], proposed[name], limits)
         values[name] = _closest(allowed, proposed[name], current[name])
     if not all(map(math.isfinite, values.values())):
         return None
-    if any("batch_size" in v.involves for v in ask(values)):  # last: it depends on the GPUs
-        allowed = _allowed("batch_size", current["batch_size"], proposed["batch_size"], limits, gpus=values.get("gpus", 1.0))
+    if any(not BATCH.isdisjoint(v.involves) for v in ask(values)):  # last: it depends on the GPUs
+        shares = max(values.get("gpus", 1.0), 1.0) * (limits.counting.accumulation_steps or 1.0)
+        allowed = _allowed("batch_size", current["batch_size"], proposed["batch_size"], limits, gpus=shares)
         values["batch_size"] = _closest(allowed, proposed["batch_size"], current["batch_size"])
         if _too_large(values, ask):
             fit = allowed[: bisect_left(allowed, True, key=lambda batch: _too_large({**values, "batch_size": batch}, ask))]

@@ -16,11 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from constraints.limits import Limits
-from constraints.names import WELL_KNOWN, parse_value
+from constraints.names import COUNTS, LENIENT, WELL_KNOWN, parse_value
 from constraints.printable import printable
 from constraints.verdict import Violation
 
 MAX_BYTES = 16 << 20  # a larger file is not a config.ini
+REFERENCE = re.compile(r"%\(([^)]+)\)s")
+MOST_USERS = 3
+DEEPEST = 10  # references of references that configparser follows
 NO_DEFAULTS = "\0"  # a name that no section has: [DEFAULT] is a section like the others then
 
 Key = tuple[str, str]  # (section, option in lower case)
@@ -40,11 +43,15 @@ class IniFile:
 
 @dataclass(frozen=True, slots=True)
 class ParameterValue:
-    """A parameter in a file: its key, its number, and the comments above and after it."""
+    """A parameter in a file: the key whose text says its number, the number, and the comments that belong to it.
+
+    `chain` are the keys that are read for it: the last is `key`, the others refer to it (`learning_rate = %(lr)s`).
+    """
 
     key: Key
     value: float
     comment: str
+    chain: tuple[Key, ...] = ()
 
 
 def read(path: Path) -> IniFile:
@@ -106,38 +113,97 @@ def split_comment(written: str) -> tuple[str, str]:
 def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterValue], list[str]]:
     """Parameters of a file by name, and a notice about each option that is named or looks like a parameter but is not used."""
     parameters, notices = {}, []
+    claimed = {key for limit in limits.parameters.values() if limit.key for key in _named(ini, limit.key)}
     for name, limit in limits.parameters.items():
-        keys = _named(ini, limit.key) if limit.key else [key for key in ini.values if key[1] in WELL_KNOWN.get(name, ())]
+        well_known = (key for key in ini.values if key[1] in WELL_KNOWN.get(name, ()) and key not in claimed)
+        keys = _named(ini, limit.key) if limit.key else list(well_known)
         candidates = []
         for key in keys:
             try:
                 candidates.append(found_at(ini, name, key))
             except ValueError as error:
-                notices.append(f"{ini.path}: {error}; it must not change")
+                if limit.key or name not in COUNTS:
+                    notices.append(f"{ini.path}: {error}; it must not change")
+        origins = {key for candidate in candidates for key in candidate.chain[1:]}
+        candidates = [c for c in candidates if c.chain[0] not in origins and (limit.key or name not in COUNTS or c.value >= 1)]
         if len(candidates) == 1:
             parameters[name] = candidates[0]
         elif candidates:
-            where = " and ".join(dotted(candidate.key) for candidate in candidates)
+            where = " and ".join(dotted(candidate.chain[0]) for candidate in candidates)
             notices.append(f"{ini.path}: {name} is in {where}; say which in [parameters] {name} key; none may change")
         elif limit.key and not keys:
             notices.append(f"{ini.path}: there is no {limit.key}, which [parameters] {name} key names")
+    for total, term in (("gpus", "gpus_per_node"), ("batch_size", "batch_size_per_device")):
+        if not {total, term} <= parameters.keys():
+            continue
+        if keyed := [name for name in (total, term) if limits.parameters[name].key][:1]:
+            del parameters[term if keyed == [total] else total]
+        elif parameters[term].chain[0][1] in LENIENT:
+            del parameters[term]
+        else:
+            where = " and ".join(dotted(parameters.pop(name).key) for name in (total, term))
+            notices.append(f"{ini.path}: {total} is in {where}; say which in [parameters] {total} key; none may change")
     return parameters, notices
 
 
 def found_at(ini: IniFile, name: str, key: Key) -> ParameterValue:
-    """The parameter with the value of this key.
+    """The parameter with the value of this key, or of the one to which it refers.
 
     Raises:
         ValueError: there is none, or it is not a number that can be understood.
     """
-    written = ini.values.get(key)
-    if written is None or "\n" in written:
-        raise ValueError(f"{dotted(key)} {'has no value' if written is None else 'spans several lines'}")
-    text, comment = split_comment(written)
-    value = parse_value(name, key[1], text)
+    chain = chain_of(ini, key)
+    texts = [split_comment(ini.values[one] or "") for one in chain]
+    value = parse_value(name, chain[0][1], texts[-1][0])
     if value is None:
-        raise ValueError(f"{dotted(key)} = {text!r} has no unit; write e.g. 16Gi")
-    return ParameterValue(key, value, f"{ini.above.get(key, '')} {comment}".strip())
+        raise ValueError(f"{dotted(key)} = {texts[-1][0]!r} has no unit; write e.g. 16Gi")
+    comments = (f"{ini.above.get(one, '')} {comment}".strip() for one, (_, comment) in zip(chain, texts, strict=True))
+    return ParameterValue(chain[-1], value, " ".join(comments).strip(), chain)
+
+
+def chain_of(ini: IniFile, key: Key) -> tuple[Key, ...]:
+    """A key and those that are read for it, one after the other: `%(lr)s` is lr of its section, else of [DEFAULT].
+
+    Raises:
+        ValueError: one of them is missing, or has no value on one line.
+    """
+    chain = [key]
+    while True:
+        written = ini.values.get(chain[-1])
+        if written is None or "\n" in written:
+            raise ValueError(f"{dotted(chain[-1])} {'has no value' if written is None else 'spans several lines'}")
+        reference = REFERENCE.fullmatch(split_comment(written)[0])
+        if reference is None:
+            return tuple(chain)
+        chain.append(_referred(ini, key[0], reference[1]))
+        if len(chain) > DEEPEST:
+            raise ValueError(f"{dotted(key)} refers to itself, or through too many others")
+
+
+def users(ini: IniFile, parameter: ParameterValue) -> list[Key]:
+    """Some of the keys besides the parameter's own that say something else when its text changes, because they refer to it."""
+    referring: dict[tuple[str, str], list[Key]] = {}
+    for key, written in ini.values.items():
+        for name in set(REFERENCE.findall((written or "").replace("%%", ""))):
+            referring.setdefault((key[0], name.lower()), []).append(key)
+    own = parameter.key[0]
+    waiting = [(section, parameter.key) for section in ({own, *(key[0] for key in referring)} if own == "DEFAULT" else {own})]
+    seen, found = set(waiting), set[Key]()
+    while waiting and len(found) < MOST_USERS:
+        section, read = waiting.pop()
+        if _referred(ini, section, read[1]) != read:
+            continue  # the section has a key of that name itself
+        for key in (*referring.get((section, read[1]), ()), *referring.get(("DEFAULT", read[1]), ())):
+            if (section, key) not in seen:
+                seen.add((section, key))
+                waiting.append((section, key))
+                found |= {key} - set(parameter.chain)
+    return sorted(found)
+
+
+def _referred(ini: IniFile, section: str, name: str) -> Key:
+    own = (section, name.lower())
+    return own if own in ini.values else ("DEFAULT", name.lower())
 
 
 def held_by(comment: str, today: datetime.date) -> str | None:
@@ -168,6 +234,11 @@ def other_changes(before: IniFile, after: IniFile, tuned: frozenset[Key]) -> Ite
                 yield _changed(f"the comment of {dotted(key)}", "changed")
         elif old != new:
             yield _changed(dotted(key), "changed")
+
+
+def followed(key: Key, origin: Key) -> Violation:
+    """The violation that a key says something else because it refers to one that was changed."""
+    return _changed(dotted(key), f"changed with {dotted(origin)}, to which it refers")
 
 
 def dotted(key: Key) -> str:

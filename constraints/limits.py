@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from constraints.counting import Counting
 from constraints.names import WELL_KNOWN, WHOLE
 
 
@@ -54,12 +55,16 @@ DEFAULTS: Mapping[str, Limit] = {
     # memory; batch size and learning rate risk that the run diverges or does not fit. So: a decade of learning rate (room for the
     # linear rule at batch size x 4), factor 4 of what is bought, factor 2 of what multiplies a run's length or changes the model.
     "batch_size": Limit(low=1, max_change=4),
-    "learning_rate": Limit(low=0.0001, high=0.1, max_change=10),
+    "learning_rate": Limit(low=1e-8, high=100, max_change=10),  # fine-tuning by preferences: 5e-7; LARS on 32k samples: 29
     "num_layers": Limit(low=1, max_change=2),
     "epochs": Limit(low=1, max_change=2),
     "gpus": Limit(low=0, max_change=4),
     "cpus": Limit(low=1, max_change=4),
     "memory_gib": Limit(low=0.5, max_change=4),  # a process that has imported a training framework holds about half a GiB
+    "batch_size_per_device": Limit(low=1, max_change=4),
+    "gradient_accumulation_steps": Limit(low=1, held="not for JPO to change"),
+    "gpus_per_node": Limit(low=0, max_change=4),
+    "nodes": Limit(low=1, held="not for JPO to change"),
 }
 
 
@@ -107,9 +112,12 @@ SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All limits of one workload. SLA targets are compared with the forecast for a proposal; None: no target."""
+    """All limits of one workload; `counting` says in which terms its file has batch and GPUs.
+
+    SLA targets are compared with the forecast for a proposal; None: no target."""
 
     parameters: Mapping[str, Limit] = field(default_factory=lambda: dict(DEFAULTS))
+    counting: Counting = field(default_factory=Counting)
     quota: Quota = Quota()
     card: Card = Card()
     prices: Prices = Prices()
@@ -236,7 +244,7 @@ def _limit(name: str, parameters: Mapping[str, object]) -> Limit:
         power_of_two=step == "pow2",
         multiple_of=multiple_of,
         max_change=_number(given.get("max_change"), f"{place} max_change", above=1) or default.max_change,
-        held="frozen in jpo.toml" if freeze in (True, "true") else None,
+        held="frozen in jpo.toml" if freeze in (True, "true") else default.held,
         key=key,
     )
     if limit.low > limit.high:

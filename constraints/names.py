@@ -10,7 +10,10 @@ import math
 import re
 from collections.abc import Mapping
 
-WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
+COUNTS = ("batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes")
+"""In whose terms a file may say batch_size and gpus; constraints/counting.py puts them together."""
+
+WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus", *COUNTS})
 """Parameters that are whole numbers."""
 
 WELL_KNOWN: Mapping[str, tuple[str, ...]] = {
@@ -18,15 +21,28 @@ WELL_KNOWN: Mapping[str, tuple[str, ...]] = {
     "learning_rate": ("learning_rate", "learningrate", "learning-rate", "lr", "base_lr", "initial_lr", "init_lr", "lr0"),
     "num_layers": ("num_layers", "num-layers", "n_layers", "n_layer", "nlayers", "num_hidden_layers", "layers"),
     "epochs": ("epochs", "num_epochs", "num-epochs", "n_epochs", "max_epochs", "num_train_epochs", "train_epochs"),
-    "gpus": ("gpus", "num_gpus", "num-gpus", "n_gpus", "n_gpu", "ngpus", "gpu_count"),
+    "gpus": ("gpus", "num_gpus", "num-gpus", "n_gpus", "n_gpu", "ngpus", "gpu_count", "world_size"),
     "cpus": ("cpus", "num_cpus", "num-cpus", "n_cpus", "ncpus", "cpu_count", "cpu_threads", "num_threads", "threads"),
     "memory_gib": (
         *("memory_gib", "mem_gib", "ram_gib", "memory_gb", "mem_gb", "ram_gb"),
         *("memory_mib", "mem_mib", "ram_mib", "memory_mb", "mem_mb", "ram_mb", "memory", "mem", "ram"),
     ),
+    "batch_size_per_device": (
+        *("batch_size_per_device", "per_device_train_batch_size", "per_device_batch_size", "device_batch_size"),
+        *("batch_size_per_gpu", "per_gpu_train_batch_size", "per_gpu_batch_size", "samples_per_gpu", "local_batch_size"),
+        *("train_micro_batch_size_per_gpu", "micro_batch_size_per_gpu", "micro_batch_size", "batch_per_gpu", "batch_per_device"),
+    ),
+    "gradient_accumulation_steps": (
+        *("gradient_accumulation_steps", "accumulate_grad_batches", "gradient_accumulation", "grad_accumulation_steps"),
+        *("grad_accum_steps", "accumulation_steps", "accum_steps", "accum_iter"),
+    ),
+    "gpus_per_node": ("gpus_per_node", "gpus-per-node", "num_gpus_per_node", "n_gpus_per_node", "nproc_per_node", "devices"),
+    "nodes": ("nodes", "num_nodes", "num-nodes", "n_nodes", "nnodes"),
 }
-"""Parameter -> option names in lower case, the most usual first. All batch sizes here are over all GPUs: the batch *per device*
-of some frameworks (`per_device_train_batch_size`) is another quantity and must be left alone."""
+"""Parameter -> option names in lower case, the most usual first. `batch_size` is over all GPUs and accumulation steps."""
+
+LENIENT = frozenset({"devices"})
+"""Names that yield where the file has the total, too: Lightning's `devices` may be anything elsewhere."""
 
 IDENTITY: Mapping[str, tuple[str, ...]] = {
     "dataset": ("dataset", "dataset_name", "data_set", "data"),

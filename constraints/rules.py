@@ -137,11 +137,13 @@ def not_held(current: Values, proposed: Values, limits: Limits, facts: Facts) ->
 
 
 def batch_divisible_by_gpus(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
-    """The batch can be divided evenly among the GPUs."""
+    """The batch can be divided evenly among the GPUs, and each share among the accumulation steps."""
     batch, gpus = _batch_and_gpus(proposed)
-    if math.isfinite(batch) and gpus > 1 and batch % gpus:
-        allowed = f"multiples of {number(gpus)}"
-        message = f"cannot be divided evenly among gpus = {number(gpus)}"
+    steps = _steps(proposed)
+    if math.isfinite(batch) and gpus * steps > 1 and batch % (gpus * steps):
+        allowed = f"multiples of {number(gpus * steps)}"
+        in_steps = f" in {number(steps)} accumulation steps" if steps > 1 else ""
+        message = f"cannot be divided evenly among gpus = {number(gpus)}{in_steps}"
         yield _broken("batch_size", batch, allowed, "batch_divisible_by_gpus", message, ("batch_size", "gpus"))
 
 
@@ -153,8 +155,8 @@ def batch_per_gpu(current: Values, proposed: Values, limits: Limits, facts: Fact
         return
     most = number(math.floor(factor * batch_now / gpus_now) * gpus)
     message = (
-        f"on gpus = {number(gpus)} is {number(batch / gpus)} samples per GPU, more than {number(factor)} times "
-        f"today's {number(batch_now / gpus_now)}; at most {most} can be tried there"
+        f"on gpus = {number(gpus)} is {number(batch / gpus / _steps(proposed))} samples per GPU, more than "
+        f"{number(factor)} times today's {number(batch_now / gpus_now / _steps(current))}; at most {most} can be tried there"
     )
     yield _broken("batch_size", batch, f"<= {most}", "batch_per_gpu", message, ("batch_size", "gpus"))
 
@@ -254,6 +256,7 @@ def gpu_memory_gib(current: Values, proposed: Values, limits: Limits, facts: Fac
     today's measurement, taken as proportional to the batch per GPU where that grows. Both taken as proportional to added layers.
     """
     (batch_now, gpus_now), (batch, gpus) = _batch_and_gpus(current), _batch_and_gpus(proposed)
+    batch_now, batch = batch_now / _steps(current), batch / _steps(proposed)  # what is on the cards at one time
     card, measured = limits.card, facts.gpu_memory_gib_now
     if proposed.get("gpus") == 0 or not (math.isfinite(batch / gpus) and batch_now > 0):
         return None
@@ -308,6 +311,12 @@ def _batch_and_gpus(values: Values) -> tuple[float, float]:
     """Batch size (NaN if unknown) and the number of devices that share it: at least 1, for a job without GPUs runs on a CPU."""
     gpus = values.get("gpus", 1.0)
     return values.get("batch_size", math.nan), max(gpus, 1.0) if math.isfinite(gpus) else math.nan
+
+
+def _steps(values: Values) -> float:
+    """Passes in which a GPU takes its share of the batch, at least 1."""
+    steps = values.get("gradient_accumulation_steps", 1.0)
+    return max(steps, 1.0) if math.isfinite(steps) else math.nan
 
 
 def _broken(name: str, value: float, allowed: str, rule: str, message: str, involves: tuple[str, ...] = ()) -> Violation:

@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import NoReturn
 
 from constraints.check import check
+from constraints.counting import totals
 from constraints.inifile import (
     IniFile,
     ParameterValue,
     dotted,
     find_parameters,
+    followed,
     found_at,
     held_by,
     other_changes,
     read,
     read_bytes,
+    users,
 )
 from constraints.limits import Limits, limits_from, table_of
 from constraints.printable import printable, printable_json
@@ -133,10 +136,14 @@ def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.dat
         if why := held_by(parameter.comment, today):
             limits = limits.holding([name], why)
         try:
-            new[name] = found_at(after, name, parameter.key)
+            new[name] = found_at(after, name, parameter.chain[0])
         except ValueError as error:
             violations.append(Violation(name, "unreadable", "a number", "readable_value", f"{after.path}: {error}"))
-    verdict = check({name: old[name].value for name in new}, {name: parameter.value for name, parameter in new.items()}, limits)
+        meant = limits.parameters[name].key and len(parameter.chain) == 1  # jpo.toml names it: who refers to it shall follow
+        if name in new and new[name].value != parameter.value and not meant:
+            violations += (followed(key, parameter.key) for key in users(before, parameter))
+    now, then = ({name: values[name].value for name in new} for values in (old, new))
+    verdict = check(totals(now), totals(then), limits)
     return Review(old, new, rejected(verdict, violations), tuple(notices))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import PARAMETERS, WHOLE, Candidates, Parameters, Run, same
+from jpo.records import PARAMETERS, WHOLE, Candidates, Parameters, Run, Terms, same
 
 if TYPE_CHECKING:
     Rate = Callable[[Parameters], float]
@@ -52,12 +52,14 @@ class CandidateRules:
         choices: the user's own values per parameter, instead of a ladder.
         scales: `{"learning_rate": "linear"}` or "log": another ladder than the parameter's own.
         follow: `{"learning_rate": "batch_size:sqrt"}` (or `:linear`): not free, but follows the other parameter.
+        terms: of the file: ladders and moves are of its own numbers, so that a batch per device stays while GPUs change.
     """
 
     free: Collection[str]
     choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
     scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)
 
     @property
     def followers(self) -> dict[str, str]:
@@ -65,9 +67,17 @@ class CandidateRules:
         return {name: rule for name, rule in self.follow.items() if name in self.free}
 
     def ladders(self, current: Parameters) -> dict[str, tuple[float, ...]]:
-        """The values of each parameter that changes by itself, in the order of PARAMETERS, then of `current`."""
+        """The file's numbers of each parameter that changes by itself, in the order of PARAMETERS, then of `current`."""
         own = [name for name in _names(current) if name in self.free and name not in self.follow]
-        return {name: _ladder(name, current[name], self.choices.get(name), self.scales.get(name)) for name in own}
+        now = self.terms.in_file(current)
+        return {name: _ladder(name, now[name], self._choices(name, current, now), self.scales.get(name)) for name in own}
+
+    def _choices(self, name: str, current: Parameters, now: Parameters) -> Sequence[float] | None:
+        """The user's choices as numbers of the file, where everything else is as today."""
+        choices = self.choices.get(name)
+        if choices is None or current[name] == now[name]:
+            return choices
+        return [choice * now[name] / current[name] for choice in choices]
 
 
 def propose_candidates(
@@ -93,20 +103,22 @@ def propose_candidates(
     Returns:
         Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
     """
-    names, ladders, follow = _names(current), rules.ladders(current), rules.followers
+    names, ladders, follow, terms = _names(current), rules.ladders(current), rules.followers, rules.terms
     measured = [(_row({**current, **run.parameters}, names), run) for run in runs]
     elsewhere = [(_row({**current, **run.parameters}, names), run) for run in siblings]
     best = [_best(measured, names, log_rate), *_best_elsewhere(elsewhere, names, log_rate)]
-    bases = [current, *({**current, **{name: one[name] for name in ladders}} for one in best if one)]
+    now = terms.in_file(current)
+    elected = (terms.in_file(one) for one in best if one)
+    bases: list[Parameters] = [now, *({**now, **{name: there[name] for name in ladders}} for there in elected)]
     rows: dict[Row, bool] = {}
     newest = itertools.islice(dict.fromkeys(row for row, _ in reversed(elsewhere)), MOST_ELSEWHERE)
     for row in (_row(current, names), *(row for row, _ in measured), *newest):
         if row not in rows:
-            stays = _stays(row, current, names, rules.free) and _follows(row, current, names, follow)
+            stays = _stays(terms.in_file(_values(row, names)), now, rules.free) and _follows(row, current, names, follow)
             rows[row] = stays and admissible(_values(row, names))
     room = len(rows) + limit - 1
-    for move in _moves(bases, ladders, limit):
-        proposed = followed(move, current, follow)
+    for move in _moves(bases, ladders, limit, batch_per_device=terms.batch_per_device):
+        proposed = followed(terms.in_all(move), current, follow)
         row = _row(proposed, names)
         if len(rows) < room and row not in rows and admissible(proposed):
             rows[row] = True
@@ -125,9 +137,9 @@ def _names(current: Parameters) -> tuple[str, ...]:
     return (*(name for name in PARAMETERS if name in current), *(name for name in current if name not in PARAMETERS))
 
 
-def _stays(row: Row, current: Parameters, names: tuple[str, ...], free: Collection[str]) -> bool:
-    """Whether every held parameter has today's value."""
-    return all(value == current[name] for name, value in zip(names, row, strict=True) if name not in free)
+def _stays(numbers: Parameters, now: Parameters, free: Collection[str]) -> bool:
+    """Whether every held parameter has today's number in the file."""
+    return all(value == now[name] for name, value in numbers.items() if name not in free)
 
 
 def _follows(row: Row, current: Parameters, names: tuple[str, ...], follow: Mapping[str, str]) -> bool:
@@ -161,14 +173,16 @@ def _rounded(name: str, value: float) -> float:
     return float(f"{value:.2g}")
 
 
-def _moves(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], limit: int) -> Iterator[Parameters]:
+def _moves(
+    bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], limit: int, *, batch_per_device: bool
+) -> Iterator[Parameters]:
     """Everything if it is little; else from each base what differs in few parameters by few steps, the nearest first."""
     if math.prod(len(ladder) for ladder in ladders.values()) <= limit:
         for values in itertools.product(*ladders.values()):
             yield {**bases[0], **dict(zip(ladders, values, strict=True))}
         return
     yield from _by_distance(bases, ladders, 1)
-    yield from _coordinated(bases, ladders)
+    yield from _coordinated(bases, ladders, batch_per_device=batch_per_device)
     yield from _by_distance(bases, ladders, 2)
 
 
@@ -186,7 +200,9 @@ def _by_distance(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...
     return [move for _, move in sorted(moves, key=lambda pair: pair[0])]
 
 
-def _coordinated(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]]) -> Iterator[Parameters]:
+def _coordinated(
+    bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], *, batch_per_device: bool
+) -> Iterator[Parameters]:
     """GPUs, batch size and learning rate grow or shrink together: the rate with the batch, or with its square root.
 
     Source: Goyal et al., "Accurate, Large Minibatch SGD", 2017 (linear); Krizhevsky, "One weird trick", 2014 (square root).
@@ -194,7 +210,9 @@ def _coordinated(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...
     for base, factor, power in itertools.product(bases, (0.25, 0.5, 2.0, 4.0), (0.0, 0.5, 1.0)):
         wanted = {"batch_size": factor, "learning_rate": factor**power}
         for gpus in (1.0, factor):
-            scaled = {name: base[name] * by for name, by in {**wanted, "gpus": gpus}.items() if name in ladders}
+            batch = factor / gpus if batch_per_device else factor
+            wanted |= {"batch_size": batch, "gpus": gpus}
+            scaled = {name: base[name] * by for name, by in wanted.items() if name in ladders}
             yield {**base, **{name: _nearest(ladders[name], value) for name, value in scaled.items()}}
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from jpo.cost import Prices, usd_per_hour
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
-from jpo.project.workload import limits_of, read_workload, rules_kept
+from jpo.project.workload import judged_today, limits_of, read_workload
+from jpo.records import Workload
 from jpo.report.check import CheckedConfig, Remark
 from jpo.wording.numbers import plain
+
+MOST_LISTED = 10
+"""Options that look like a parameter; who has more of them has a file of another kind."""
 
 
 def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
@@ -18,18 +24,20 @@ def check(path: Path, settings: LoadedSettings, *, now: float) -> CheckedConfig:
 
     Raises:
         UsageError: the file or jpo.toml is invalid.
-        NothingAdmissible: a value of today breaks a limit (JPO-E403).
     """
     workload, prices = read_workload(path, settings, now=now), prices_of(settings)
-    rules = rules_kept(workload, limits_of(settings), prices)
-    return CheckedConfig(path, workload.identity, workload.parameters, tuple(remarks(workload.current, prices)), rules)
+    judged = judged_today(workload, limits_of(settings), prices)
+    broken = (Remark(f"{finding}; suggest leaves it as it is, or brings it back", "JPO-W403") for finding in judged.broken)
+    said = (*broken, *remarks(workload, prices), *islice(unrecognised(workload), MOST_LISTED))
+    return CheckedConfig(path, workload.identity, workload.parameters, said, judged.kept, judged.rules)
 
 
-def remarks(values: Mapping[str, float], prices: Prices) -> Iterator[Remark]:
+def remarks(workload: Workload, prices: Prices) -> Iterator[Remark]:
     """How batch size, GPUs, CPUs and prices go together; none of it is forbidden. Uneven batches are, by the guard."""
-    gpus, batch, cpus = values.get("gpus", 0.0), values.get("batch_size"), values.get("cpus")
-    if gpus > 1 and batch is not None:
-        yield Remark(f"batch_size counts over all GPUs: {plain(batch / gpus)} samples on each of {plain(gpus)}")
+    values = workload.current
+    gpus, cpus = values.get("gpus", 0.0), values.get("cpus")
+    if sentence := shares(workload):
+        yield Remark(sentence)
     if gpus >= 1 and cpus is not None and cpus < gpus:
         yield Remark(f"cpus = {plain(cpus)} for gpus = {plain(gpus)}: less than one to feed each GPU", "JPO-W869")
     if gpus >= 1 and prices != Prices() and usd_per_hour(values, prices) is None:
@@ -37,3 +45,53 @@ def remarks(values: Mapping[str, float], prices: Prices) -> Iterator[Remark]:
     if values.get("gpus") == 0 and prices.usd_per_gpu_hour is not None:
         sentence = "gpus = 0, and [prices] has a price of GPUs: runs are taken to cost what their CPUs and memory do"
         yield Remark(sentence, "JPO-I862")
+
+
+def shares(workload: Workload) -> str | None:
+    """How many samples are on each device at a time, and how they make the global batch; None where that is the batch itself."""
+    values, terms, steps = workload.current, workload.terms, workload.terms.accumulation_steps or 1.0
+    batch, gpus = values.get("batch_size"), values.get("gpus", 0.0)
+    if batch is None or (gpus <= 1 and steps <= 1 and not terms.batch_per_device):
+        return None
+    devices = max(gpus, 1.0)
+    each = f"{plain(batch / devices / steps)} samples on each of {plain(devices)}"
+    on_nodes = f" ({plain(terms.nodes or 1)} nodes)" if terms.gpus_per_node and (terms.nodes or 1) > 1 else ""
+    in_steps = f", {plain(steps)} times before the weights change" if steps > 1 else ""
+    if not terms.batch_per_device:
+        return f"batch_size counts over all GPUs{' and accumulation steps' if steps > 1 else ''}: {each}{on_nodes}{in_steps}"
+    unknown = "" if "gpus" in values else "; the file does not say on how many, so it is taken as one: add gpus = ..."
+    return f"the batch is given per device: {each}{on_nodes}{in_steps}: batch_size {plain(batch)} in all{unknown}"
+
+
+def unrecognised(workload: Workload) -> Iterator[Remark]:
+    """Options whose names look like a parameter that the file does not have otherwise, with the line that says so."""
+    known = {name for p in workload.parameters for name in (p.term, p.name)}
+    for key, line, text in workload.others:
+        meant = looks_like(key.rpartition(".")[2].lower())
+        if meant and meant not in known and re.match(r"[+-]?[.0-9]", text):
+            entry = f'[parameters] {meant} = {{ key = "{key}" }}'
+            yield Remark(f"{key} = {text} (line {line}) is not recognised; if it is {meant}, add {entry} to jpo.toml", "JPO-I213")
+
+
+LOOKS = {
+    "batch_size_per_device": re.compile(r"(?=.*batch).*(per|micro|local|device).*"),
+    "batch_size": re.compile(r".*batch.?size.*|batch|bsz"),
+    "learning_rate": re.compile(r".*learning.?rate|(.+[_-])?lr|eta0?"),
+    "gradient_accumulation_steps": re.compile(r".*accum.*"),
+    "epochs": re.compile(r"(.+[_-])?epochs?"),
+    "nodes": re.compile(r".*nodes"),
+    "gpus": re.compile(r".*(gpus?|devices?|accelerators)([_-]?(count|num|number))?"),
+    "cpus": re.compile(r".*(cpus?|cores)([_-]?(count|num|number))?"),
+    "num_layers": re.compile(r".*layers|depth"),
+    "memory_gib": re.compile(r".*(memory|mem|ram)([_-](gi?b|mi?b|limit|request))?"),
+}
+"""Names of options that may be meant as a parameter, the more particular first."""
+ANOTHER = re.compile(r".*(eval|val|test|warmup|min|max|decay|gamma|patience|save|log|seed).*")
+"""Of these it is another one that is meant."""
+
+
+def looks_like(name: str) -> str | None:
+    """The parameter that an option of this name may be."""
+    if ANOTHER.fullmatch(name):
+        return None
+    return next((parameter for parameter, form in LOOKS.items() if form.fullmatch(name)), None)

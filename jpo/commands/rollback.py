@@ -133,11 +133,17 @@ def moved_on(workload: Workload, undone: Undo) -> Iterator[str]:
         if now is None:
             finding = f"{first.key} is gone, or is no number any more"
             raise EditError(place, finding, f"write {first.key} = {first.old_text} by hand", code="JPO-E844")
-        if not equal(meaning(now, first.old_text), first.old):
+        same_kind = now.key == first.key if now.counted else equal(meaning(now, first.old_text), first.old)
+        if not same_kind:
             finding = f"{now.key} = {first.old_text} would not mean what it did in {first.key}: the unit is another one"
             raise EditError(f"{place}:{now.line}", finding, "restore it by hand", code="JPO-E844")
-        if not (equal(now.value, last.new) or equal(now.value, first.old)):
+        if not (is_at(now, last.new_text, last.new) or is_at(now, first.old_text, first.old)):
             yield f"{now.key} is {now.text} where JPO wrote {last.new_text} last"
+
+
+def is_at(parameter: Parameter, text: str, value: float) -> bool:
+    """Whether the file has this; of a batch per device and the GPUs of a node, what they make in all depends on other values."""
+    return equal(parameter.counted[1], meaning(parameter, text)) if parameter.counted else equal(parameter.value, value)
 
 
 def meaning(parameter: Parameter, text: str) -> float:
@@ -179,7 +185,7 @@ def lifted(store: Store, workload: Workload, now: float) -> dict[str, str]:
 
 def advice_of(request: Request, known: Known, undone: Undo | None, sentences: dict[str, str]) -> Advice:
     """The rollback as advice, with what is expected of the restored values."""
-    values = {**request.current, **(undone.values if undone else {})}
+    values = request.terms.with_chosen(request.current, undone.values if undone else {})
     surrogate = surrogate_of(request, known.runs, seed=0, others=known.others, siblings=known.siblings, asked=[values])
     row, now = surrogate.row(values), surrogate.candidates.current
     codes = tuple(dict.fromkeys(sentences.values()))

@@ -2,6 +2,8 @@
 
     read.py        the workload of a file; identity.py: dataset, model, framework; pins.py: comments that hold a value
     lookup.py      options by name; locate.py: where each option is in the text; source.py: bytes -> text and back
+    interpolation.py   what `%(lr)s` refers to, and who else refers to it
+    terms.py       batch and GPUs that the file says per device and per node
     edit.py        new values into the bytes, with proof that nothing else changed; values.py: numbers in the old text's style
     disk.py        the edited file onto the disk
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from jpo.config.interpolation import Interpolation
 from jpo.config.locate import IniOption
 from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.source import shown
@@ -12,7 +13,7 @@ from jpo.errors import UsageError
 from jpo.records import Identity
 
 QUOTED = re.compile(r"""(["'])(.*)\1""")
-INTERPOLATED = re.compile(r"%\(|\$\{")
+REFERS = re.compile(r"%\(|\$\{")
 
 HARDWARE_SECTION = "workload"
 """Only here `hardware` is part of the identity: elsewhere it may be anything, and a job would lose its history."""
@@ -20,46 +21,47 @@ LONGEST = 200
 """Characters. Longer text is not a name, and would end up in labels, tables and file names."""
 
 
-def find_identity(options: Sequence[IniOption], names: OptionNames, place: str) -> Identity:
+def find_identity(options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> Identity:
     """The identity of the job; of the well-known names, the most usual one in the file counts, and its values must agree.
 
     Raises:
         UsageError: one is missing, unclear or no plain name.
     """
-    labels = {part: _find(part, options, names, place) for part in ("dataset", "model", "framework")}
+    labels = {part: _find(part, options, names, references, place) for part in ("dataset", "model", "framework")}
     missing = [part for part, label in labels.items() if not label]
     if missing:
         finding = f"no {' and no '.join(missing)} found"
         example = f'[workload] identity = {{ {missing[0]} = "section.option" }}'
         remedy = f"add {missing[0]} = ... to one of its sections, or name the option in jpo.toml: {example}"
         raise UsageError(place, finding, remedy, code="JPO-E204")
-    return Identity(**labels, hardware=_hardware(options, names, place) or None)
+    return Identity(**labels, hardware=_hardware(options, names, references, place) or None)
 
 
-def _find(part: str, options: Sequence[IniOption], names: OptionNames, place: str) -> str:
+def _find(part: str, options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> str:
     """The label of one part, or empty text when there is none."""
     if key := names.identity_keys.get(part):
-        return _label(keyed(options, f"workload.identity.{part}", key, place), place)
+        return _label(keyed(options, f"workload.identity.{part}", key, place), references, place)
     candidates = next(filter(None, (named(options, {name}) for name in names.known_identity.get(part, ()))), [])
-    labels = {_label(option, place): option for option in candidates}
+    labels = {_label(option, references, place): option for option in candidates}
     if len(labels) > 1:
         raise ambiguous(part, labels.values(), place, f"[workload] identity = {{ {part} = KEY }}")
     return next(iter(labels), "")
 
 
-def _hardware(options: Sequence[IniOption], names: OptionNames, place: str) -> str:
+def _hardware(options: Sequence[IniOption], names: OptionNames, references: Interpolation, place: str) -> str:
     """The label of the hardware, or empty text when nobody says."""
     if key := names.identity_keys.get("hardware"):
-        return _label(keyed(options, "workload.identity.hardware", key, place), place)
+        return _label(keyed(options, "workload.identity.hardware", key, place), references, place)
     said = [option for option in named(options, {"hardware"}) if option.section == HARDWARE_SECTION]
-    return _label(said[0], place) if said else ""
+    return _label(said[0], references, place) if said else ""
 
 
-def _label(option: IniOption, place: str) -> str:
-    """The option's text without quotes around it."""
-    quoted = QUOTED.fullmatch(option.text)
-    label = (quoted[2] if quoted else option.text).strip()
-    if not option.one_line or not label.isprintable() or len(label) > LONGEST or INTERPOLATED.search(label):
+def _label(option: IniOption, references: Interpolation, place: str) -> str:
+    """The option's text, where it refers to another one that one's, without quotes around it."""
+    text = references.read(option).text if option.one_line and "%(" in option.text else option.text
+    quoted = QUOTED.fullmatch(text)
+    label = (quoted[2] if quoted else text).strip()
+    if not option.one_line or not label.isprintable() or len(label) > LONGEST or REFERS.search(label):
         finding = f"{shown(option.key)} = {shown(label)} is not a plain name"
         remedy = f"write it out on one line, in at most {LONGEST} characters"
         raise UsageError(f"{place}:{option.line}", finding, remedy, code="JPO-E204")

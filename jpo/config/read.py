@@ -8,18 +8,30 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from jpo.config.identity import find_identity
+from jpo.config.interpolation import Interpolation, Resolved, used_too
 from jpo.config.locate import IniOption, locate
 from jpo.config.lookup import OptionNames, ambiguous, keyed, named
 from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode, shown
+from jpo.config.terms import Found, in_terms
 from jpo.errors import UsageError
-from jpo.records import LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Workload
+from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Workload
 
 ParseValue = Callable[[str, str, str], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A config.ini once it is read: its options, the references between them, and what messages call it."""
+
+    options: tuple[IniOption, ...]
+    references: Interpolation
+    place: str
 
 
 def read(
@@ -45,57 +57,110 @@ def read(
     source = decode(data, place)
     options = locate(source, place)
     refuse_strays(source, options, place)
-    parameters = []
-    for name in PARAMETERS:
-        if name in names.keys:
-            candidates = [keyed(options, f"parameters.{name}.key", names.keys[name], place)]
-        else:
-            candidates = named(options, names.known.get(name, ()))
-        held_reasons = {option: held(option, place, today) or frozen.get(name) for option in candidates}
-        tunable = _numbers(name, held_reasons, parse_value, place)
-        if name in names.keys and not tunable and not any(held_reasons.values()):
-            raise _without_unit(candidates[0], place)
-        if len(tunable) > 1:
-            raise ambiguous(name, tunable, place, f"[parameters] {name} = {{ key = KEY }}")
-        parameters += [
-            Parameter(name, option.key, value, option.text, option.line, held_reasons[option])
-            for option, value in tunable.items()
-        ]
+    file = _File(options, Interpolation(options, place), place)
+    found = {name: _found(name, file, names, parse_value, frozen.get(name), today) for name in (*PARAMETERS, *COUNTS)}
+    parameters, terms = in_terms(found, names.keys, place)
     _refuse_shared(parameters, place)
     if not parameters:
         remedy = 'name what JPO may change in jpo.toml: [parameters] batch_size = { key = "section.option" }'
         raise UsageError(place, "contains no parameter that JPO knows", remedy, code="JPO-E205")
-    return Workload(find_identity(options, names, place), tuple(parameters), path, data)
+    return Workload(find_identity(options, names, file.references, place), parameters, path, data, terms, _others(options, found))
+
+
+def _found(
+    name: str, file: _File, names: OptionNames, parse_value: ParseValue, frozen: str | None, today: datetime.date
+) -> Found | None:
+    """The number that the file has for one name, None where it has none."""
+    asked = name in names.keys
+    if asked:
+        candidates = [keyed(file.options, f"parameters.{name}.key", names.keys[name], file.place)]
+    else:
+        candidates = [option for option in named(file.options, names.known.get(name, ())) if not _claimed(option, names)]
+    pins = {option: held(option, file.place, today) for option in candidates}
+    lenient = "only a count counts" if name in COUNTS and not asked else None  # `nodes = node1,node2` is none
+    tunable = _numbers(name, {option: pin or frozen or lenient for option, pin in pins.items()}, file, parse_value)
+    if asked and not tunable and not (frozen or any(pins.values())):
+        raise _without_unit(candidates[0], file.place)
+    tunable = {option: found for option, found in _without_origins(tunable).items() if not lenient or found[1] >= 1}
+    if len(tunable) > 1:
+        raise ambiguous(name, tunable, file.place, f"[parameters] {name} = {{ key = KEY }}")
+    for option, (reading, value) in tunable.items():
+        stuck = _shared(name, reading, file, asked=asked) or _without_its_unit(name, reading, value, file, parse_value)
+        edited = option if stuck else reading.origin
+        pin = pins[option] or held(reading.origin, file.place, today)
+        return Found(option.name, edited, value, pin or stuck or frozen, tuple(o.line for o in reading.chain))
+    return None
+
+
+def _others(options: Iterable[IniOption], found: Mapping[str, Found | None]) -> tuple[tuple[str, int, str], ...]:
+    """Options on one line of plain text that say nothing to JPO."""
+    read = {line for one in found.values() if one for line in one.lines}
+    return tuple((o.key, o.line, o.text) for o in options if o.one_line and o.key.isprintable() and o.line not in read)
+
+
+def _claimed(option: IniOption, names: OptionNames) -> bool:
+    """Whether jpo.toml says what the option is, so that its name does not."""
+    return any(key.lower() == option.key.lower() for key in names.keys.values())
 
 
 def _numbers(
-    name: str, candidates: Mapping[IniOption, str | None], parse_value: ParseValue, place: str
-) -> dict[IniOption, float]:
+    name: str, candidates: Mapping[IniOption, str | None], file: _File, parse_value: ParseValue
+) -> dict[IniOption, tuple[Resolved, float]]:
     """Options that hold a number. Memory of unknown unit is left out, as is held text that is no number (`auto # jpo: pin`)."""
     numbers = {}
     for option, held_reason in candidates.items():
         try:
-            value = _number(name, option, parse_value, place)
+            _refuse_unclear(option, file.place)
+            reading = file.references.read(option)
+            value = _number(name, option, reading.text, parse_value, file.place)
         except UsageError:
             if held_reason is None:
                 raise
         else:
             if value is not None:
-                numbers[option] = value
+                numbers[option] = reading, value
     return numbers
 
 
-def _number(name: str, option: IniOption, parse_value: ParseValue, place: str) -> float | None:
-    here = f"{place}:{option.line}"
+def _without_origins(numbers: Mapping[IniOption, tuple[Resolved, float]]) -> dict[IniOption, tuple[Resolved, float]]:
+    """The options without those that another of them takes its value from: `lr`, where `learning_rate = %(lr)s`."""
+    origins = {option for reading, _ in numbers.values() for option in reading.chain[1:]}
+    return {option: found for option, found in numbers.items() if option not in origins}
+
+
+def _shared(name: str, reading: Resolved, file: _File, *, asked: bool) -> str | None:
+    """Why the value must stay: no option holds it alone, or others would change with it and jpo.toml does not name this one."""
+    if reading.composed:
+        return f"put together as {shown(reading.origin.text)}; write it out to free it"
+    if asked and len(reading.chain) == 1:
+        return None
+    users = file.references.users(reading)
+    return used_too(users, reading.origin, name) if users else None
+
+
+def _without_its_unit(name: str, reading: Resolved, value: float, file: _File, parse_value: ParseValue) -> str | None:
+    """Why the origin of a reference must stay: by its own name its text has no unit, or another one (`ram_mb = %(size)s`)."""
+    origin = reading.origin
+    if len(reading.chain) == 1 or _number(name, origin, origin.text, parse_value, file.place) == value:
+        return None
+    return f"taken from {origin.key} (line {origin.line}), where it has no unit; write it there to free it"
+
+
+def _refuse_unclear(option: IniOption, place: str) -> None:
     if not option.one_line or not option.key.isprintable():
         finding = f"{shown(option.key)} " + ("has unprintable characters" if option.one_line else "continues on the next line")
-        raise UsageError(here, finding, "write name = value on one line, in plain text", code="JPO-E209")
+        remedy = "write name = value on one line, in plain text"
+        raise UsageError(f"{place}:{option.line}", finding, remedy, code="JPO-E209")
+
+
+def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, place: str) -> float | None:
+    here = f"{place}:{option.line}"
     try:
-        value = parse_value(name, option.name, option.text)
+        value = parse_value(name, option.name, text)
     except ValueError as error:
         raise UsageError(here, str(error), code="JPO-E208") from error
     if value and not SMALLEST_VALUE <= abs(value) <= LARGEST_VALUE:
-        finding = f"{option.name} = {shown(option.text)} is no value of a training job"
+        finding = f"{option.name} = {shown(text)} is no value of a training job"
         raise UsageError(here, finding, "write what the job is to use", code="JPO-E208")
     return value
 

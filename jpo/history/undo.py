@@ -98,7 +98,7 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run]) -> Undo 
     if newest is None or undone is None or not holds(now, undone.last.values()) or renamed(workload, undone):
         return None
     followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, now) for run in runs)
-    then = {**now, **undone.values}
+    then = workload.terms.with_chosen(now, undone.values)
     again = any(made.undoes and same(made.current, now) and same(made.suggested, then) for made in effective)
     return undone if 0 < followed <= PROBATION_RUNS and not again else None
 

@@ -90,7 +90,9 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     lost, codes = of_loss_watch(surrogate.loss_interval_factor)
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
-    suggested = {**request.current, **undone.values} if undone else surrogate.candidates.parameters(decision.choice)
+    suggested = (
+        request.terms.with_chosen(request.current, undone.values) if undone else surrogate.candidates.parameters(decision.choice)
+    )
     return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem, seed)
 
 
@@ -154,7 +156,7 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     """Decision to undo the last change, if it did harm and the values before it may be used and are expected to keep the SLA."""
     candidates, now = surrogate.candidates, surrogate.candidates.current
     today = candidates.parameters(now)
-    before = {**today, **last.values}
+    before = request.terms.with_chosen(today, last.values)
     rows = rows_of(candidates, before)
     movable = {name for name in before if before[name] != today[name]} <= {*request.free}
     if not (rows.size and movable and request.admissible(today, before)):

@@ -45,7 +45,7 @@ def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ())
     candidates = propose_candidates(
         request.current,
         runs,
-        CandidateRules(request.free, request.choices, request.scales, request.follow),
+        CandidateRules(request.free, request.choices, request.scales, request.follow, request.terms),
         admissible=lambda proposed: request.admissible(request.current, proposed),
         log_rate=lambda values: log_rate(values, request.prices),
         siblings=siblings,
@@ -92,4 +92,4 @@ def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Cand
 def with_followers(request: Request, chosen: Parameters) -> dict[str, float]:
     """Today's configuration with some values changed by hand, and what follows them."""
     rules = {name: rule for name, rule in request.follow.items() if name in request.free and name not in chosen}
-    return dict(followed({**request.current, **chosen}, request.current, rules))
+    return dict(followed(request.terms.with_chosen(request.current, chosen), request.current, rules))

@@ -11,7 +11,7 @@ from typing import Literal
 
 from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
-from jpo.records import PARAMETERS, USD, Currency, Parameters, PolicyName, Preference
+from jpo.records import PARAMETERS, USD, Currency, Parameters, PolicyName, Preference, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,8 @@ class Request:
         current: today's values by parameter name.
         free: parameters that may change.
         admissible: the guard's word on (today's, proposed) values.
-        choices, scales, follow: see `CandidateRules`.
+        choices, scales, follow: see `CandidateRules`; choices of batch and GPUs in all.
+        terms: in which config.ini says batch and GPUs.
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.
@@ -48,6 +49,7 @@ class Request:
     choices: Mapping[str, Sequence[float]] = field(default_factory=dict)
     scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)
     targets: Mapping[str, float] = field(default_factory=dict)
     currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"

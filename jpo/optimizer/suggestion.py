@@ -69,12 +69,14 @@ def suggestion_of(
     trade = trade_off(advice.now, advice.next, request.usd_per_saved_hour)
     verdict = trade.words(request.usd_per_saved_hour or 0.0, request.currency) if trade else None
     thin = thinned_out(advice.current, proposal.executed, known.runs)
-    changes = (change(p, edits[p.key], advice, known) for p in workload.parameters if p.key in edits)
+    grown = grown_with_gpus(workload, proposal.edits, proposal.executed)
+    notes = {code: note for code, note in {"JPO-I642": grown, "JPO-I634": verdict, "JPO-I863": thin}.items() if note}
+    changes = (change(p, edits[p.key], proposal.executed, advice, known) for p in workload.parameters if p.key in edits)
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
         status="changed" if edits else "kept",
-        keys={p.name: p.key for p in workload.parameters},
+        keys={p.name: named_row(p, edited=p.key in edits) for p in workload.parameters},
         current=advice.current,
         suggested=proposal.executed,
         changes=tuple(replace(item, capped_by=explanation.capped_by.get(item.parameter)) for item in changes),
@@ -84,8 +86,8 @@ def suggestion_of(
         evidence=replace(known.evidence, run_ids=telling_runs(known.runs, advice.current, proposal.executed)),
         decided_by=decision.decided_by,
         confidence=decision.confidence,
-        reasons=(*decision.reasons, *filter(None, (verdict, thin)), *([risk_of(advice)] if edits and advice.surrogate else [])),
-        codes=(*decision.codes, *(["JPO-I634"] if verdict else []), *(["JPO-I863"] if thin else []), *known.codes),
+        reasons=(*decision.reasons, *notes.values(), *([risk_of(advice)] if edits and advice.surrogate else [])),
+        codes=(*decision.codes, *notes, *known.codes),
         created_at=now,
         preference=request.preference,
         seed=advice.seed,
@@ -133,15 +135,31 @@ def telling_runs(runs: Sequence[Run], *configurations: Parameters) -> tuple[str,
     return tuple(dict.fromkeys(run.run_id for run in runs if run.run_id in ids))
 
 
-def change(parameter: Parameter, edit: Edit, advice: Advice, known: Known) -> Change:
+def change(parameter: Parameter, edit: Edit, executed: Parameters, advice: Advice, known: Known) -> Change:
     """Change of one parameter: a line of the suggestion."""
-    name, new = parameter.name, number_in(parameter, edit.new_text)
+    name, new = parameter.name, executed[parameter.name]
     reason = (
         "set by hand"
         if name in advice.by_hand
         else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
     )
+    if parameter.counted:
+        reason = f"{name} {parameter.value:g} → {new:g} in all: {reason}"
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
+
+
+def named_row(parameter: Parameter, *, edited: bool) -> str:
+    """What a row of values in all is called: the key alone would mislead where the file counts in other terms."""
+    return parameter.key if edited or not parameter.counted else f"{parameter.name} in all ({parameter.key})"
+
+
+def grown_with_gpus(workload: Workload, edits: Sequence[Edit], executed: Parameters) -> str | None:
+    """What happens to the global batch where the file says the batch per device, and that stays while the GPUs change."""
+    batch = next((p for p in workload.parameters if p.name == "batch_size" and p.counted), None)
+    if batch is None or executed["batch_size"] == batch.value or any(edit.key == batch.key for edit in edits):
+        return None
+    stays = f"{batch.key} stays {batch.text} on each device"
+    return f"{stays}: the global batch_size becomes {executed['batch_size']:g}, from {batch.value:g}"
 
 
 def why(name: str, value: float, current: Parameters, runs: Sequence[Run]) -> str:

@@ -64,10 +64,11 @@ def guarded(job: Project, proposed: Parameters, facts: Facts, *, limits: Limits 
 
 def edits_of(workload: Workload, suggested: Parameters, restored: Mapping[str, str]) -> tuple[Edit, ...]:
     """Edits that give config.ini the suggested values, or the earlier text of a parameter where one is restored."""
+    now, then = workload.terms.in_file(workload.current), workload.terms.in_file(suggested)
     wanted = (
-        (p, restored[p.name] if p.name in restored else config.format_value(p, suggested[p.name]))
+        (p, restored[p.name] if p.name in restored else config.format_value(p, then[p.name]))
         for p in workload.parameters
-        if p.name in restored or suggested[p.name] != p.value
+        if p.name in restored or then[p.name] != now[p.name]
     )
     return tuple(Edit(p.key, p.line, p.text, text) for p, text in wanted if text != p.text)
 
@@ -75,7 +76,9 @@ def edits_of(workload: Workload, suggested: Parameters, restored: Mapping[str, s
 def executed_with(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]:
     """The values that the job reads after these edits."""
     texts = {edit.key: edit.new_text for edit in edits}
-    return {p.name: number_in(p, texts[p.key]) if p.key in texts else p.value for p in workload.parameters}
+    numbers = workload.terms.in_file(workload.current)
+    numbers |= {p.name: number_in(p, texts[p.key]) for p in workload.parameters if p.key in texts}
+    return workload.terms.in_all(numbers)
 
 
 def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:

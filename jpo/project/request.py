@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import constraints
@@ -16,7 +16,10 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
-from jpo.records import Parameters, PolicyName, Run
+from jpo.project.settings import ParameterTable
+from jpo.records import Parameter, Parameters, PolicyName, Run
+
+ParameterTables = Mapping[str, ParameterTable]
 
 
 def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None) -> Request:
@@ -26,7 +29,8 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         runs: finished runs of the workload.
         chosen: values that the user sets by hand.
     """
-    settings, tables = job.settings.values, job.settings.values.parameters
+    settings = job.settings.values
+    tables: ParameterTables = {str(name): table for name, table in settings.parameters.items()}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(job.workload.current, runs))
 
     def admissible(today: Parameters, proposed: Parameters) -> bool:
@@ -41,14 +45,15 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         admissible=admissible,
         preference=job.preference,
         prices=job.prices,
-        choices={name: table.choices for name, table in tables.items() if table.choices},
-        scales={name: table.scale for name, table in tables.items() if table.scale},
+        choices=dict(choices_of(job.workload.parameters, tables)),
+        scales={p.name: table.scale for p in job.workload.parameters if (table := tables.get(p.term)) and table.scale},
+        terms=job.workload.terms,
         follow=followed_parameters(job),
         targets=job.targets,
         currency=job.currency,
         explore=settings.agent.explore,
         confidence=settings.agent.confidence,
-        named=[name for name, table in tables.items() if table.max is not None or table.choices],
+        named=[p.name for p in job.workload.parameters if _is_bounded(p, tables)],
         quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,
         quality_risk=settings.agent.quality_risk,
         min_confidence=settings.agent.min_confidence,
@@ -61,6 +66,21 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},
     )
+
+
+def choices_of(parameters: Sequence[Parameter], tables: ParameterTables) -> Iterator[tuple[str, Sequence[float]]]:
+    """The user's own values, in all: those of what the file says, times what today makes of one."""
+    for p in parameters:
+        if p.counted and (own := tables.get(p.term)) and own.choices:
+            yield p.name, [choice * p.value / p.counted[1] for choice in own.choices]
+        elif (table := tables.get(p.name)) and table.choices:
+            yield p.name, table.choices
+
+
+def _is_bounded(parameter: Parameter, tables: ParameterTables) -> bool:
+    """Whether the user has said the most that it may be."""
+    given = (tables[name] for name in (parameter.term, parameter.name) if name in tables)
+    return any(table.max is not None or table.choices for table in given)
 
 
 def explore_of(settings: LoadedSettings) -> str:
@@ -95,7 +115,7 @@ def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
     Raises:
         NothingAdmissible: JPO-E401, the guard refuses; that is on record.
     """
-    wanted = {**job.workload.current, **chosen}
+    wanted = job.workload.terms.with_chosen(job.workload.current, chosen)
     guard = guarded(job, wanted, Facts())
     if not guard.approved:
         refuse(job, wanted, guard, now=job.now, about={"decided_by": "user"})

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import constraints
-from constraints import Facts, Limits, names
+from constraints import Counting, Facts, Limits, names
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
-from jpo.errors import NothingAdmissible, UsageError
+from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
 from jpo.records import WHOLE, Parameters, Workload
@@ -94,23 +94,36 @@ def keeps_to_this_machine(settings: LoadedSettings) -> bool:
 
 
 def with_pins(limits: Limits, workload: Workload) -> Limits:
-    """The limits with the workload's pinned values held; what is only not freed may be set by hand."""
+    """The limits with the workload's pinned values held, in its terms; what is only not freed may be set by hand."""
+    terms = workload.terms
+    limits = replace(
+        limits, counting=Counting(terms.batch_per_device, terms.gpus_per_node, terms.accumulation_steps, terms.nodes)
+    )
     for p in workload.parameters:
         if p.held and p.held != NOT_FREED:
-            limits = limits.holding([p.name], p.held)
+            limits = limits.holding([p.term], p.held)
     return limits
 
 
-def rules_kept(workload: Workload, limits: Limits, prices: Prices) -> int:
-    """The number of the guard's rules, all of which today's values keep.
+@dataclass(frozen=True, slots=True)
+class TodayJudged:
+    """Today's values as the guard sees them.
 
-    Raises:
-        NothingAdmissible: JPO-E403, one of them is broken.
+    Attributes:
+        kept: how many rules they keep.
+        rules: how many there are.
+        broken: what they break, a sentence for each; they may stay as they are, and that is what `jpo suggest` says, too.
     """
+
+    kept: int
+    rules: int
+    broken: tuple[str, ...]
+
+
+def judged_today(workload: Workload, limits: Limits, prices: Prices) -> TodayJudged:
+    """The guard's word on today's values: the same as on a suggestion that leaves all of them."""
     today = workload.current
     rate = usd_per_hour(today, prices) if limits.prices.catalogue else None
     verdict = constraints.check(today, today, with_pins(limits, workload), Facts(usd_per_hour_next=rate))
-    if broken := [violation.message for violation in (*verdict.violations, *verdict.notices)]:
-        remedy = "change the value, or the limit in jpo.toml"
-        raise NothingAdmissible(str(workload.path), "; ".join(broken), remedy, code="JPO-E403")
-    return verdict.rules
+    found = (*verdict.violations, *verdict.notices)
+    return TodayJudged(verdict.rules - len({v.rule for v in found}), verdict.rules, tuple(v.message for v in found))

@@ -26,6 +26,7 @@ from jpo.records.knowledge import Known
 from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.workloads import (
+    COUNTS,
     LARGEST_VALUE,
     PARAMETERS,
     RESOURCES,
@@ -36,6 +37,7 @@ from jpo.records.workloads import (
     Identity,
     Parameter,
     Parameters,
+    Terms,
     Workload,
     same,
 )
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from jpo.records.arrays import Ints as Ints
 
 __all__ = [
+    "COUNTS",
     "LARGEST_VALUE",
     "LOSS_KEPT",
     "MEASURED",
@@ -88,6 +91,7 @@ __all__ = [
     "Skipped",
     "SlaCheck",
     "Suggestion",
+    "Terms",
     "TrackRecord",
     "Undo",
     "Workload",

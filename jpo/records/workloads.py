@@ -14,6 +14,9 @@ PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cp
 WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 """Parameters which are whole numbers."""
 
+COUNTS = ("batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes")
+"""Quantities in whose terms a config.ini may say batch_size and gpus."""
+
 SMALLEST_VALUE, LARGEST_VALUE = 1e-12, 1e12
 """Of a parameter that is not 0: nothing is trained beyond them, and what is computed from such a value would not stay finite."""
 
@@ -75,6 +78,51 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """In which terms a config.ini says its batch and its GPUs; JPO's own are the global batch and all GPUs.
+
+    Attributes:
+        batch_per_device: it gives the samples of one step on one device: global = that x devices x accumulation steps.
+        gpus_per_node: it gives the GPUs of one node: all = that x nodes.
+        accumulation_steps: steps whose gradients are added up before the weights change; None: it does not say, so 1.
+        nodes: machines that train together; None: it does not say, so 1.
+    """
+
+    batch_per_device: bool = False
+    gpus_per_node: bool = False
+    accumulation_steps: float | None = None
+    nodes: float | None = None
+
+    def in_file(self, values: Parameters) -> dict[str, float]:
+        """The numbers that the file has to show for these values, by the same names."""
+        numbers = dict(values)
+        if self.batch_per_device and "batch_size" in values:
+            numbers["batch_size"] /= self._passes(values)
+        if self.gpus_per_node and "gpus" in values:
+            numbers["gpus"] /= self.nodes or 1
+        return numbers
+
+    def in_all(self, numbers: Parameters) -> dict[str, float]:
+        """The values that the numbers of a file mean: the other way round."""
+        values = dict(numbers)
+        if self.gpus_per_node and "gpus" in values:
+            values["gpus"] *= self.nodes or 1
+        if self.batch_per_device and "batch_size" in values:
+            values["batch_size"] *= self._passes(values)
+        return values
+
+    def with_chosen(self, current: Parameters, chosen: Parameters) -> dict[str, float]:
+        """Today's values with some chosen: the rest of the file stays, so that a batch per device grows with the GPUs."""
+        wanted = self.in_file({**current, **chosen})
+        kept = {**self.in_file(current), **{name: wanted[name] for name in chosen if name != "batch_size"}}
+        return {**self.in_all(kept), **chosen}
+
+    def _passes(self, values: Parameters) -> float:
+        """Samples of a global batch for each sample on a device."""
+        return max(values.get("gpus", 1.0), 1.0) * (self.accumulation_steps or 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """Parameter: one value of config.ini which JPO may change.
 
@@ -85,6 +133,7 @@ class Parameter:
         text: the value's characters in the file, without comment and surrounding blanks.
         line: 1-based line of the value.
         held: why it must not be changed now ("pinned in config.ini", "frozen in jpo.toml"), or None.
+        counted: which of COUNTS the text says instead of `name`, and how many; None: it says `value` itself.
     """
 
     name: str
@@ -93,6 +142,12 @@ class Parameter:
     text: str
     line: int
     held: str | None = None
+    counted: tuple[str, float] | None = None
+
+    @property
+    def term(self) -> str:
+        """What the file says: the parameter, or one of COUNTS in its place."""
+        return self.counted[0] if self.counted else self.name
 
     def __post_init__(self) -> None:
         if self.name not in PARAMETERS:
@@ -110,6 +165,9 @@ class Workload:
     path: Path
     content: bytes
     """The file as it was read; a later difference is a conflict."""
+    terms: Terms = Terms()
+    others: tuple[tuple[str, int, str], ...] = ()
+    """Key, line and text of each option in which JPO sees no parameter."""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of this name, which must be there."""

@@ -23,13 +23,15 @@ class CheckedConfig:
     """A valid config.ini.
 
     Attributes:
-        rules: how many rules of the guard its values keep: all there are.
+        kept: how many rules of the guard its values keep.
+        rules: how many there are.
     """
 
     path: Path
     identity: Identity
     parameters: tuple[Parameter, ...]
     remarks: tuple[Remark, ...]
+    kept: int
     rules: int
 
 
@@ -39,12 +41,14 @@ def document(checked: CheckedConfig) -> Document:
     columns = (Column("line", "figure"), Column("key", "key"), Column("value"), Column("parameter"))
     rows = tuple((p.line, p.key, p.text, meaning(p)) for p in checked.parameters)
     remarks = tuple(f"{remark.text} [{remark.code}]" if remark.code else remark.text for remark in checked.remarks)
-    return Document(title, (Table(columns, rows, "parameters"), Items(remarks)), f"valid; {checked.rules} rules kept")
+    kept = str(checked.kept) if checked.kept == checked.rules else f"{checked.kept} of {checked.rules}"
+    return Document(title, (Table(columns, rows, "parameters"), Items(remarks)), f"valid; {kept} rules kept")
 
 
 def meaning(parameter: Parameter) -> str:
     """A parameter by the name that JPO has for it, and why it is held, where it is."""
-    return f"{parameter.name} {plain(parameter.value)}" + (f", {parameter.held}" if parameter.held else "")
+    said = f"{parameter.counted[0]} {plain(parameter.counted[1])}: " if parameter.counted else ""
+    return f"{said}{parameter.name} {plain(parameter.value)}" + (f", {parameter.held}" if parameter.held else "")
 
 
 def as_json(checked: CheckedConfig) -> dict[str, object]:
@@ -58,5 +62,5 @@ def as_json(checked: CheckedConfig) -> dict[str, object]:
             for p in checked.parameters
         ],
         "remarks": [asdict(remark) for remark in checked.remarks],
-        "rules_kept": checked.rules,
+        "rules_kept": checked.kept,
     }

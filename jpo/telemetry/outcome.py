@@ -6,16 +6,18 @@ One set of rules for Prometheus and CSV logs. It does not decide whether a run i
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from jpo.reading import number
-from jpo.records import PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus
+from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus, Terms
 from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
 LARGEST = 1e12
 """No parameter of a training job is larger: what jpo/optimizer/question.py takes."""
+COUNT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 POSITIVE = ("batch_size", "learning_rate", "epochs")
 """Parameters without which nothing is trained; of the others, 0 is none of it (no GPUs)."""
 IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124"
@@ -107,7 +109,7 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
         raise NoEvidence(f"it is a trial on a part of the data ({share}), not a run", UNTOLD)
-    parameters = {name: _number(name, text) for name, text in measured.parameters.items() if name in PARAMETERS}
+    parameters = _in_all(measured.parameters)
     if measured.values.epoch is not None and not 0 <= measured.values.epoch < math.inf:
         raise NoEvidence(f"epoch = {measured.values.epoch:g} cannot be", IMPOSSIBLE)
     if measured.values.converged not in (None, 0, 1) and not math.isnan(measured.values.converged or 0.0):
@@ -127,6 +129,23 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
         )
     except (ValueError, OverflowError) as error:  # of the records: a negative number of samples
         raise NoEvidence(str(error), IMPOSSIBLE) from error
+
+
+def _in_all(texts: Mapping[str, str]) -> dict[str, float]:
+    """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts."""
+    values = {name: _number(name, text) for name, text in texts.items() if name in PARAMETERS}
+    counts = {name: float(texts[name]) for name in COUNTS if COUNT.fullmatch(texts.get(name, ""))}
+    terms = Terms(
+        "batch_size" not in values and "batch_size_per_device" in counts,
+        "gpus" not in values and "gpus_per_node" in counts,
+        counts.get("gradient_accumulation_steps"),
+        counts.get("nodes"),
+    )
+    if terms.batch_per_device:
+        values["batch_size"] = counts["batch_size_per_device"]
+    if terms.gpus_per_node:
+        values["gpus"] = counts["gpus_per_node"]
+    return terms.in_all(values)
 
 
 def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jpo.agent.action import CandidateRules, propose_candidates
-from jpo.records import Identity, Outcome, Run, RunStatus
+from jpo.records import Identity, Outcome, Run, RunStatus, Terms
 
 NOW = {"batch_size": 48.0, "learning_rate": 0.03, "gpus": 2.0, "epochs": 10.0}
 
@@ -125,3 +125,22 @@ def test_everything_proposed_is_distinct_admissible_and_within_the_limit(batch, 
     assert candidates.admissible.all()
     assert (candidates.values[:, 0] >= 1).all()
     assert (candidates.values[:, [0, 2, 3]] % 1 == 0).all()
+
+
+def test_a_batch_per_device_stays_while_gpus_change_and_has_a_ladder_of_its_own():
+    terms = Terms(batch_per_device=True, accumulation_steps=2.0)
+    now = {"batch_size": 96.0, "gpus": 3.0}  # 16 on each of 3, twice
+    rows = propose(now, free=("gpus",), terms=terms)
+    assert {(row["gpus"], row["batch_size"]) for row in map(rows.parameters, range(len(rows.values)))} == {
+        *((1, 32), (2, 64), (3, 96), (4, 128), (8, 256)),
+    }
+    alone = propose(now, free=("batch_size",), terms=terms)
+    assert column(alone, "batch_size") == [6 * each for each in (2, 4, 8, 16, 32, 64, 128)]
+    assert column(propose(now, free=("batch_size",), terms=terms, choices={"batch_size": [48, 96]}), "batch_size") == [48, 96]
+
+
+def test_a_run_on_other_gpus_keeps_to_a_held_batch_per_device():
+    terms = Terms(batch_per_device=True)
+    ran = [run({"batch_size": 64.0, "gpus": 4.0}), run({"batch_size": 32.0, "gpus": 4.0})]
+    rows = propose({"batch_size": 32.0, "gpus": 2.0}, ran, free=("gpus",), terms=terms)
+    assert rows.admissible[[rows.values.tolist().index(row) for row in ([64.0, 4.0], [32.0, 4.0])]].tolist() == [True, False]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,9 +28,10 @@ def test_the_batch_of_each_gpu_is_shown(empty: Project) -> None:
 
 
 @pytest.mark.parametrize(("gpus", "batch"), [(3, 16), (32, 16)])
-def test_a_batch_that_cannot_be_shared_evenly_ends_with_3(empty: Project, gpus: int, batch: int) -> None:
+def test_a_batch_that_cannot_be_shared_evenly_is_a_warning(empty: Project, gpus: int, batch: int) -> None:
     code, told = checked(empty, f"cpus = 64\ngpus = {gpus}")
-    assert (code, f"batch_size = {batch} cannot be divided evenly among gpus = {gpus}" in told) == (3, True)
+    finding = f"batch_size = {batch} cannot be divided evenly among gpus = {gpus}; suggest leaves"
+    assert (code, finding in told, "[JPO-W403]" in told) == (0, True, True)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +57,8 @@ def test_a_quota_on_the_price_counts_by_a_catalogue_too(empty: Project, command:
     toml = empty.folder / "jpo.toml"
     toml.write_text(toml.read_text().replace("usd_per_cpu_hour = 0.04", 'catalogue = "aws"') + "[quota]\nusd_per_hour = 0.01\n")
     answer = empty.jpo(*command)
-    assert (answer.code, "USD per hour; the quota is 0.01" in answer.out + answer.err) == (3, True)
+    assert "USD per hour; the quota is 0.01" in answer.out + answer.err
+    assert (answer.code, "JPO-W403" in answer.out + answer.err) == (0, True)
 
 
 def test_check_says_what_it_understood(project: Project) -> None:
@@ -66,7 +70,63 @@ def test_check_says_what_it_understood(project: Project) -> None:
 
 
 def test_check_names_a_limit_that_is_broken_today(project: Project) -> None:
-    project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", "learning_rate = 0.5"))
+    project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", "learning_rate = 500"))
     answer = project.jpo("check", "config.ini")
-    assert answer.code == 3
-    assert "learning_rate = 0.5 is above 0.1" in answer.err
+    assert answer.code == 0
+    assert "learning_rate = 500 is above 100" in answer.out
+    assert "valid; 21 of 22 rules kept" in answer.out
+
+
+@pytest.mark.parametrize(("rate", "beyond"), [("2e-5", False), ("12.8", False), ("500", True)])
+def test_check_suggest_and_the_guard_give_one_answer(project: Project, rate: str, *, beyond: bool) -> None:
+    project.config.write_text(project.config.read_text().replace("learning_rate = 0.01", f"learning_rate = {rate}"))
+    answers = [project.jpo(*words) for words in (("check", "config.ini"), ("suggest", "config.ini", "--dry-run"))]
+    guard = [sys.executable, "-m", "constraints", "config.ini", "config.ini"]
+    seen = subprocess.run(guard, cwd=project.folder, capture_output=True, text=True, timeout=30)
+    assert [*(answer.code for answer in answers), seen.returncode] == [0, 0, 0]
+    said = f"learning_rate = {float(rate):g} is "
+    assert [said in text for text in (answers[0].out, answers[1].out, seen.stdout)] == [beyond] * 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ("gpus = 4", "batch_size counts over all GPUs: 4 samples on each of 4\n"),
+        (
+            "gpus = 4\naccum_steps = 2",
+            "batch_size counts over all GPUs and accumulation steps: 2 samples on each of 4, 2 times before the weights change\n",
+        ),
+        ("gpus = 1", None),
+    ],
+)
+def test_how_many_samples_are_on_each_device(empty: Project, lines: str, sentence: str | None) -> None:
+    code, told = checked(empty, f"cpus = 8\n{lines}")
+    assert (code, "samples on each" in told) == (0, sentence is not None)
+    assert sentence is None or " ".join(sentence.split()) in " ".join(told.split())
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ("gpus = 4", "16 samples on each of 4: batch_size 64 in all"),
+        (
+            "devices = 2\nnum_nodes = 2\naccum_steps = 3",
+            "16 samples on each of 4 (2 nodes), 3 times before the weights change: batch_size 192 in all",
+        ),
+        ("gpus = 0", "16 samples on each of 1: batch_size 16 in all"),
+        ("", "16 samples on each of 1: batch_size 16 in all; the file does not say on how many"),
+    ],
+)
+def test_a_batch_per_device_is_told_in_all(empty: Project, lines: str, sentence: str) -> None:
+    empty.config.write_text(empty.config.read_text().replace("batch_size = 16", "per_device_train_batch_size = 16"))
+    code, told = checked(empty, f"cpus = 8\n{lines}")
+    assert (code, f"the batch is given per device: {sentence}" in " ".join(told.split())) == (0, True)
+
+
+def test_what_looks_like_a_parameter_is_listed_with_the_line_to_add(empty: Project) -> None:
+    code, told = checked(empty, "cpus = 2\nvram_mem = 8\nnum_gpu = 4\nval_batch_size = 3\nseed = 1\ngpu_model = a100")
+    said = " ".join(told.split())
+    assert code == 0
+    assert 'num_gpu = 4 (line 14) is not recognised; if it is gpus, add [parameters] gpus = { key = "resources.num_gpu" }' in said
+    assert said.count("[JPO-I213]") == told.count("is not recognised")
+    assert not any(name in said for name in ("val_batch", "seed", "gpu_model"))

@@ -31,9 +31,15 @@ def test_the_most_usual_name_of_an_identity_wins(read: Read) -> None:
     assert read(CONFIG + b"[io]\ndata = /mnt/cifar\n").identity.dataset == "cifar10"
 
 
-@pytest.mark.parametrize("label", [b"\x1b[31mred", b"a\n  b", b"%(base)s", b"${t:x}", b"x" * 201], ids=repr)
+@pytest.mark.parametrize("label", [b"\x1b[31mred", b"a\n  b", b"%%(base)s", b"${t:x}", b"x" * 201], ids=repr)
 def test_an_identity_that_is_no_plain_name_is_refused(read: Read, label: bytes) -> None:
     assert "'workload.dataset' = " in message(read, CONFIG.replace(b"cifar10", label))
+
+
+def test_an_identity_may_be_another_option(read: Read) -> None:
+    base = CONFIG.replace(b"cifar10", b"%(base)s-%(size)s") + b"[DEFAULT]\nbase = cifar\nsize = 10\n"
+    assert read(base).identity.dataset == "cifar-10"
+    assert "refers to 'base', which is neither in [workload]" in message(read, CONFIG.replace(b"cifar10", b"%(base)s"))
 
 
 def test_hardware_is_named_in_the_section_workload_or_by_jpo_toml(read: Read) -> None:

@@ -12,14 +12,14 @@ def limits(toml: str) -> Limits:
 
 
 def test_every_parameter_has_a_built_in_limit():
-    assert tuple(DEFAULTS) == records.PARAMETERS
+    assert tuple(DEFAULTS) == (*records.PARAMETERS, *records.COUNTS)
     assert limits_from({}) == Limits()
 
 
 def test_built_in_limits_are_those_that_are_published():
     built_in = Limits().parameters
     assert (built_in["batch_size"].low, built_in["batch_size"].high) == (1, math.inf)
-    assert (built_in["learning_rate"].low, built_in["learning_rate"].high) == (0.0001, 0.1)
+    assert (built_in["learning_rate"].low, built_in["learning_rate"].high) == (1e-8, 100)
 
 
 def test_the_tables_of_the_guide_are_understood():
@@ -60,8 +60,8 @@ def test_numbers_from_the_environment_are_text_and_count():
 
 
 def test_what_is_given_overrides_the_built_in_bound_that_contradicts_it():
-    assert limits("[parameters]\nlearning_rate = { max = 1e-5 }").parameters["learning_rate"].low == 1e-5
-    assert limits("[parameters]\nlearning_rate = { min = 0.5 }").parameters["learning_rate"].high == 0.5
+    assert limits("[parameters]\nlearning_rate = { max = 1e-9 }").parameters["learning_rate"].low == 1e-9
+    assert limits("[parameters]\nlearning_rate = { min = 500 }").parameters["learning_rate"].high == 500
     assert limits("[parameters]\nlearning_rate = { choices = [0.2, 0.4] }").parameters["learning_rate"].high == math.inf
 
 

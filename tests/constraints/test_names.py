@@ -9,8 +9,8 @@ from jpo import records
 
 
 def test_the_guard_and_jpo_speak_of_the_same_parameters():
-    assert tuple(WELL_KNOWN) == records.PARAMETERS
-    assert WHOLE == records.WHOLE
+    assert tuple(WELL_KNOWN) == (*records.PARAMETERS, *records.COUNTS)
+    assert {*records.WHOLE, *records.COUNTS} == WHOLE
     assert set(IDENTITY) == {"dataset", "model", "framework"}
 
 

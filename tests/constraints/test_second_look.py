@@ -114,7 +114,8 @@ def test_the_same_file_is_approved(review):
 
 
 def test_each_broken_rule_is_named_in_words_on_a_line_of_its_own(review):
-    code, out, _ = review(BEFORE.replace("= 64", "= 100001").replace("0.01", "0.5"))
+    limits = "[parameters]\nlearning_rate = { max = 0.1 }\n"
+    code, out, _ = review(BEFORE.replace("= 64", "= 100001").replace("0.01", "0.5"), BEFORE, limits)
     assert code == 1
     too_far = "violated: largest_change: {} is too far from today's {}: one step is at most a factor of {}"
     assert out.splitlines() == [
@@ -289,3 +290,31 @@ def test_awkward_files_are_read_as_the_training_script_reads_them(review):
     ):
         code, out, err = review(before.replace(b"64", b"128"), before)
         assert (code, out, err) == (0, f"approved: batch_size 64 -> 128; {ALL} rules\n", "")
+
+
+REFERRING = "[DEFAULT]\nlr = 0.01\n[training]\nlearning_rate = %(lr)s\n"
+
+
+def test_an_edit_of_the_origin_is_an_edit_of_the_parameter(review):
+    assert review(REFERRING.replace("0.01", "0.02"), REFERRING)[0] == 0
+    code, out, _ = review(REFERRING.replace("0.01", "0.2"), REFERRING)
+    assert (code, "largest_change: learning_rate = 0.2 is too far" in out) == (1, True)
+
+
+def test_a_reference_must_stay_one(review):
+    code, out, _ = review(REFERRING.replace("%(lr)s", "0.02"), REFERRING)
+    assert (code, "training.learning_rate was changed" in out) == (1, True)
+
+
+@pytest.mark.parametrize("other", ["warmup = %(lr)s", "half = x%(learning_rate)s"])
+def test_no_other_option_changes_with_the_origin_unless_it_is_named(review, other):
+    before = f"{REFERRING}{other}\n"
+    code, out, _ = review(before.replace("0.01", "0.02"), before)
+    assert (code, "was changed with DEFAULT.lr, to which it refers" in out) == (1, True)
+    assert review(before.replace("0.01", "0.02"), before, '[parameters]\nlearning_rate = { key = "DEFAULT.lr" }\n')[0] == 0
+
+
+@pytest.mark.parametrize("text", ["%(nowhere)s", "%(learning_rate)s", "${a:b}", "1e-%(lr)s"])
+def test_a_reference_that_leads_to_no_number_must_not_change(review, text):
+    before = f"[training]\nlearning_rate = {text}\n"
+    assert "it must not change" in review(before, before)[1]

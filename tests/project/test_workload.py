@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from jpo.cost import Prices
-from jpo.errors import NothingAdmissible, UsageError
-from jpo.project.workload import NOT_FREED, limits_of, read_workload, rules_kept, with_pins
+from jpo.errors import UsageError
+from jpo.project.workload import NOT_FREED, judged_today, limits_of, read_workload, with_pins
 
 
 def test_epochs_change_only_where_jpo_toml_names_them(repository):
@@ -33,10 +33,11 @@ def test_a_limit_that_cannot_be_is_a_mistake_in_settings(repository):
     broken = replace(settings, tables={"parameters": {"batch_size": {"min": "few"}}})
     with pytest.raises(UsageError, match=r"jpo\.toml"):
         limits_of(broken)
-    assert rules_kept(read_workload(path, settings, now=0.0), limits_of(settings), Prices()) > 0
+    judged = judged_today(read_workload(path, settings, now=0.0), limits_of(settings), Prices())
+    assert judged.kept == judged.rules > 0
 
 
-def test_a_value_of_today_beyond_a_limit_is_refused(repository):
+def test_a_value_of_today_beyond_a_limit_is_named(repository):
     path, settings = repository("[parameters.batch_size]\nmax = 16\n")
-    with pytest.raises(NothingAdmissible, match="batch_size"):
-        rules_kept(read_workload(path, settings, now=0.0), limits_of(settings), Prices())
+    judged = judged_today(read_workload(path, settings, now=0.0), limits_of(settings), Prices())
+    assert (judged.rules - judged.kept, *judged.broken) == (1, "batch_size = 32 is above 16, the largest value allowed")

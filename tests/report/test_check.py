@@ -16,7 +16,7 @@ PARAMETERS = (
     Parameter("batch_size", "training.batch_size", 16.0, "16", 7),
     Parameter("epochs", "training.epochs", 40.0, "40", 12, held="frozen in jpo.toml"),
 )
-CHECKED = CheckedConfig(Path("config.ini"), DIGITS, PARAMETERS, (Remark("few CPUs", "JPO-W869"), Remark("uneven")), 18)
+CHECKED = CheckedConfig(Path("config.ini"), DIGITS, PARAMETERS, (Remark("few CPUs", "JPO-W869"), Remark("uneven")), 18, 18)
 
 
 def test_people_read_what_each_line_means() -> None:
@@ -50,7 +50,7 @@ def test_programs_read_the_same() -> None:
 
 
 def test_names_from_the_file_stay_texts_in_every_form() -> None:
-    hostile = CheckedConfig(Path("c.ini"), Identity("\x1b[31m<script>", "m|x", "f"), PARAMETERS, (), 1)
+    hostile = CheckedConfig(Path("c.ini"), Identity("\x1b[31m<script>", "m|x", "f"), PARAMETERS, (), 1, 1)
     assert "\x1b" not in rendered(check, hostile, "text")
     assert rendered(check, hostile, "markdown").startswith("### c.ini: workload **\\[31m\\<script\\>/m\\|x/f**\n")
     page = rendered(check, hostile, "html")

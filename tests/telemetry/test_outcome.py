@@ -160,3 +160,11 @@ def test_totals_of_some_of_a_runs_gpus_are_no_totals():
     some, all_of_them = run(parameters={"gpus": "32"}, **measured).outcome, run(parameters={"gpus": "8"}, **measured).outcome
     assert (some.cpu_cores_mean, some.cpu_cores_p95, some.energy_joules, some.gpu_utilisation) == (None, None, None, 0.5)
     assert (all_of_them.cpu_cores_mean, all_of_them.cpu_cores_p95, all_of_them.energy_joules) == (0.5, 1, 9)
+
+
+def test_batch_and_gpus_are_recorded_in_all():
+    said = {"batch_size_per_device": "8", "gradient_accumulation_steps": "4", "gpus_per_node": "2", "nodes": "2"}
+    assert run(parameters=said).parameters == {"batch_size": 128, "gpus": 4}
+    assert run(parameters={**said, "batch_size": "64", "gpus": "8"}).parameters == {"batch_size": 64, "gpus": 8}
+    assert run(parameters={"batch_size_per_device": "8", "nodes": "n1,n2"}).parameters == {"batch_size": 8}
+    assert run(parameters={"batch_size_per_device": "auto", "cpus": "2"}).parameters == {"cpus": 2}

@@ -10,7 +10,7 @@ from jpo.commands.doctor.case import Case
 from jpo.errors import EditError, UsageError
 from jpo.project.prices import prices_of
 from jpo.project.sources import files_of_secrets
-from jpo.project.workload import limits_of, rules_kept
+from jpo.project.workload import judged_today, limits_of
 from jpo.report.doctor import Line
 from jpo.wording.numbers import plain
 
@@ -51,8 +51,11 @@ def config_ini(case: Case) -> Iterator[Line]:
 
 def limits(case: Case) -> Iterator[Line]:
     """Whether today's values keep to them."""
-    kept = rules_kept(case.workload, limits_of(case.settings), prices_of(case.settings))
-    yield Line("limits", "ok", f"today's values keep all {kept} rules")
+    judged = judged_today(case.workload, limits_of(case.settings), prices_of(case.settings))
+    if judged.broken:
+        yield Line("limits", "warning", "; ".join(judged.broken), "change the value, or the limit in jpo.toml", "JPO-W403")
+    else:
+        yield Line("limits", "ok", f"today's values keep all {judged.rules} rules")
 
 
 def writable(case: Case) -> Iterator[Line]:

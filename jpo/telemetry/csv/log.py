@@ -8,6 +8,7 @@ A log is one run. Its lines, in the order in which a training script writes them
     # framework=pytorch
     # hardware=a100                 only where runs on different hardware are told apart
     # batch_size=64                 each parameter of records.PARAMETERS that is known; further keys are allowed
+    # batch_size_per_device=8       or this and the other records.COUNTS, where batch_size and gpus in all are not known
     # data_fraction=0.1             only of a trial on a part of the data, which is no run: see `jpo predict --trials`
     # start=1795255200.0
     time,epoch,samples,train_loss,val_loss
@@ -33,7 +34,7 @@ from pathlib import Path
 
 from jpo import reading
 from jpo.errors import TelemetryError
-from jpo.records import PARAMETERS, Run
+from jpo.records import COUNTS, PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
@@ -74,7 +75,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
-        parameters={name: log.head[name] for name in (*PARAMETERS, DATA_FRACTION) if log.head.get(name)},
+        parameters={name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION) if log.head.get(name)},
         started_at=log.number("start"),
         ended_at=ended_at,
         closed=log.closed,

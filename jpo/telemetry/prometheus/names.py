@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from jpo.errors import UsageError
-from jpo.records import PARAMETERS
+from jpo.records import COUNTS, PARAMETERS
 from jpo.telemetry import contract
 
 METRICS: Mapping[str, tuple[str, ...]] = {
@@ -45,7 +45,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "recorded_cpu_cores": ("jpo:cpu_cores:rate2m",),
 }
 LABELS: Mapping[str, tuple[str, ...]] = {
-    **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "hardware", "status", *PARAMETERS)},
+    **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "hardware", "status", *PARAMETERS, *COUNTS)},
     # Scraped without honor_labels, an exporter's labels of the workload move to exported_*, and pod is the exporter's own.
     "namespace": ("namespace", "exported_namespace"),
     "pod": ("pod", "exported_pod"),

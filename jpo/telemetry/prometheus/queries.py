@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote_plus
 
-from jpo.records import PARAMETERS, Identity
+from jpo.records import COUNTS, PARAMETERS, Identity
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus.names import Names
 
@@ -134,7 +134,7 @@ def discovery(
 
 def descriptions(names: Names, chosen: str, span: str) -> dict[str, str]:
     """Queries for configuration and pods of the runs, and for the status with which they ended."""
-    labels = [name for role in (*PARAMETERS, "namespace", "pod", "container") for name in names.labelled(role)]
+    labels = [name for role in (*PARAMETERS, *COUNTS, "namespace", "pod", "container") for name in names.labelled(role)]
     run, status = names.label("run_id"), names.label("status")
     return {
         "info": f"max by ({', '.join([run, *labels])}) (last_over_time({names.metric(contract.RUN_INFO)}{chosen}{span}))",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jpo.errors import TelemetryError
-from jpo.records import PARAMETERS
+from jpo.records import COUNTS, PARAMETERS
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow, TooMuch
@@ -40,7 +40,8 @@ def descriptions(scope: Scope, run_ids: Sequence[str]) -> dict[str, Description]
         if kind == "ending":
             run.endings.add(labels.get("status", ""))
             continue
-        run.configurations.add(tuple((name, labels[name]) for name in (*PARAMETERS, contract.DATA_FRACTION) if name in labels))
+        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION)
+        run.configurations.add(tuple((name, labels[name]) for name in said if name in labels))
         if "pod" in labels:
             run.pods[pod_of(labels)] = labels.get("container")
     return by_run

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from conftest import Project
 
 
-def test_a_value_beyond_its_limit_ends_with_3(empty: Project) -> None:
-    empty.config.write_text(empty.config.read_text().replace("learning_rate = 0.01", "learning_rate = 0.5"))
+def test_a_value_beyond_its_limit_is_a_warning(empty: Project) -> None:
+    empty.config.write_text(empty.config.read_text().replace("learning_rate = 0.01", "learning_rate = 500"))
     code, found = diagnosis(empty)
-    assert (code, found["limits"]["code"]) == (3, "JPO-E403")
+    assert (code, found["limits"]["code"]) == (0, "JPO-W403")
 
 
 def test_files_of_secrets_are_readable_by_us_and_not_by_everybody(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,67 @@
+"""Terms of a config.ini: whether it says the global batch and all GPUs, or the batch per device and the GPUs of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jpo.config.locate import IniOption
+from jpo.config.lookup import ambiguous
+from jpo.records import PARAMETERS, Parameter, Terms
+
+TOTALS = {"gpus": "gpus_per_node", "batch_size": "batch_size_per_device"}
+"""Quantity of JPO -> what a file may say in its place."""
+YIELDS = "devices"
+"""Lightning's name; elsewhere it may be anything, so it yields to an option that says all GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A number of the file.
+
+    Attributes:
+        name: of the option that the training code reads.
+        option: the one that holds the text, and is edited.
+        value: in JPO's unit.
+        held: why it must stay, or None.
+        lines: of all options that are read for it.
+    """
+
+    name: str
+    option: IniOption
+    value: float
+    held: str | None
+    lines: tuple[int, ...]
+
+
+def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: str) -> tuple[tuple[Parameter, ...], Terms]:
+    """The parameters in JPO's quantities, and the terms in which the file says them.
+
+    Args:
+        found: by the names of PARAMETERS and COUNTS.
+        keys: what jpo.toml names; of two options for one quantity, the one it names counts.
+
+    Raises:
+        UsageError: JPO-E206, the file says a quantity in both terms.
+    """
+    here = {name: one for name, one in found.items() if one}
+    for total, term in TOTALS.items():
+        if not {total, term} <= here.keys():
+            continue
+        if total in keys or (term not in keys and here[term].name.lower() == YIELDS):
+            del here[term]
+        elif term in keys:
+            del here[total]
+        else:
+            both = (here[total].option, here[term].option)
+            raise ambiguous(total, both, place, f"[parameters] {total} = {{ key = KEY }}")
+    accumulation, nodes = (here[name].value if name in here else None for name in ("gradient_accumulation_steps", "nodes"))
+    terms = Terms("batch_size_per_device" in here, "gpus_per_node" in here, accumulation, nodes)
+    said = {name: here.get(TOTALS.get(name, name)) or here.get(name) for name in PARAMETERS}
+    values = terms.in_all({name: one.value for name, one in said.items() if one})
+    return tuple(_parameter(name, one, values[name], TOTALS.get(name, name) in here) for name, one in said.items() if one), terms
+
+
+def _parameter(name: str, one: Found, value: float, in_place: bool) -> Parameter:
+    counted = (TOTALS[name], one.value) if in_place and name in TOTALS else None
+    return Parameter(name, one.option.key, value, one.option.text, one.option.line, one.held, counted)
