@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.rows import base_row
-from jpo.agent.safety.claim import LIKELIER, p_loss_worse
+from jpo.agent.safety.claim import LIKELIER, log_loss_of, p_loss_worse
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
@@ -132,6 +132,8 @@ MUCH = 5.0
 """A trial must be likelier than not to keep the floor, and risk no more than LOSS_RISK of a loss this many times farther below:
 what one run will show, no belief knows, and a floor that forbids what was never run forbids learning. That is said of small steps
 from what ended well; a larger one is held as what was run is."""
+EXPECTED = 2.0
+"""Most of the floor that the expected loss of such a trial lies below it: a long tail is no small risk."""
 STEP = 2.0
 """Factor of batch size, learning rate and the like within which a trial is a small step from what ended well."""
 
@@ -159,7 +161,8 @@ def of_loss(
     base = base_row(candidates, reference)
     below = p_loss_worse(belief, candidates, base, floor, loss_interval_factor)
     much_below = p_loss_worse(belief, candidates, base, MUCH * floor, loss_interval_factor)
-    lenient = ~belief.tried & _small_steps(candidates, belief)
+    expected = belief.weights @ log_loss_of(belief, candidates, base)
+    lenient = ~belief.tried & _small_steps(candidates, belief) & (expected <= EXPECTED * math.log1p(floor))
     rows = np.where(lenient, (below > LIKELIER) | (much_below > trial_risk), below > LOSS_RISK)
     rows[now] = below[now] > LIKELIER
     rows[base] = False
