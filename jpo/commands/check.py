@@ -15,6 +15,7 @@ from jpo.records import Workload
 from jpo.report.check import CheckedConfig, Remark
 from jpo.wording.numbers import plain
 
+COUNT = re.compile(r"[1-9][0-9]*")
 MOST_LISTED = 10
 """Options that look like a parameter; who has more of them has a file of another kind."""
 
@@ -68,7 +69,11 @@ def unrecognised(workload: Workload) -> Iterator[Remark]:
     known = {name for p in workload.parameters for name in (p.term, p.name)}
     for key, line, text in workload.others:
         meant = looks_like(key.rpartition(".")[2].lower())
-        if meant and meant not in known and re.match(r"[+-]?[.0-9]", text):
+        if meant == "gradient_accumulation_steps" and not COUNT.fullmatch(text):
+            yield Remark(
+                f"{key} = {text} (line {line}) is no whole number from 1 on, and is taken for 1 where it counts", "JPO-I213"
+            )
+        elif meant and meant not in known and re.match(r"[+-]?[.0-9]", text):
             entry = f'[parameters] {meant} = {{ key = "{key}" }}'
             yield Remark(f"{key} = {text} (line {line}) is not recognised; if it is {meant}, add {entry} to jpo.toml", "JPO-I213")
 
@@ -86,7 +91,7 @@ LOOKS = {
     "memory_gib": re.compile(r".*(memory|mem|ram)([_-](gi?b|mi?b|limit|request))?"),
 }
 """Names of options that may be meant as a parameter, the more particular first."""
-ANOTHER = re.compile(r".*(eval|val|test|warmup|min|max|decay|gamma|patience|save|log|seed).*")
+ANOTHER = re.compile(r".*(eval|val|test|warmup|min|max|decay|gamma|hidden|patience|save|log|seed).*")
 """Of these it is another one that is meant."""
 
 

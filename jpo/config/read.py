@@ -76,6 +76,8 @@ def _found(
         candidates = [keyed(file.options, f"parameters.{name}.key", names.keys[name], file.place)]
     else:
         candidates = [option for option in named(file.options, names.known.get(name, ())) if not _claimed(option, names)]
+    if name == "nodes" and not asked and not _per_node(file, names):
+        return None  # all GPUs are said: nodes say nothing, and several of them no contradiction
     pins = {option: held(option, file.place, today) for option in candidates}
     lenient = "only a count counts" if name in COUNTS and not asked else None  # `nodes = node1,node2` is none
     tunable = _numbers(name, {option: pin or frozen or lenient for option, pin in pins.items()}, file, parse_value)
@@ -96,6 +98,10 @@ def _others(options: Iterable[IniOption], found: Mapping[str, Found | None]) -> 
     """Options on one line of plain text that say nothing to JPO."""
     read = {line for one in found.values() if one for line in one.lines}
     return tuple((o.key, o.line, o.text) for o in options if o.one_line and o.key.isprintable() and o.line not in read)
+
+
+def _per_node(file: _File, names: OptionNames) -> bool:
+    return "gpus_per_node" in names.keys or bool(named(file.options, names.known.get("gpus_per_node", ())))
 
 
 def _claimed(option: IniOption, names: OptionNames) -> bool:

@@ -123,6 +123,12 @@ def test_a_batch_per_device_is_told_in_all(empty: Project, lines: str, sentence:
     assert (code, f"the batch is given per device: {sentence}" in " ".join(told.split())) == (0, True)
 
 
+def test_a_count_that_is_none_is_named(empty: Project) -> None:
+    code, told = checked(empty, "cpus = 2\naccumulation_steps = auto")
+    finding = "resources.accumulation_steps = auto (line 13) is no whole number from 1 on, and is taken for 1 where it counts"
+    assert (code, finding in " ".join(told.split())) == (0, True)
+
+
 def test_what_looks_like_a_parameter_is_listed_with_the_line_to_add(empty: Project) -> None:
     code, told = checked(empty, "cpus = 2\nvram_mem = 8\nnum_gpu = 4\nval_batch_size = 3\nseed = 1\ngpu_model = a100")
     said = " ".join(told.split())

@@ -34,6 +34,8 @@ def read(folder: Path, text: str, **keys: str) -> Workload:
         ("batch_size = 64\ngpus_per_node = 4\nnodes = 2", 64, 8),
         ("batch_size = 64\ngpus = 4\nnodes = 2", 64, 4),
         ("batch_size = 64\ngpus = 4\ndevices = 2", 64, 4),
+        ("batch_size = 64\ngpus = 4\nnodes = 2\n[serving]\nnodes = 3", 64, 4),
+        ("batch_size_per_device = 8\ngradient_accumulation_steps = 0\ngpus = 2", 16, 2),
         ("batch_size = 64\ndevices = auto\nnodes = n1,n2", 64, None),
         ("batch_size_per_device = %(b)s\nb = 8\ngpus = 2", 16, 2),
     ],
