@@ -99,7 +99,7 @@ class Run:
     ended_at: float
     outcome: Outcome
     source: str
-    """Where it was read: "prometheus", "csv" or "observe"."""
+    """Where it was read: "prometheus", "csv", "observe", or of `jpo import` its format and place."""
     fell_silent: bool = False
     """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
 
