@@ -56,8 +56,9 @@ MOST_RUNS = 10**9
 """No job runs more often."""
 Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Total = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
-ParameterName = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"] | Count
+ParameterName = Literal[Total, Count]  # one list, so that a misspelt name is compared with all
 
 
 class SettingsTable(BaseModel):
