@@ -29,9 +29,12 @@ def loaders_log_likelihood(draws: Draws, candidates: Candidates, succeeded: Sequ
     """
     if draws.loader_share is None or draws.log_throughput is None:
         return np.zeros(len(draws.fails))
+    if "gpus" not in candidates.names:
+        return np.zeros(len(draws.fails))
+    gpus = candidates.values[:, candidates.names.index("gpus")]
     busy: dict[int, list[float]] = {}
     for run in succeeded:
-        if run.outcome.cpu_utilisation is not None and candidates.parameters(run.row).get("gpus", 0) >= 1:
+        if run.outcome.cpu_utilisation is not None and gpus[run.row] >= 1:
             busy.setdefault(run.row, []).append(run.outcome.cpu_utilisation)
     if not busy:
         return np.zeros(len(draws.fails))

@@ -64,7 +64,7 @@ def measured_losses(candidates: Candidates, succeeded: Sequence[CandidateRun], s
         slope: d ln loss / d ln epochs of their learning curves; None = not measured.
     """
     groups = groups_without(candidates, RESOURCES)
-    if _differ(succeeded, groups, noise_of(succeeded, _loss, LOSS.noise)):
+    if not groups.single and _differ(succeeded, groups, noise_of(succeeded, _loss, LOSS.noise)):
         groups = groups_without(candidates, ())
     noise = noise_of(groups.runs(succeeded), _loss, LOSS.noise)
     tau = LOSS.tau if slope is None else min(max(_PROGRESS_TAU * abs(slope), _LEAST_TAU), LOSS.tau)
