@@ -41,6 +41,10 @@ ADDED: Mapping[str, str | int | None] = {
     "passed_over": "{}",
     "fell_silent": 0,
     "epochs": None,
+    "val_accuracy": None,
+    "metrics": "{}",
+    "texts": "{}",
+    "assumed": "[]",
 }
 """Columns that were added since, with what they hold in an older export."""
 MAX_LINE_BYTES = 1 << 26

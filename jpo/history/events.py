@@ -28,9 +28,11 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "parameters": run.parameters,
-        "outcome": {name: value for name, value in asdict(run.outcome).items() if value is not None},
+        "outcome": {name: value for name, value in asdict(run.outcome).items() if value not in (None, {})},
         "suggestion_id": suggestion_id,
         **({"fell_silent": True} if run.fell_silent else {}),
+        **({"texts": run.texts} if run.texts else {}),
+        **({"assumed": run.assumed} if run.assumed else {}),
     }
     return AuditEvent("observed", now, run.identity, data)
 

@@ -199,6 +199,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE runs ADD COLUMN fell_silent INTEGER NOT NULL DEFAULT 0 CHECK (fell_silent IN (0, 1))",
         "ALTER TABLE runs ADD COLUMN epochs REAL",
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN val_accuracy REAL",
+        "ALTER TABLE runs ADD COLUMN metrics TEXT NOT NULL DEFAULT '{}'",  # JSON: the user's own, by name
+        "ALTER TABLE runs ADD COLUMN texts TEXT NOT NULL DEFAULT '{}'",  # JSON: parameters whose values are words
+        "ALTER TABLE runs ADD COLUMN assumed TEXT NOT NULL DEFAULT '[]'",  # JSON: parameters that the run did not report
+    ),
 )
 
 

@@ -39,7 +39,7 @@ Columns = dict[str, str | float | None]
 
 RUN_COLUMNS = (
     *("dataset", "model", "framework", "hardware", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
-    *("suggestion_id", "parameters", *MEASURED, "fell_silent"),
+    *("suggestion_id", "parameters", *MEASURED, "fell_silent", "metrics", "texts", "assumed"),
 )
 """The columns of `runs` without its number."""
 SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
@@ -103,6 +103,9 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "parameters": canonical(run.parameters),
         **{name: getattr(run.outcome, name) for name in MEASURED},
         "fell_silent": int(run.fell_silent),
+        "metrics": canonical(run.outcome.metrics),
+        "texts": canonical(run.texts),
+        "assumed": canonical(run.assumed),
     }
 
 
@@ -118,9 +121,11 @@ def read_run(row: TableRow) -> RecordedRun:
         status=RunStatus(row["status"]),
         started_at=row["started_at"],
         ended_at=row["ended_at"],
-        outcome=Outcome(**outcome),
+        outcome=Outcome(**outcome, metrics=json.loads(row["metrics"])),
         source=row["source"],
         fell_silent=bool(row["fell_silent"]),
+        texts=json.loads(row["texts"]),
+        assumed=tuple(json.loads(row["assumed"])),
     )
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
 

@@ -91,12 +91,14 @@ def fuller(recorded: Run, report: Run) -> Run:
         started_at=report.started_at if recorded.started_at is None and starts else recorded.started_at,
         parameters={**report.parameters, **recorded.parameters},
         outcome=_fuller_outcome(recorded.outcome, report.outcome),
+        texts={**report.texts, **recorded.texts},
     )
 
 
 def _fuller_outcome(recorded: Outcome, report: Outcome) -> Outcome:
     missing = [f.name for f in fields(Outcome) if getattr(recorded, f.name) is None]
-    return replace(recorded, **{name: getattr(report, name) for name in missing})
+    metrics = {**report.metrics, **recorded.metrics}
+    return replace(recorded, **{name: getattr(report, name) for name in missing}, metrics=metrics)
 
 
 def latest_start(run: Run) -> float:

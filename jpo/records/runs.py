@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -26,11 +26,13 @@ class Outcome:
     """Outcome of a run: what was measured of it. None means not measured.
 
     `converged` says whether the job reached its own target; jobs without a target leave it None. `stopped`: it was ended from
-    outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its status.
-    `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib` and
-    `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the values which
-    it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs after the first quarter of the run, mostly
-    below 0, and `loss_slope_error` its standard error. `epochs` are those that were finished.
+    outside before it was done, so that duration and cost are the least it would have taken; a recorded run says so by its
+    status. `cpu_utilisation` is relative to the CPUs asked for, `gpu_utilisation` the mean over the run's GPUs. `memory_gib`
+    and `gpu_memory_gib` are the highest (of one GPU), `memory_mean_gib` and `cpu_cores_mean` means over the run, p95 the
+    values which it stayed below for 95% of its time. `loss_slope` is d ln val_loss / d ln epochs after the first quarter of
+    the run, mostly below 0, and `loss_slope_error` its standard error. `epochs` are those that were finished. `val_accuracy`
+    is a ratio in 0..1. `metrics` are what the user measures of the model by own names, as they were reported; which of them
+    counts and which direction is better, the settings say.
 
     Raises:
         ValueError: a number that cannot be, or a `converged` or `stopped` that is neither true nor false.
@@ -56,11 +58,13 @@ class Outcome:
     loss_slope: float | None = None
     loss_slope_error: float | None = None
     epochs: float | None = None
+    val_accuracy: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            if value is None:
+            if value is None or name == "metrics":
                 continue
             if name in ("converged", "stopped"):
                 object.__setattr__(self, name, _as_bool(name, value))
@@ -69,8 +73,11 @@ class Outcome:
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
             if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
                 raise ValueError(f"{name} = {value} is negative")
-            if value > 1 and name in ("gpu_utilisation", "cpu_utilisation"):
+            if value > 1 and name in ("gpu_utilisation", "cpu_utilisation", "val_accuracy"):
                 raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
+        for name, value in self.metrics.items():
+            if not math.isfinite(value):
+                raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
 
 
 def _as_bool(name: str, value: object) -> bool:
@@ -80,7 +87,7 @@ def _as_bool(name: str, value: object) -> bool:
     return bool(value)
 
 
-MEASURED = tuple(f.name for f in fields(Outcome) if f.name != "stopped")
+MEASURED = tuple(f.name for f in fields(Outcome) if f.name not in ("stopped", "metrics"))
 """What a source can report of a run next to its status, in the order of the store's columns."""
 
 
@@ -102,6 +109,10 @@ class Run:
     """Where it was read: "prometheus", "csv", "observe", or of `jpo import` its format and place."""
     fell_silent: bool = False
     """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Parameters whose values are words (optimizer = "adam"), by name."""
+    assumed: tuple[str, ...] = ()
+    """Parameters that the source did not report, and whose values are those of the suggestion then in force."""
 
     def __post_init__(self) -> None:
         if not self.run_id:

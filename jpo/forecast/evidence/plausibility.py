@@ -198,7 +198,7 @@ def _without(run: Run, doubted: Mapping[str, str]) -> Run:
         names |= {"throughput_samples_per_second", "cost_usd", "cpu_cores_mean", "cpu_utilisation"}
     if "val_loss" in names:
         names |= {"loss_slope", "loss_slope_error"}
-    return replace(run, outcome=replace(run.outcome, **dict.fromkeys(names, None)))
+    return replace(run, outcome=replace(run.outcome, **dict.fromkeys(names)))  # type: ignore[arg-type]  # "metrics" is none
 
 
 def _in_words(values: Mapping[str, str]) -> str:

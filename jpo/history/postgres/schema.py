@@ -162,4 +162,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE runs ADD COLUMN fell_silent INTEGER NOT NULL DEFAULT 0 CHECK (fell_silent IN (0, 1))",
         "ALTER TABLE runs ADD COLUMN epochs DOUBLE PRECISION",
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN val_accuracy DOUBLE PRECISION",
+        "ALTER TABLE runs ADD COLUMN metrics TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE runs ADD COLUMN texts TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE runs ADD COLUMN assumed TEXT NOT NULL DEFAULT '[]'",
+    ),
 )
