@@ -216,8 +216,12 @@ class CsvTable(SettingsTable):
 
 
 class ImportsTable(SettingsTable):
-    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out."""
+    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out.
 
+    `timeout`: for all questions to an MLflow server together.
+    """
+
+    timeout: Annotated[Duration, Field(gt=0, le=86400)] = 60.0
     columns: dict[str, str | dict[Literal["column", "unit"], str]] = {}
 
 

@@ -9,6 +9,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from answering import sends, served
 
 DATA = Path(__file__).parents[1] / "telemetry" / "imports" / "data"
 TABLE = """\
@@ -119,7 +120,11 @@ def test_the_map_of_jpo_toml_counts(empty, table):
     ("arguments", "code", "finding"),
     [
         ([], 2, "names nothing to read"),
-        (["http://mlflow:5000"], 2, "jpo import: reads files, and not a server"),
+        (["s3://bucket/runs.csv"], 2, "jpo import: names no address of a server"),
+        (["http://mlflow:50000000"], 2, "jpo import: names no address of a server"),
+        (["http://me@here:x@mlflow:5000"], 2, "jpo import: names no address of a server"),
+        (["http://127.0.0.1:1", "--experiment", "nightly"], 4, "http://127.0.0.1:1: no connection"),
+        (["table.csv", "--experiment", "nightly"], 2, "--experiment: is for a server of MLflow"),
         (["nothing.csv"], 4, "nothing.csv: cannot be read"),
         (["runs"], 2, "holds no runs that jpo import knows"),
         (["table.csv", "--set", "dropout=0.1"], 2, "dropout = 0.1 is no parameter"),
@@ -132,6 +137,48 @@ def test_what_cannot_be_imported_is_said_in_a_line(empty, table, arguments, code
     answer = empty.jpo("import", *arguments)
     assert (answer.code, answer.err.count("\n")) == (code, 1)
     assert finding in answer.err
+
+
+@pytest.mark.parametrize(
+    ("environ", "code", "finding"),
+    [
+        ({"MLFLOW_TRACKING_TOKEN": "s3cret"}, "JPO-E323", "would get the token of MLFLOW_TRACKING_TOKEN unencrypted"),
+        (
+            {"MLFLOW_TRACKING_USERNAME": "me", "MLFLOW_TRACKING_PASSWORD": "s3cret"},
+            "JPO-E323",
+            "would get the password of MLFLOW_TRACKING_PASSWORD unencrypted",
+        ),
+        (
+            {"MLFLOW_TRACKING_TOKEN": "s3cret", "MLFLOW_TRACKING_URI": "https://mlflow.example"},
+            "JPO-E321",
+            "which is for MLFLOW_TRACKING_URI=https://mlflow.example",
+        ),
+    ],
+)
+def test_a_secret_goes_to_no_server_that_it_is_not_for(empty, monkeypatch, environ, code, finding):
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    answer = empty.jpo("import", "http://other.example:5000", "--experiment", "nightly")
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert finding in answer.err
+    assert code in answer.err
+    assert "s3cret" not in answer.err
+
+
+def test_the_credentials_of_mlflows_client_are_sent(empty, monkeypatch):
+    """To a server on this machine, or one that the runner allows."""
+    monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "me")
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "s3cret")
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "other")
+    sent = []
+
+    def answer(handler):
+        sent.append(handler.headers["Authorization"])
+        sends({"message": "no"}, 403)(handler)
+
+    with served(answer) as server:
+        assert empty.jpo("import", server.url, "--experiment", "nightly").code == 4
+    assert sent == ["Basic bWU6czNjcmV0"]
 
 
 def test_runs_of_other_tools_are_recorded(empty):

@@ -155,6 +155,12 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
             yield field, ForeignColumn(name, unit)
 
 
+def usual_for(field: str, name: str) -> bool:
+    """Whether a column is called as many call a quantity."""
+    base, _ = _plain(name)
+    return base in USUAL[field] or (field == "val_loss" and bool(EVALUATION.match(base)))
+
+
 def _plain(name: str) -> tuple[str, str | None]:
     """A name as USUAL has it, and the unit that stands in brackets behind it."""
     bracketed = IN_BRACKETS.search(name)
