@@ -24,7 +24,7 @@ SAME_SECONDS = 1.0
 """Ends that differ by less are one end, written with other digits."""
 MOST_SHOWN = 20
 """Runs of a dry run that are listed; of thousands nobody reads more."""
-SHOWN = ("duration_seconds", "cost_usd", "train_loss", "val_loss", "gpu_utilisation", "memory_gib")
+SHOWN = ("duration_seconds", "cost_usd", "train_loss", "val_loss", "val_accuracy", "gpu_utilisation", "memory_gib")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,4 +134,5 @@ def line_of(run: Run) -> str:
 def measured(outcome: Outcome) -> str:
     """What was measured, the most important first."""
     known = [(name, value) for name in SHOWN if (value := getattr(outcome, name)) is not None]
-    return ", ".join(f"{OUTCOMES[name].short} {written(name, value)}" for name, value in known) or "nothing measured"
+    words = [f"{OUTCOMES[name].short} {written(name, value)}" for name, value in known]
+    return ", ".join([*words, *(f"{name} {plain(value)}" for name, value in outcome.metrics.items())]) or "nothing measured"

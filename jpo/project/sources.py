@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +13,16 @@ from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
-from jpo.records import Finished, Identity
+from jpo.records import MEASURED, Finished, Identity
 from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
-from jpo.telemetry.imports.columns import FIELDS
+from jpo.telemetry.imports.columns import FIELDS, OWN
 from jpo.telemetry.imports.foreign import ForeignColumn
 from jpo.telemetry.imports.units import UNITS
 from jpo.telemetry.prometheus.names import Names
 
+METRIC = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+"""A name that a metric of the user's own may have."""
 PROMETHEUS, CSV = "prometheus", "csv"
 SHORTEST_PART = 0.05
 """Of the deadline: what a question is given at least, however long the look before it took."""
@@ -127,7 +130,7 @@ def why_nothing(
 
 
 def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
-    """The columns that [imports.columns] names, by JPO's names.
+    """The columns that [imports.columns] and [imports.metrics] name, by JPO's names.
 
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
@@ -143,6 +146,12 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
             has = f"it is one of {', '.join(units)}" if units else "it has none"
             raise UsageError(place, f"cannot have the unit {unit!r:.40}", has, code="JPO-E157")
         found[field] = ForeignColumn(name, unit, "jpo.toml")
+    for metric, name in settings.values.imports.metrics.items():
+        if metric in FIELDS or metric in MEASURED or not METRIC.fullmatch(metric):
+            place = f"{settings.place}: [imports.metrics] {metric:.80}"
+            remedy = "give the metric another one, of letters, digits and _"
+            raise UsageError(place, "is a name of JPO's own, or none that a metric can have", remedy, code="JPO-E157")
+        found[f"{OWN}{metric}"] = ForeignColumn(name, None, "jpo.toml")
     return found
 
 
