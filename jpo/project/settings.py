@@ -216,9 +216,14 @@ class CsvTable(SettingsTable):
 
 
 class ImportsTable(SettingsTable):
-    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out."""
+    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out.
 
+    `metrics`: the user's own, by the names that they have in JPO -> column. `timeout`: for all questions to an MLflow server.
+    """
+
+    timeout: Annotated[Duration, Field(gt=0, le=86400)] = 60.0
     columns: dict[str, str | dict[Literal["column", "unit"], str]] = {}
+    metrics: dict[str, str] = {}
 
 
 class StoreTable(SettingsTable):

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
-from jpo.project.trust import check_prometheus, unencrypted
+from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
-from jpo.records import Finished, Identity
+from jpo.records import MEASURED, Finished, Identity
 from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
-from jpo.telemetry.imports.columns import FIELDS
+from jpo.telemetry.imports.columns import FIELDS, OWN
 from jpo.telemetry.imports.foreign import ForeignColumn
 from jpo.telemetry.imports.units import UNITS
 from jpo.telemetry.prometheus.names import Names
 
+METRIC = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+"""A name that a metric of the user's own may have."""
 PROMETHEUS, CSV = "prometheus", "csv"
 SHORTEST_PART = 0.05
 """Of the deadline: what a question is given at least, however long the look before it took."""
@@ -126,7 +130,7 @@ def why_nothing(
 
 
 def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
-    """The columns that [imports.columns] names, by JPO's names.
+    """The columns that [imports.columns] and [imports.metrics] name, by JPO's names.
 
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
@@ -142,7 +146,49 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
             has = f"it is one of {', '.join(units)}" if units else "it has none"
             raise UsageError(place, f"cannot have the unit {unit!r:.40}", has, code="JPO-E157")
         found[field] = ForeignColumn(name, unit, "jpo.toml")
+    for metric, name in settings.values.imports.metrics.items():
+        if metric in FIELDS or metric in MEASURED or not METRIC.fullmatch(metric):
+            place = f"{settings.place}: [imports.metrics] {metric:.80}"
+            remedy = "give the metric another one, of letters, digits and _"
+            raise UsageError(place, "is a name of JPO's own, or none that a metric can have", remedy, code="JPO-E157")
+        found[f"{OWN}{metric}"] = ForeignColumn(name, None, "jpo.toml")
     return found
+
+
+def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) -> PrometheusSource:
+    """An MLflow server, with the credentials that MLflow's own client would send: user and password, else the token.
+
+    Raises:
+        UsageError: as check_mlflow; JPO-E107, a certificate that cannot be used, or a token with line breaks.
+    """
+    inside = "@" in urlsplit(url).netloc
+    user, password, token = (environ.get(f"MLFLOW_TRACKING_{name}") or None for name in ("USERNAME", "PASSWORD", "TOKEN"))
+    basic = bool(user and password) and not inside
+    bearer = bool(token) and not basic and not inside
+    words = "the user and password in its URL" if inside else "the password of MLFLOW_TRACKING_PASSWORD" if basic else None
+    check_mlflow(url, "the token of MLFLOW_TRACKING_TOKEN" if bearer else words)
+    authority = environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
+    return PrometheusSource(
+        url=url,
+        timeout_seconds=settings.values.imports.timeout,
+        username=user if basic else None,
+        password=password if basic else None,
+        bearer_token=token if bearer else None,
+        ca_file=Path(authority) if authority else None,
+        verify=environ.get("MLFLOW_TRACKING_INSECURE_TLS", "").lower() not in ("true", "1"),
+    )
+
+
+def caveats_of(server: PrometheusSource) -> Mapping[str, str]:
+    """What a report of `jpo import` must say about how an MLflow server was asked: sentence -> reason code."""
+    told = (
+        {}
+        if server.verify
+        else {f"the certificate of {server.shown_url} is not verified: anyone in between can forge runs": "JPO-W114"}
+    )
+    if server.secrets and travels_openly(server.url):
+        told[f"{server.shown_url} got a secret unencrypted: anyone in between can read it; use https://"] = "JPO-W323"
+    return told
 
 
 def secret(auth: AuthTable, name: str, root: Path) -> str:

@@ -64,6 +64,7 @@ OUTCOMES: Mapping[str, Quantity] = {
     "loss_slope": Quantity("slope of the learning curve", "loss slope"),
     "loss_slope_error": Quantity("standard error of the slope", "loss slope error"),
     "epochs": Quantity("finished epochs", "finished epochs"),
+    "val_accuracy": Quantity("validation accuracy", "accuracy"),
 }
 """What a run has, and what is forecast of one: every field of records.Outcome, and so of records.Forecast."""
 

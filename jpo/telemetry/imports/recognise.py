@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -31,8 +30,6 @@ READERS: Mapping[str, Callable[[Path], ForeignRuns]] = {
 """By the name of a format, what reads a file or folder of it."""
 MLFLOW_FOLDERS = {"params", "metrics", "tags"}
 """In the folder of a run in a file store; that of an experiment has none of them."""
-ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
-"""How an address begins; as a path, two slashes are one."""
 MOST_FILES = 100_000
 """Looked at in one folder; more are not runs alone."""
 CHECKPOINT = "checkpoint-"
@@ -49,10 +46,6 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
         UsageError: JPO-E155, nobody knows what one is.
         TelemetryError: JPO-E150, one is not what it should be.
     """
-    for path in paths:
-        if ADDRESS.match(str(path)):
-            remedy = "of MLflow's, write mlflow.search_runs().to_csv() into a file, or name its database"
-            raise UsageError("jpo import", "reads files, and not a server", remedy, code="JPO-E155")
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:
         for file, which in _files(path, form):
