@@ -11,6 +11,7 @@ from jpo.errors import UsageError
 from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
+from jpo.history.followed import contradictions
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import fate, in_words
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
@@ -21,6 +22,8 @@ from jpo.records import Run, Suggestion
 from jpo.report.explanation import Explanation
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
+from jpo.wording.contradictions import STRAYED
+from jpo.wording.contradictions import in_words as not_as_given
 
 
 def explain(suggestion_id: str | None, settings: LoadedSettings) -> Explanation:
@@ -44,12 +47,15 @@ def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
     unsettled = [event for event in store.unsettled(identity) if event.data["suggestion_id"] == suggestion.suggestion_id]
     written = any(event.kind == "written" for event in events)
     written = written or any(fate(event, content_now(path)) == "written" for event in unsettled)
+    strays = [stray for stray in contradictions(store, identity, None).strays if stray.suggestion_id == suggestion.suggestion_id]
+    contradicted = [f"{not_as_given(stray)}: not carried out as suggested [{STRAYED}]" for stray in strays]
+    standings = standing(suggestion, events, in_effect(store, identity, recorded), followers, unsettled)
     return Explanation(
         Report(suggestion, Path(path), written, track, currency=job.currency),
         evidence=tuple(priced(run, suggestion.current, prices) for run in named),
         followers=tuple(priced(run, suggestion.suggested, prices) for run in followers),
         coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
-        standing=standing(suggestion, events, in_effect(store, identity, recorded), followers, unsettled),
+        standing=(*standings, *contradicted),
     )
 
 

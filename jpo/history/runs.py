@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from jpo.records import Finished, Identity, Outcome, Run, Suggestion, same
+from jpo.records import Finished, Identity, Outcome, Run, Suggestion, as_given
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,11 @@ def latest_start(run: Run) -> float:
 def follows(run: Run, suggestion: Suggestion) -> bool:
     """Whether a run ran with what was suggested.
 
-    The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports.
+    The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports
+    but for rounding.
     """
     wanted: Mapping[str, float] = suggestion.suggested
     reported = run.parameters.keys() & wanted.keys()
     changed = {change.parameter for change in suggestion.changes}
-    return bool(reported) and changed <= reported and same(run.parameters, wanted)
+    agrees = all(as_given(name, wanted[name], run.parameters[name]) for name in reported)
+    return bool(reported) and changed <= reported and agrees

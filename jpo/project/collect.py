@@ -16,7 +16,7 @@ from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.followed import followed_up
+from jpo.history.followed import contradictions, followed_up
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
@@ -26,6 +26,7 @@ from jpo.project.watermarks import Bookmark, read_on
 from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.telemetry import PrometheusSource
 from jpo.wording import numbers
+from jpo.wording.contradictions import sentences
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -83,6 +84,8 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
     notes |= without_energy(runs, job.prices)
+    contradicted = contradictions(store, identity, job.workload.current)
+    notes |= sentences(contradicted, job.workload.current)
     skipped = by_cause(asked.skipped)
     return Known(
         runs=runs,
@@ -90,13 +93,14 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         fresh=asked.fresh,
         followed_up=followed_up(store, recorded),
         untried=untried(store, identity, runs, now=job.now),
-        last=on_probation(store, job.workload, runs),
+        last=on_probation(store, job.workload, runs, contradicted.reaches),
         track=past_forecasts(store, recorded, job.prices),
         evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
         codes=tuple(
             dict.fromkeys((*notes.values(), *(run.code for run in skipped if run.code), *([IMPLAUSIBLE] if doubted else [])))
         ),
         siblings=siblings,
+        reaches=contradicted.reaches,
     )
 
 

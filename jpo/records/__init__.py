@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
+from jpo.records.contradictions import AS_RUN, ROW_AS_RUN, Contradictions, Reach, Stray
 from jpo.records.decisions import (
     LOSS_KEPT,
     NAMED_PREFERENCES,
@@ -39,6 +40,7 @@ from jpo.records.workloads import (
     Parameters,
     Terms,
     Workload,
+    as_given,
     same,
 )
 
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from jpo.records.arrays import Ints as Ints
 
 __all__ = [
+    "AS_RUN",
     "COUNTS",
     "LARGEST_VALUE",
     "LOSS_KEPT",
@@ -57,6 +60,7 @@ __all__ = [
     "PARAMETERS",
     "POLICIES",
     "RESOURCES",
+    "ROW_AS_RUN",
     "SAME",
     "SERIES_QUANTITIES",
     "SMALLEST_VALUE",
@@ -67,6 +71,7 @@ __all__ = [
     "Belief",
     "Candidates",
     "Change",
+    "Contradictions",
     "Currency",
     "DecidedBy",
     "Decision",
@@ -84,16 +89,19 @@ __all__ = [
     "Parameters",
     "PolicyName",
     "Preference",
+    "Reach",
     "Residuals",
     "Run",
     "RunStatus",
     "Series",
     "Skipped",
     "SlaCheck",
+    "Stray",
     "Suggestion",
     "Terms",
     "TrackRecord",
     "Undo",
     "Workload",
+    "as_given",
     "same",
 ]

@@ -39,6 +39,15 @@ def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     return True
 
 
+ROUNDING = 0.005
+"""Relative: what a job makes of a value that it was given, and of which it is still the same (39.9 GiB of 40)."""
+
+
+def as_given(name: str, given: float, reported: float) -> bool:
+    """Whether a run that reports this value of a parameter ran with the one it was given. Whole numbers are not rounded."""
+    return math.isclose(given, reported, rel_tol=SAME if name in WHOLE else ROUNDING)
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Identity of a recurring job: runs of one identity are compared with each other, others are not.

@@ -80,6 +80,7 @@ class History:
 
     Attributes:
         unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
+        contradictions: runs that report other values than they were given, in sentences.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -89,6 +90,7 @@ class History:
     ledgers: Mapping[Identity, Ledger]
     unsettled: Sequence[str] = ()
     newest: int | None = None
+    contradictions: Sequence[str] = ()
 
 
 def document(history: History) -> Document:
@@ -100,7 +102,9 @@ def document(history: History) -> Document:
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
-    return Document("History", (*sections, *map(Note, history.unsettled), Note(older) if history.newest else ""))
+    return Document(
+        "History", (*sections, *map(Note, (*history.contradictions, *history.unsettled)), Note(older) if history.newest else "")
+    )
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
@@ -211,6 +215,7 @@ def as_json(history: History) -> dict[str, object]:
             for identity, ledger in history.ledgers.items()
         ],
         "unsettled": list(history.unsettled),
+        **({"contradictions": list(history.contradictions)} if history.contradictions else {}),
     }
 
 
