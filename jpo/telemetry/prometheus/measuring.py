@@ -40,8 +40,7 @@ class Pods:
 def new_runs(scope: Scope) -> NewRuns:
     """Runs that ended in a scope, discovered and measured; TelemetryError as the client raises it."""
     seen = discovery.seen(scope)
-    reporting = reporting_runs(scope, seen.marks)
-    return reporting + labelled_runs(scope, seen.pods, seen.going, reporting)
+    return reporting_runs(scope, seen.marks) + labelled_runs(scope, seen.pods, seen.going)
 
 
 def reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError
-from jpo.records import Finished, Identity, Run, Series, Skipped
+from jpo.records import KUBERNETES, Finished, Identity, Run, Series, Skipped
 from jpo.telemetry.learning_curve import Slope
 from jpo.telemetry.outcome import MeasuredRun, NoEvidence, to_run
 from jpo.telemetry.prometheus import measuring, run_ids, time_series
@@ -244,7 +244,7 @@ def _records(
         slope, error = slope_of.get(measured.run_id, (None, None))
         values = replace(values, loss_slope=slope, loss_slope_error=error)
         try:
-            runs.append(to_run(replace(measured, values=values), "kubernetes" if measured.labelled else "prometheus"))
+            runs.append(to_run(replace(measured, values=values), KUBERNETES if measured.labelled else "prometheus"))
         except NoEvidence as why:
             skipped.append(Skipped(measured.run_id, str(why), why.code))
     return runs, skipped

@@ -29,8 +29,6 @@ from jpo.telemetry.prometheus.time_series import SampledRun
 SILENT_SECONDS = 900.0
 """A pod that nobody saw to end is over when nothing was measured of it for this long: longer than most gaps between scrapes."""
 BEFORE_START_SECONDS = 60.0
-SAME_RUN = 0.5
-"""Share of a pod's time for which a run must have reported itself to be the same one."""
 ALL, REPORTING = "labelled pods", "reporting pods"
 
 
@@ -51,12 +49,11 @@ class Watched:
     labellings: tuple[Labelling, ...]
 
 
-def labelled_runs(scope: Scope, seen: Collection[PodId], going: Collection[PodId], reporting: NewRuns) -> NewRuns:
+def labelled_runs(scope: Scope, seen: Collection[PodId], going: Collection[PodId]) -> NewRuns:
     """Runs of labelled pods that ended since the scope's watermark.
 
     Args:
         seen, going: the pods that discovery found, and those of them that surely go on; nothing is asked where no other is left.
-        reporting: runs that report themselves; one whose pod is not known is recognised by its time.
     """
     new = frozenset(seen) - frozenset(going)
     if not new:
@@ -69,7 +66,7 @@ def labelled_runs(scope: Scope, seen: Collection[PodId], going: Collection[PodId
     bounds = {
         run: RunBounds(run.started_at, min(end, scope.until), closed=False)
         for run, end in over.items()
-        if end is not None and scope.mark < end and run not in waiting and not _reports_itself(run, end, reporting)
+        if end is not None and scope.mark < end and run not in waiting
     }
     reasons = {run: _why_not(run, scope) for run in bounds}
     whole = {run: bounds[run] for run, why in reasons.items() if why is None}
@@ -168,14 +165,6 @@ def _may_be_retried(run: PodRun, ended_at: float, scope: Scope) -> bool:
     """Whether its job may make a pod for another attempt yet."""
     jobs = any(pod.life.job for pod in run.pods)
     return jobs and run.status in (RunStatus.FAILED, RunStatus.OOM_KILLED) and scope.until - ended_at < RETRY_SECONDS
-
-
-def _reports_itself(run: PodRun, ended_at: float, reporting: NewRuns) -> bool:
-    """Whether a run without a known pod reported itself during most of this one's time."""
-    start = run.started_at if run.started_at is not None else ended_at
-    without_pods = (sampled for _, sampled in reporting.runs if not sampled.pods)
-    overlaps = (min(ended_at, other.ended_at) - max(start, other.started_at) for other in without_pods)
-    return any(overlap > SAME_RUN * (ended_at - start) for overlap in overlaps)
 
 
 def _why_not(run: PodRun, scope: Scope) -> tuple[str, str] | None:
