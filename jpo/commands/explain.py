@@ -11,7 +11,7 @@ from jpo.errors import UsageError
 from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
-from jpo.history.followed import contradictions
+from jpo.history.following.contradictions import contradictions
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import fate, in_words
 from jpo.project.collect import LEDGER_RUNS, past_forecasts

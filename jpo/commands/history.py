@@ -9,7 +9,7 @@ from jpo.cost import Prices
 from jpo.forecast.track_record import inside, share_interval
 from jpo.history import RecordedRun, Store
 from jpo.history.figures import ending
-from jpo.history.followed import contradictions
+from jpo.history.following.contradictions import contradictions
 from jpo.history.unsettled import open_ends
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings

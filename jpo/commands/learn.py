@@ -8,7 +8,7 @@ from pathlib import Path
 from jpo.agent.policy import MOST_BYTES
 from jpo.errors import UsageError
 from jpo.files import whole
-from jpo.history.followed import contradictions
+from jpo.history.following.contradictions import contradictions
 from jpo.learning import alternatives, continual
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track

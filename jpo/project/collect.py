@@ -16,14 +16,15 @@ from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.followed import contradictions, followed_up
+from jpo.history.following.contradictions import contradictions
+from jpo.history.following.followers import followed_up
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
 from jpo.project.watermarks import Bookmark, read_on
-from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
+from jpo.records import KUBERNETES, RESOURCES, Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.telemetry import PrometheusSource
 from jpo.wording import numbers
 from jpo.wording.contradictions import sentences
@@ -83,7 +84,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
-    notes |= without_energy(runs, job.prices)
+    notes |= {**without_energy(runs, job.prices), **of_labelled_pods(runs, job)}
     contradicted = contradictions(store, identity, job.workload.current)
     notes |= sentences(contradicted, job.workload.current)
     skipped = by_cause(asked.skipped)
@@ -195,6 +196,23 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     lacking = sum(lacks_energy(run, prices) for run in runs)
     note = f"Energy has a price: {lacking} of {len(runs)} runs have not measured theirs and cost what they did without it"
     return {f"{note}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
+
+
+def of_labelled_pods(runs: Sequence[Run], job: Project) -> dict[str, str]:
+    """What labelled pods do not say, and what that means: sentence -> reason code."""
+    told = {}
+    labelled = sum(run.source == KUBERNETES for run in runs)
+    if runs and runs[-1].tells_no_quality and job.settings.values.agent.quality_floor != "off":
+        count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
+        what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
+        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I122"
+    assumed = [run for run in runs if run.assumed]
+    if assumed:
+        names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
+        told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
+            "JPO-I123"
+        )
+    return told
 
 
 def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:

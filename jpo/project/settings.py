@@ -185,7 +185,8 @@ class PrometheusTable(SettingsTable):
     `since`: how far back its history is read at first contact. `late`: how far back each look asks for runs that were not there
     before, because they became visible after younger ones; 0: not at all. `cert_file` and `key_file` are JPO's own certificate
     (mTLS); `insecure` trusts any server, and every report says so. `metrics` and `labels` rename what a site calls otherwise
-    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several.
+    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several. `pod_labels`: labels
+    by which pods without instrumentation say what they train, by Kubernetes' key (app.kubernetes.io/name) or Prometheus' name.
     """
 
     url: str | None = None
@@ -200,6 +201,7 @@ class PrometheusTable(SettingsTable):
     headers: dict[str, SecretStr] = {}
     metrics: dict[str, str] = {}
     labels: dict[str, str] = {}
+    pod_labels: dict[str, str] = {}
     container: str | None = None
 
     @model_validator(mode="after")

@@ -92,7 +92,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container)
+    return Names.of(table.metrics, table.labels, table.container, table.pod_labels)
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:

@@ -10,6 +10,9 @@ from itertools import pairwise
 
 from jpo.records.workloads import Identity
 
+KUBERNETES = "kubernetes"
+"""Source of runs that report nothing: labels of their pods say what they are, and losses are never known of them."""
+
 
 class RunStatus(StrEnum):
     """Status of a finished run: how it ended. Runs that still go on are never recorded."""
@@ -106,7 +109,7 @@ class Run:
     ended_at: float
     outcome: Outcome
     source: str
-    """Where it was read: "prometheus", "csv", "observe", or of `jpo import` its format and place."""
+    """Where it was read: "prometheus", KUBERNETES, "csv", "observe", or of `jpo import` its format and place."""
     fell_silent: bool = False
     """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -129,6 +132,11 @@ class Run:
     def ended_well(self) -> bool:
         """It succeeded, and reached its target if it had one: only such a run says how long the job takes."""
         return self.status is RunStatus.SUCCEEDED and self.outcome.converged is not False
+
+    @property
+    def tells_no_quality(self) -> bool:
+        """It was a labelled pod: nobody says how good its model is, nor will of the next one."""
+        return self.source == KUBERNETES and self.outcome.val_loss is None
 
     def completed(self, usual: Mapping[str, float]) -> Run:
         """The same run; a parameter that it does not report had the usual value."""

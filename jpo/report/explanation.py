@@ -13,7 +13,7 @@ from jpo.history.figures import ending
 from jpo.records import PARAMETERS, Interval, Run, Suggestion
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
-from jpo.report.history import run_document
+from jpo.report.history import assumed_in, run_document
 from jpo.report.suggestion import Report
 from jpo.wording import names, numbers
 
@@ -62,7 +62,7 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
         Section("What else there was", (alternatives(suggestion),)),
         Section("What would change the answer", (Items(suggestion.would_change),)),
-        Section("Most informative runs", (runs(explained.evidence),)),
+        Section("Most informative runs", (runs(explained.evidence), assumed_in(explained.evidence))),
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
     )

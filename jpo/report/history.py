@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
 """Forecasts that people follow; JSON has all."""
+MOST_NAMED = 3
+"""Newest runs that a sentence names; JSON says it of each."""
 MEASURES = tuple(field.name for field in fields(Outcome))
 HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
@@ -116,8 +118,24 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     shared = [(name, next(iter(values[name]))) for name in PARAMETERS if len(values[name]) == 1]
     same = [f"{names.SHORT[name]} {numbers.written(name, value)}" for name, value in shared if value is not None]
     yield f"The same in all runs above: {', '.join(same)}." if same else ""
+    yield assumed_in([past.recorded.run for past in runs])
     yield _suggestions(suggestions)
     yield from _ledger(ledger)
+
+
+def assumed_in(runs: Sequence[Run]) -> str:
+    """Which runs did not report which parameters, whose values are those of the suggestion then in force; empty without any."""
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for run in runs:
+        if run.assumed:
+            by_names.setdefault(run.assumed, []).append(run.run_id)
+    where = [f"{', '.join(names.SHORT.get(name, name) for name in some)} of {_few(ids)}" for some, ids in by_names.items()]
+    return f"Not reported, but taken from the suggestion then in force: {'; '.join(where)}." if where else ""
+
+
+def _few(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - MOST_NAMED} more runs" if len(ids) > MOST_NAMED else ""
+    return ", ".join(ids[-MOST_NAMED:]) + more
 
 
 def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
@@ -228,6 +246,7 @@ def run_document(run: Run) -> dict[str, object]:
         "ended_at": run.ended_at,
         "parameters": dict(run.parameters),
         "outcome": asdict(run.outcome),
+        **({"assumed": list(run.assumed)} if run.assumed else {}),
     }
 
 

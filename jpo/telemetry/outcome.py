@@ -84,6 +84,7 @@ class MeasuredRun:
         closed: the job itself reported its end; False when it only fell silent.
         statuses: how it ended as the job reports it; empty where it does not, several where it contradicts itself.
         seen_to_end: how the cluster saw its process end, or None; it counts where the job reports nothing.
+        labelled: the job reports nothing at all; the labels of its pods say what it is.
     """
 
     run_id: str
@@ -95,6 +96,7 @@ class MeasuredRun:
     statuses: frozenset[str]
     values: MeasuredValues
     seen_to_end: RunStatus | None = None
+    labelled: bool = False
 
 
 def to_run(measured: MeasuredRun, source: str) -> Run:
@@ -189,6 +191,8 @@ def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus
         return reported or measured.seen_to_end or RunStatus.FAILED
     if measured.closed:
         return RunStatus.SUCCEEDED
+    if measured.labelled:  # its pod was deleted before anybody saw how it ended: it took this long at least
+        return RunStatus.STOPPED
     if measured.values.epoch is None or "epochs" not in parameters:
         raise NoEvidence("it fell silent without an end, a status or an epoch count: how it ended is unknown", UNTOLD)
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED

@@ -10,7 +10,7 @@ from statistics import median
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import StoreError
 from jpo.history import Store, verify
-from jpo.history.followed import contradictions
+from jpo.history.following.contradictions import contradictions
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
 from jpo.project.project import open_history

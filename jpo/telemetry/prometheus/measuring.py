@@ -15,19 +15,17 @@ from jpo.telemetry.outcome import CONTRADICTORY, UNTIMELY, UNTOLD, MeasuredRun, 
 from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, queries, reported
 from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
-from jpo.telemetry.prometheus.discovery import RunBounds
+from jpo.telemetry.prometheus.discovery import Marks, RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts, Joined
 from jpo.telemetry.prometheus.pod_lifetimes import Lifetime
+from jpo.telemetry.prometheus.pods.labelled import labelled_runs
+from jpo.telemetry.prometheus.pods.new_runs import NewRuns, RunWithPods
 from jpo.telemetry.prometheus.reported import Description
 from jpo.telemetry.prometheus.scope import Scope
 from jpo.telemetry.prometheus.time_series import SampledRun
 
 BEFORE_START_SECONDS = 60.0
 """Pods exist a little before their run reports its start."""
-
-
-RunWithPods = tuple[MeasuredRun, SampledRun]
-"""A run that is over, with what its time series need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +37,14 @@ class Pods:
     shared: frozenset[Pod]
 
 
-@dataclass(frozen=True, slots=True)
-class NewRuns:
-    """Runs that a scope brought.
-
-    Attributes:
-        runs: those that ended since the watermark.
-        ends: of all runs that are over, skipped ones included.
-        undecided: last reports (unix seconds) of runs that may still be running.
-        open_ids: those runs, and the ones that surely are.
-        labellings: where the cluster has their pods.
-        starts: of the runs that are over, as far as known.
-    """
-
-    runs: tuple[RunWithPods, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    ends: tuple[float, ...] = ()
-    undecided: tuple[float, ...] = ()
-    open_ids: frozenset[str] = frozenset()
-    labellings: tuple[Labelling, ...] = ()
-    starts: tuple[float, ...] = ()
-
-
 def new_runs(scope: Scope) -> NewRuns:
     """Runs that ended in a scope, discovered and measured; TelemetryError as the client raises it."""
-    seen = discovery.marks(scope)
+    seen = discovery.seen(scope)
+    return reporting_runs(scope, seen.marks) + labelled_runs(scope, seen.pods, seen.going)
+
+
+def reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:
+    """Those of the runs that report themselves."""
     marks_of, going = discovery.new(seen, scope), discovery.running(seen, scope.until)
     if not marks_of:
         return NewRuns(open_ids=going)

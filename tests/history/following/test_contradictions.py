@@ -5,24 +5,10 @@ from dataclasses import replace
 import pytest
 from made import DIGITS, a_run, a_suggestion
 
-from jpo.agent.budget import reference_values
 from jpo.history import open_store
-from jpo.history.followed import contradicted, followed_up
+from jpo.history.following.contradictions import contradicted
+from jpo.history.following.followers import followed_up
 from jpo.records import AS_RUN, Change, Finished, Run, Suggestion
-
-
-def test_what_a_rollback_put_back_before_anything_was_run_is_no_step_of_the_agents() -> None:
-    """Else a change that was taken back at once, and never run, would pass for what the agent found."""
-    found, tried = {"batch_size": 32.0, "learning_rate": 0.1}, {"batch_size": 64.0, "learning_rate": 0.1}
-    with open_store("sqlite://") as store:
-        store.append(a_suggestion("s1", 100.0, current=found, suggested=tried), config="config.ini", source_digest="ab")
-        back = a_suggestion("s2", 200.0, current=tried, suggested=found, undoes="s1", decided_by="rollback")
-        store.append(back, config="config.ini", source_digest="ab")
-        store.record(Finished((a_run("r1", 900.0, started_at=300.0, parameters=found),)), now=900.0)
-        (recorded,) = store.recorded_runs(DIGITS)
-        assert recorded.suggestion_id == "s2"
-        assert reference_values(followed_up(store, [recorded]), found) == found
-
 
 RATE = {"learning_rate": 0.1}
 

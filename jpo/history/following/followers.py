@@ -1,0 +1,45 @@
+"""Runs that followed the agent's suggestions, with the values that it replaced: what exploring has cost is counted from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jpo.history.runs import RecordedRun
+from jpo.history.store import Store
+from jpo.records import AS_RUN, Parameters, Run, Suggestion
+
+LAST = 20
+"""Newest runs after a suggestion that count."""
+
+FOUND = ("user", "rollback", "recovery")
+"""Who changes something for another reason than to explore: where nothing ended well, there is nothing to lose."""
+
+Follower = tuple[Run, Parameters | None]
+"""A run after a suggestion, and the values before it; None where the agent changed none."""
+
+
+def followers(store: Store, recorded: Sequence[RecordedRun]) -> tuple[Follower, ...]:
+    """The runs that followed a suggestion, oldest first.
+
+    What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
+    """
+    pairs = ((entry.run, store.suggestion(entry.suggestion_id)) for entry in recorded if entry.suggestion_id)
+    return tuple((run, _replaced(made)) for run, made in pairs)
+
+
+def _replaced(made: Suggestion) -> Parameters | None:
+    """The values before a suggestion; None where the agent changed none. What only tells the truth of a run is no change."""
+    as_run = {change.parameter: change.new for change in made.changes if change.reason.endswith(AS_RUN)}
+    if made.status != "changed" or made.decided_by in FOUND or len(as_run) == len(made.changes) > 0:
+        return None
+    return {**made.current, **as_run}
+
+
+def followed_up(store: Store, recorded: Sequence[RecordedRun]) -> tuple[tuple[Run, Parameters], ...]:
+    """The last runs that followed a change which the agent suggested, with the values before it, oldest first."""
+    return changed(followers(store, [entry for entry in recorded if entry.suggestion_id][-LAST:]))
+
+
+def changed(some: Sequence[Follower]) -> tuple[tuple[Run, Parameters], ...]:
+    """Those of the last of these runs before which the agent changed something."""
+    return tuple((run, before) for run, before in some[-LAST:] if before is not None)
