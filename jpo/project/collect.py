@@ -224,7 +224,7 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
         recorded = store.record(finished, now=now, identity=identity, source=mark.source)
         fresh += [run for run in recorded if run.identity == identity]
         skipped += finished.skipped
-        notes |= mark.notes
+        notes |= {**mark.notes, **finished.doubts}
         if finished.unread:
             notes |= cut_short(source, finished.unread, strict=strict)
         silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)

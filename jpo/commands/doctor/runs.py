@@ -9,6 +9,7 @@ from jpo.commands.doctor.case import Case, exists
 from jpo.project.sources import asked_since, names_of
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
+from jpo.telemetry.csv.folder import doubts_of
 from jpo.telemetry.diagnosis.probes import examine
 from jpo.wording.numbers import counted
 
@@ -78,3 +79,6 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))
+        for sentence, code in doubts_of(runs).items():
+            where, _, remedy = sentence.partition("; ")
+            yield Line("in the logs", "warning", where, remedy, code)
