@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from jpo.records import Finished, Identity, Run, Skipped
 from jpo.telemetry.csv.doubts import Doubt, doubts, ends_early, once_each
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
+from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.outcome import NoEvidence
 
 MOST_DIFFERING = 3
@@ -45,21 +47,30 @@ class UnusableLog:
     """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
 
-def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Finished:
+def read_logs(
+    patterns: Iterable[str | Path], identity: Identity, *, aliases: Collection[Identity] = (), now: float | None = None
+) -> Finished:
     """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
     Args:
         patterns: see `log_files`.
+        aliases: other names of the workload, whose runs are taken as they are reported.
         now: as in `read_log`.
 
     Returns:
         Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
         `complete` is False when a log could not be read.
     """
-    runs, unusable = read_each(log_files(patterns), identity=identity, now=now)
+    passed_by: Counter[Identity] = Counter()
+    runs, unusable = read_each(log_files(patterns), identity=identity, aliases=aliases, now=now, passed_by=passed_by)
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
-    return Finished(runs=tuple(logged.run for logged in runs), skipped=skipped, doubts=doubts_of(runs), complete=complete)
+    return Finished(
+        runs=tuple(logged.run for logged in runs),
+        skipped=skipped,
+        doubts=doubts_of(runs) | sentences(identity, passed_by, "in CSV logs"),
+        complete=complete,
+    )
 
 
 def logged_run(path: Path, *, now: float | None = None) -> LoggedRun:
@@ -79,13 +90,20 @@ def doubts_of(runs: Sequence[LoggedRun]) -> dict[str, str]:
 
 
 def read_each(
-    paths: Iterable[Path], *, identity: Identity | None = None, now: float | None = None
+    paths: Iterable[Path],
+    *,
+    identity: Identity | None = None,
+    aliases: Collection[Identity] = (),
+    now: float | None = None,
+    passed_by: Counter[Identity] | None = None,
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     """The finished runs in these files, oldest first, each once, and the files that cannot be used.
 
     Args:
         identity: pass over the logs of other workloads; None: take all. Runs on any hardware are its own where it names none;
             else the same job on other hardware is taken too, and what cannot be read of it is passed over.
+        aliases: other names of it, whose runs are taken as they are reported.
+        passed_by: counts the logs of other workloads.
     """
     by_run: dict[tuple[str, Identity], LoggedRun] = {}
     by_content: dict[object, Path] = {}
@@ -96,9 +114,12 @@ def read_each(
         try:
             log = parsed(path)
             name = log.run_id
-            whose = identity if identity and identity.includes(log.identity) else log.identity
-            ours = identity is None or whose == identity
+            names = (identity, *aliases) if identity else ()
+            whose = next((each for each in names if each.includes(log.identity)), log.identity)
+            ours = identity is None or whose == identity or whose in aliases
             if identity and not (ours or whose.is_sibling_of(identity)):
+                if passed_by is not None:
+                    passed_by[whose] += 1
                 continue
             twin = by_run.get((name, whose))
             run = replace(run_of(log, now=now), identity=whose) if twin is None else None
