@@ -6,18 +6,16 @@ Course keeps what is needed of the rows while they are read, whatever their numb
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from jpo.records import Run, RunStatus
+from jpo.telemetry.doubts import Doubt
 
 if TYPE_CHECKING:
     from jpo.telemetry.csv.lines import Log
 
-SELF_CONTRADICTION = "JPO-W125"
-"""Code of a run that is used though its log contradicts itself."""
 LOSSES = ("train_loss", "val_loss")
 SLACK_SECONDS, SLACK = 60.0, 0.05
 """A duration may differ by so much, and by this share, before two clocks contradict each other."""
@@ -30,14 +28,6 @@ SAMPLES_DIFFER = 0.1
 """Share by which samples per step may differ from the batch size: last batches are smaller."""
 ZONE_SECONDS = 900.0
 """Zones differ by quarters of an hour; a machine's clock by less."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A contradiction in one log: of which kind, and in words with file and line, and what is made of it."""
-
-    kind: str
-    text: str
 
 
 @dataclass(slots=True)
@@ -175,13 +165,3 @@ def ends_early(log: Log, run: Run) -> bool:
 def left_out(log: Log) -> tuple[str, ...]:
     """Losses that cannot be any: both rise to 1 (of one alone, the model may have learnt by heart what it was trained on)."""
     return LOSSES if all(log.course.looks_like_accuracy(name) for name in LOSSES) else ()
-
-
-def once_each(found: Sequence[Doubt]) -> dict[str, str]:
-    """One sentence for each kind, with the number of further logs: sentence -> reason code."""
-    told = {}
-    for _, same in groupby(sorted(found, key=lambda doubt: doubt.kind), key=lambda doubt: doubt.kind):
-        first, *others = same
-        more = f" (and the same in {len(others)} more {'log' if len(others) == 1 else 'logs'})" if others else ""
-        told[first.text + more] = SELF_CONTRADICTION
-    return told

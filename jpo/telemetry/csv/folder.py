@@ -10,10 +10,11 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Skipped
-from jpo.telemetry.csv.doubts import Doubt, doubts, ends_early, once_each
+from jpo.telemetry.csv.doubts import doubts, ends_early
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
 from jpo.telemetry.diagnosis.near_identical import sentences
+from jpo.telemetry.doubts import Doubt, once_each
 from jpo.telemetry.outcome import NoEvidence
 
 MOST_DIFFERING = 3
