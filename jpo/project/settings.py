@@ -56,6 +56,7 @@ MOST_RUNS = 10**9
 """No job runs more often."""
 Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+IdentityPart = Literal["dataset", "model", "framework", "hardware"]
 Total = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
 ParameterName = Literal[Total, Count]  # one list, so that a misspelt name is compared with all
@@ -66,10 +67,11 @@ class SettingsTable(BaseModel):
 
 
 class WorkloadTable(SettingsTable):
-    """Path of config.ini, and the options in it that hold the job's identity (`section.option`)."""
+    """Path of config.ini, the options in it that hold the job's identity (`section.option`), and further names of its parts."""
 
     config: str = "config.ini"
-    identity: dict[Literal["dataset", "model", "framework", "hardware"], str] = {}
+    identity: dict[IdentityPart, str] = {}
+    aliases: dict[IdentityPart, tuple[Annotated[str, Field(pattern=r"\S")], ...]] = {}
 
 
 class ParameterTable(SettingsTable):

@@ -13,7 +13,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
-from jpo.records import MEASURED, Finished, Identity
+from jpo.records import MEASURED, Finished, Identity, Workload
 from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
 from jpo.telemetry.imports.columns import FIELDS, OWN
@@ -35,9 +35,10 @@ UNVERIFIED = (
 )
 
 
-def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
-    """The finished runs of the CSV logs that settings name."""
-    return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+def logged(workload: Workload, settings: LoadedSettings, *, now: float) -> Finished:
+    """The finished runs of the CSV logs that settings name, under each name of the workload."""
+    patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
+    return read_logs(patterns, workload.identity, aliases=workload.aliases, now=now)
 
 
 def whole(finished: Finished) -> Finished:

@@ -197,6 +197,7 @@ class Finished:
         runs: finished runs, oldest first.
         series: how CPU, memory and GPUs of some of these runs went; for the others nothing was asked or measured.
         skipped: what was seen and not used.
+        doubts: what contradicts itself in what was used all the same, sentence -> reason code.
         unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
@@ -208,6 +209,7 @@ class Finished:
     runs: tuple[Run, ...] = ()
     series: tuple[Series, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
     unread: str | None = None
     complete: bool = True
     watermark: float | None = None

@@ -20,8 +20,16 @@ LARGEST = 1e12
 COUNT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 POSITIVE = ("batch_size", "learning_rate", "epochs")
 """Parameters without which nothing is trained; of the others, 0 is none of it (no GPUs)."""
-IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124"
-"""Why a run is no evidence: values that cannot be, contradictions, times that cannot be, and nothing that could be learnt."""
+IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD, NO_SECONDS = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124", "JPO-W126"
+"""Why a run is no evidence: values that cannot be, contradictions, times that cannot be, nothing that could be learnt, and times
+in another unit."""
+TIME_UNITS = {1e11: "milliseconds", 1e14: "microseconds", 1e17: "nanoseconds"}
+"""From which value on a time is in no unit but this: the same number of seconds lies thousands of years ahead."""
+
+
+def foreign_unit(value: float) -> str | None:
+    """The unit of a time that cannot be in seconds."""
+    return next((unit for least, unit in reversed(TIME_UNITS.items()) if least <= abs(value) < math.inf), None)
 
 
 class NoEvidence(ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -9,6 +10,8 @@ from jpo.commands.doctor.case import Case, exists
 from jpo.project.sources import asked_since, names_of
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
+from jpo.telemetry.csv.folder import doubts_of
+from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.diagnosis.probes import examine
 from jpo.wording.numbers import counted
 
@@ -71,10 +74,16 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
         runs, unusable = read_each(files, now=case.now)
-        ours = sum(case.identity is not None and case.identity.includes(log.run.identity) for log in runs)
+        names = (case.identity, *case.workload.aliases) if case.identity else ()
+        others = Counter(log.run.identity for log in runs if not any(name.includes(log.run.identity) for name in names))
+        ours = len(runs) - others.total() if names else 0
         finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
         if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:
             finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"
             yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))
+        respelt = sentences(case.identity, others, "in CSV logs") if case.identity else {}
+        for sentence, code in {**doubts_of(runs), **respelt}.items():
+            where, _, remedy = sentence.partition("; ")
+            yield Line("in the logs", "warning", where, remedy, code)

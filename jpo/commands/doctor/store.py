@@ -88,14 +88,15 @@ def gpus_at_work(case: Case) -> Iterator[Line]:
         yield Line("GPUs at work", "ok", f"GPU utilisation {percent(busy)} (median of the last {counted(len(newest), 'run')})")
 
 
-def as_given(store: Store, case: Case) -> Iterator[Line]:
+def as_given(store: Store, case: Case) -> list[Line]:
     """Each parameter that the newest runs report otherwise than it was given; nothing where all report it as it was."""
     if case.identity is None:
-        return
+        return []
     now = case.workload.current
-    for sentence, code in sentences(contradictions(store, case.identity, now), now).items():
-        finding, _, remedy = sentence.rpartition("; ")
-        yield Line("as given", "ok" if code == WITHIN else "warning", finding, remedy, code)
+    parts = [
+        (*sentence.rpartition("; "), code) for sentence, code in sentences(contradictions(store, case.identity, now), now).items()
+    ]
+    return [Line("as given", "ok" if code == WITHIN else "warning", finding, remedy, code) for finding, _, remedy, code in parts]
 
 
 def runs_in(store: Store, case: Case) -> Line:

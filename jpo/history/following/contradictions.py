@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from jpo.history.runs import latest_start
+from jpo.history.runs import RecordedRun, follows, latest_start
 from jpo.history.store import Store
 from jpo.records import ROW_AS_RUN, Contradictions, Identity, Parameters, Reach, Run, Stray, Suggestion, as_given
 
@@ -21,12 +21,26 @@ LIMITED = frozenset({"batch_size", "gpus", "cpus", "memory_gib"})
 """Parameters to which quotas, nodes and scripts set limits; whatever else comes out different is scaled, or not understood."""
 
 
-def contradictions(store: Store, identity: Identity, now: Parameters | None) -> Contradictions:
-    """What the newest runs of a workload say against what they were given; `now` as for `contradicted`."""
+def behind(run: Run, suggestions: Sequence[Suggestion]) -> str | None:
+    """Id of the newest of these suggestions that was made before a run started and with whose values it ran."""
+    before = (made for made in reversed(suggestions) if made.created_at <= latest_start(run))
+    return next((made.suggestion_id for made in before if follows(run, made)), None)
+
+
+def contradictions(
+    store: Store, identity: Identity, now: Parameters | None, recorded: Sequence[RecordedRun] | None = None
+) -> Contradictions:
+    """What the newest runs of a workload say against what they were given.
+
+    Args:
+        now: as for `contradicted`.
+        recorded: its runs, where they are on record under several names.
+    """
     suggestions = store.suggestions_of(identity, limit=LOOKED_BACK)
     if not suggestions:
         return Contradictions()
-    return contradicted(suggestions, [entry.run for entry in store.recorded_runs(identity, limit=LOOKED_BACK)], now)
+    newest = store.recorded_runs(identity, limit=LOOKED_BACK) if recorded is None else recorded[-LOOKED_BACK:]
+    return contradicted(suggestions, [entry.run for entry in newest], now)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from jpo.errors import TelemetryError
@@ -17,6 +18,7 @@ from jpo.records import Identity
 from jpo.telemetry import contract
 from jpo.telemetry.diagnosis.coverage import OF_PODS, joinable, measured, pod_state, rules
 from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry, Probe
+from jpo.telemetry.diagnosis.near_identical import NEAR_IDENTICAL, joining, near_identical
 from jpo.telemetry.diagnosis.similar_names import nearest, shown, span
 from jpo.telemetry.prometheus.answers import quote
 from jpo.telemetry.prometheus.names import Names
@@ -86,15 +88,35 @@ def workload(inquiry: Inquiry) -> Finding:
     if inquiry.run_info not in inquiry.metrics:
         return Finding("unknown", "no run at all is reported")
     if count := len(inquiry.run_ids):
+        if found := respelt(inquiry, inquiry.identity):
+            return found
         runs = f"{count} run{'' if count == 1 else 's'}"
         return Finding("ok", f"{runs} of {shown(str(inquiry.identity))} in the last {inquiry.days}")
     matching: list[str] = []
     for label, value in inquiry.identity.labels.items():
         reported = inquiry.values(label, inquiry.reported(*matching))
         if value not in reported:
-            return mismatch(matching, label, value, reported)
+            found = mismatch(matching, label, value, reported)
+            meant = (replace(inquiry.identity, **{label: other}) for other in reported if other.strip())
+            same = near_identical(inquiry.identity, meant)
+            return replace(found, remedy=joined_by(inquiry.identity, same[0])) if same else found
         matching.append(label)
     return Finding("warning", f"its series have no label {inquiry.names.label('run_id')}", "give each run an id", "JPO-W142")
+
+
+def respelt(inquiry: Inquiry, identity: Identity) -> Finding | None:
+    """A finding that some runs seem to be reported under another spelling of the workload; None if none are."""
+    for part, value in identity.labels.items():
+        elsewhere = inquiry.reported(*(other for other in identity.labels if other != part))
+        for other in inquiry.values(part, elsewhere):
+            if other.strip() and near_identical(identity, [replace(identity, **{part: other})]):
+                text = f"runs are reported with {part} {shown(other)} as well as {shown(value)}"
+                return Finding("warning", text, joined_by(identity, replace(identity, **{part: other})), NEAR_IDENTICAL)
+    return None
+
+
+def joined_by(identity: Identity, other: Identity) -> str:
+    return f"if they are the same, write {joining(identity, other)} under [workload.aliases] in jpo.toml"
 
 
 def mismatch(matching: list[str], label: str, value: str, reported: tuple[str, ...]) -> Finding:

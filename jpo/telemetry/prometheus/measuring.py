@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 
 from jpo.records import Skipped
 from jpo.telemetry import contract
-from jpo.telemetry.outcome import CONTRADICTORY, UNTIMELY, UNTOLD, MeasuredRun, MeasuredValues, NoEvidence
+from jpo.telemetry.outcome import (
+    CONTRADICTORY,
+    NO_SECONDS,
+    UNTIMELY,
+    UNTOLD,
+    MeasuredRun,
+    MeasuredValues,
+    NoEvidence,
+    foreign_unit,
+)
 from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, queries, reported
 from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
@@ -26,6 +35,10 @@ from jpo.telemetry.prometheus.time_series import SampledRun
 
 BEFORE_START_SECONDS = 60.0
 """Pods exist a little before their run reports its start."""
+
+
+MOST_VALUES = 3
+"""Values of a parameter that a reason names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,9 @@ def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scop
     """The reason why nothing can be learnt from a run, for Skipped."""
     if not run_id:
         return NoEvidence(f"{scope.names.metric(contract.RUN_INFO)} has no {scope.names.label('run_id')} label", UNTOLD)
+    for metric, time in ((contract.START, bounds.started_at), (contract.END, bounds.ended_at)):
+        if time is not None and (unit := foreign_unit(time)):
+            return NoEvidence(f"{scope.names.metric(metric)} is in {unit} ({time:.0f}); it must be unix seconds", NO_SECONDS)
     if not bounds.ended_at <= scope.until:  # nor is NaN
         finding = f"{scope.names.metric(contract.END)} is in the future; it must be unix seconds of a correct clock"
         return NoEvidence(finding, UNTIMELY)
@@ -90,8 +106,11 @@ def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scop
         return NoEvidence("it started before the window, so its values would be partial", UNTOLD)
     if bounds.started_at > bounds.ended_at:
         return NoEvidence(f"it ends before it starts ({bounds.started_at} to {bounds.ended_at})", UNTIMELY)
-    if (count := len(described.configurations)) > 1:
-        return NoEvidence(f"it reports {count} different configurations; a run id must belong to one run", CONTRADICTORY)
+    if different := described.disagreement:
+        name, values = different
+        found = f"it reports {len(described.configurations)} different configurations; a run id must belong to one run"
+        said = f"{name} is {' and '.join(map(repr, values[:MOST_VALUES]))}, in the middle of it or in another of its pods"
+        return NoEvidence(f"{found}: {said}", CONTRADICTORY)
     return None
 
 
@@ -137,7 +156,7 @@ def _run(
     measured = MeasuredRun(
         run_id=run_id,
         identity=scope.identity,
-        parameters=dict(next(iter(described.configurations), ())),
+        parameters=described.configuration,
         started_at=bounds.started_at,
         ended_at=bounds.ended_at,
         closed=bounds.closed,

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError
 from jpo.records import KUBERNETES, Finished, Identity, Run, Series, Skipped
+from jpo.telemetry.doubts import of_ending, once_each
 from jpo.telemetry.learning_curve import Slope
 from jpo.telemetry.outcome import MeasuredRun, NoEvidence, to_run
 from jpo.telemetry.prometheus import measuring, run_ids, time_series
@@ -141,6 +142,7 @@ def finished_runs(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
             series=tuple(map(time_series.thinned, whole)),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
+            doubts=_doubts(collected, runs),
             unread=unread,
             watermark=reached,
             passed_over=dict.fromkeys(
@@ -248,6 +250,12 @@ def _records(
         except NoEvidence as why:
             skipped.append(Skipped(measured.run_id, str(why), why.code))
     return runs, skipped
+
+
+def _doubts(collected: Collected, runs: Sequence[Run]) -> dict[str, str]:
+    """What is contradictory about runs that are used."""
+    pairs = [(collected.runs[run.run_id][0], run) for run in runs]
+    return once_each([doubt for measured, run in pairs for doubt in of_ending(measured, run)], "run")
 
 
 def _unread(collected: Collected) -> str | None:
