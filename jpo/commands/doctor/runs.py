@@ -71,20 +71,21 @@ def prometheus(case: Case) -> Iterator[Line]:
         yield from going_on(case)
 
 
-def going_on(case: Case) -> Iterator[Line]:
+def going_on(case: Case) -> list[Line]:
     """Whether runs of the workload go on, which nothing else shows; no line where none does, or nobody can tell."""
     file = case.settings.store_file
     if case.identity is None:
-        return
+        return []
     try:
         with open_history(case.settings, read_only=True) if file is None or exists(file) else open_store("sqlite://") as store:
             runs = running_now(case.server, case.identity, case.settings, store)
     except JpoError:
-        return  # the server stopped answering, or the store has a line of its own
-    if runs:
-        goes, ended = ("goes on", DOES_NOT_COUNT) if len(runs) == 1 else ("go on", "they do not count until they ended")
-        told = "; ".join(sentence(run) for run in runs[:MOST_SHOWN]) + ("; and others" if runs[MOST_SHOWN:] else "")
-        yield Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I162")
+        return []  # the server stopped answering, or the store has a line of its own
+    if not runs:
+        return []
+    goes, ended = ("goes on", DOES_NOT_COUNT) if len(runs) == 1 else ("go on", "they do not count until they ended")
+    told = "; ".join(sentence(run) for run in runs[:MOST_SHOWN]) + ("; and others" if runs[MOST_SHOWN:] else "")
+    return [Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I162")]
 
 
 def csv_logs(case: Case) -> Iterator[Line]:
