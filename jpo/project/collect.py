@@ -230,12 +230,12 @@ def of_labelled_pods(runs: Sequence[Run], job: Project) -> dict[str, str]:
     if runs and runs[-1].tells_no_quality and job.settings.values.agent.quality_floor != "off":
         count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
         what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
-        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I122"
+        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I160"
     assumed = [run for run in runs if run.assumed]
     if assumed:
         names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
         told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
-            "JPO-I123"
+            "JPO-I161"
         )
     return told
 

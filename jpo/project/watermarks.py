@@ -114,6 +114,7 @@ def source_of(server: PrometheusSource, names: Names) -> str:
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     selecting = [f"{name.lower()}: {value}" for name, value in server.headers.items() if name.lower() in TENANTS]
     selecting += [f"{role} = {names.label(role)}" for role in SELECTING if names.label(role) != Names().label(role)]
+    selecting += [f"pod {role} = {label}" for role, label in names.site_pod_labels.items() if role in SELECTING]
     selecting += [f"{RUN_INFO} = {names.metric(RUN_INFO)}"] if names.metric(RUN_INFO) != RUN_INFO else []
     digest = hashlib.sha256("\n".join(sorted(selecting)).encode()).hexdigest()[:12]
     return f"{PROMETHEUS} {parts.scheme}://{host}{port}{parts.path}" + (f" {digest}" if selecting else "")

@@ -24,7 +24,7 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known
-from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
+from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.workloads import (
     COUNTS,
@@ -94,6 +94,7 @@ __all__ = [
     "Residuals",
     "Run",
     "RunStatus",
+    "Running",
     "Series",
     "Skipped",
     "SlaCheck",

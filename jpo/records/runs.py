@@ -144,6 +144,45 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """A run that goes on: it is no evidence yet, and never put on record. None: not reported.
+
+    Attributes:
+        parameters, assumed: as in Run.
+        started_at: unix seconds.
+        seen_at: unix seconds by the server's clock; what is said of it holds then.
+        silent: it reported nothing in the last minutes, nor that it ended: a gap between scrapes, or it is gone.
+        source: "prometheus" or KUBERNETES, of which no progress is known.
+        epochs_done, samples: what it has finished so far.
+        samples_per_second, gpu_utilisation (a ratio), cpu_cores, memory_gib: over the last minutes, memory the highest.
+        share_done: of its whole work, 0..1, as far as its epochs or earlier runs tell.
+        ends_at: unix seconds at which it is expected to end.
+    """
+
+    run_id: str
+    identity: Identity
+    parameters: Mapping[str, float]
+    started_at: float | None
+    seen_at: float
+    source: str
+    silent: bool = False
+    epochs_done: float | None = None
+    samples: float | None = None
+    samples_per_second: float | None = None
+    gpu_utilisation: float | None = None
+    cpu_cores: float | None = None
+    memory_gib: float | None = None
+    assumed: tuple[str, ...] = ()
+    share_done: float | None = None
+    ends_at: float | None = None
+
+    @property
+    def elapsed_seconds(self) -> float | None:
+        """How long it has been going on; the clock of its machine may be ahead."""
+        return None if self.started_at is None else max(0.0, self.seen_at - self.started_at)
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """Run that a source reported but which cannot be used, and why; or several of one kind.
 

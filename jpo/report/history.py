@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
 """Forecasts that people follow; JSON has all."""
 MOST_NAMED = 3
-"""Newest runs that a sentence names; JSON says it of each."""
+"""Runs that a sentence names; JSON says it of each."""
 MEASURES = tuple(field.name for field in fields(Outcome))
 HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
@@ -134,8 +134,7 @@ def assumed_in(runs: Sequence[Run]) -> str:
 
 
 def _few(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - MOST_NAMED} more runs" if len(ids) > MOST_NAMED else ""
-    return ", ".join(ids[-MOST_NAMED:]) + more
+    return ", ".join(ids[:MOST_NAMED]) + (" and others" if ids[MOST_NAMED:] else "")
 
 
 def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:

@@ -119,7 +119,7 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
         raise NoEvidence(f"it is a trial on a part of the data ({share}), not a run", UNTOLD)
-    parameters = _in_all(measured.parameters)
+    parameters = configuration(measured.parameters)
     if measured.values.epoch is not None and not 0 <= measured.values.epoch < math.inf:
         raise NoEvidence(f"epoch = {measured.values.epoch:g} cannot be", IMPOSSIBLE)
     if measured.values.converged not in (None, 0, 1) and not math.isnan(measured.values.converged or 0.0):
@@ -141,8 +141,12 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
         raise NoEvidence(str(error), IMPOSSIBLE) from error
 
 
-def _in_all(texts: Mapping[str, str]) -> dict[str, float]:
-    """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts."""
+def configuration(texts: Mapping[str, str]) -> dict[str, float]:
+    """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts.
+
+    Raises:
+        NoEvidence: one is no number that a config.ini could hold.
+    """
     values = {name: _number(name, text) for name, text in texts.items() if name in PARAMETERS}
     counts = {name: float(texts[name]) for name in COUNTS if COUNT.fullmatch(texts.get(name, ""))}
     terms = Terms(

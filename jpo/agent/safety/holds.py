@@ -182,7 +182,7 @@ def of_unmeasured(candidates: Candidates, belief: Belief, reference: int | None)
     known[[now, base_row(candidates, reference)]] = True
     _, model = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
     rows = ~np.isin(model.reshape(-1), model.reshape(-1)[known])
-    return (Hold(rows, "trains another model, and the runs do not report how good it is", "JPO-I643"),)
+    return (Hold(rows, "trains another model, and the runs do not report how good it is", "JPO-I660"),)
 
 
 def _small_steps(candidates: Candidates, belief: Belief) -> Bools:

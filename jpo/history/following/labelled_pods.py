@@ -45,8 +45,13 @@ def with_values_in_force(runs: Sequence[Run], effective: Sequence[Suggestion]) -
 
 
 def _with_assumed(run: Run, effective: Sequence[Suggestion]) -> Run:
-    earlier = [made for made in effective if made.created_at <= latest_start(run)]
-    in_force = (earlier[-1].suggested, earlier[-1].current) if earlier else ()
-    values = next((values for values in in_force if same(run.parameters, values)), {})
-    added = {name: value for name, value in values.items() if name not in run.parameters}
+    added = values_in_force(run.parameters, latest_start(run), effective)
     return replace(run, parameters={**run.parameters, **added}, assumed=tuple(sorted(added))) if added else run
+
+
+def values_in_force(said: Parameters, started_at: float, effective: Sequence[Suggestion]) -> dict[str, float]:
+    """The values of the suggestion in force when a run started, of what the run does not say itself."""
+    earlier = [made for made in effective if made.created_at <= started_at]
+    in_force = (earlier[-1].suggested, earlier[-1].current) if earlier else ()
+    values = next((values for values in in_force if same(said, values)), {})
+    return {name: value for name, value in values.items() if name not in said}

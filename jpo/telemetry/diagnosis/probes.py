@@ -19,6 +19,8 @@ from jpo.telemetry import contract
 from jpo.telemetry.diagnosis.coverage import OF_PODS, joinable, measured, pod_state, rules
 from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry, Probe
 from jpo.telemetry.diagnosis.near_identical import NEAR_IDENTICAL, joining, near_identical
+from jpo.telemetry.diagnosis.pod_labels import CODE as MISLABELLED
+from jpo.telemetry.diagnosis.pod_labels import labelled
 from jpo.telemetry.diagnosis.similar_names import nearest, shown, span
 from jpo.telemetry.prometheus.answers import quote
 from jpo.telemetry.prometheus.names import Names
@@ -138,6 +140,7 @@ PROBES: Mapping[str, Probe] = {
     "retention": retention,
     "reports": reporting,
     "workload": workload,
+    "labelled pods": labelled,
     **{quantity: partial(measured, quantity) for quantity in OF_PODS},
     "pods": joinable,
     "pod state": pod_state,
@@ -167,7 +170,8 @@ def examine(
             findings = {"server": server(inquiry)}
         except TelemetryError as error:
             return {"server": Finding("problem", f"{error.place}: {error.finding}", error.remedy, error.code, error)}
-        findings |= {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
+        answers = {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
+        findings |= {name: finding for name, finding in answers.items() if finding.text}
         if warnings := tuple(client.session.warnings):
             text = f"the server answered in part, what seems absent may exist: {warnings[0]}"
             findings["completeness"] = Finding("warning", text, "check the stores behind it", "JPO-E113")
@@ -177,20 +181,23 @@ def examine(
 def why_empty(source: PrometheusSource, identity: Identity, *, since: float, until: float, names: Names) -> tuple[Finding, ...]:
     """Causes for a server without runs of the workload, the likeliest first; none where the server does not show any.
 
-    Arguments as in `examine`. Takes at most five requests, and raises nothing for a server that stopped answering.
+    Arguments as in `examine`. Takes at most ten requests, and raises nothing for a server that stopped answering.
     """
     from jpo.telemetry.prometheus.client import Client
 
     with Client(source) as client:
         inquiry = Inquiry(client, identity, since, until, names)
         reported = answered(workload, inquiry)
-        if reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
+        pods = Finding("ok", "") if reported.status == "ok" else answered(labelled, inquiry)
+        running = reported.text if reported.status == "ok" else f"{pods.text} by their labels"
+        if reported.status == "ok" or (pods.status == "ok" and pods.text):
+            there = Finding("warning", f"{running}, none of them over and whole", "wait for the end of one", "JPO-I141")
+            findings = [answered(clock, inquiry), there]
+        elif reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
             findings = [reported]
-        elif reported.status == "ok":
-            running = Finding("warning", f"{reported.text}, none of them over and whole", "wait for the end of one", "JPO-I141")
-            findings = [answered(clock, inquiry), running]
         else:
-            findings = [answered(probe, inquiry) for probe in (reporting, clock, retention)]
+            by_label = [pods] if pods.code == MISLABELLED else []
+            findings = [*by_label, *(answered(probe, inquiry) for probe in (reporting, clock, retention))]
     return tuple(finding for finding in findings if finding.status == "warning")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jpo.errors import TelemetryError
@@ -57,8 +57,13 @@ def _value(text: str) -> object:
 def descriptions(scope: Scope, run_ids: Sequence[str]) -> dict[str, Description]:
     """Descriptions by run id; those of other runs may be among them."""
     span = queries.window(scope.begin, scope.until)
+    return described(scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span)))
+
+
+def described(rows: Iterable[tuple[str, AnswerRow]]) -> dict[str, Description]:
+    """Descriptions by run id from the answers to `queries.descriptions`; asking for another one gives an empty one."""
     by_run: dict[str, Description] = defaultdict(Description)
-    for kind, row in scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span)):
+    for kind, row in rows:
         labels, run = row.labels, by_run[row.labels.get("run_id", "")]
         if kind == "ending":
             run.endings.add(labels.get("status", ""))

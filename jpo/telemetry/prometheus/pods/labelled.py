@@ -148,14 +148,12 @@ def _goes_on(pod: LabelledPod) -> bool:
 
 def _last_seen(scope: Scope, labellings: Sequence[Labelling], pods: Sequence[LabelledPod]) -> dict[tuple[Pod, str], float]:
     """When containers of these pods were measured last. Reads their single samples: there is no other way to the time of one."""
-    named = queries.one_of(sorted({pod.id.pod.name for pod in pods}), queries.LONGEST_PATTERN_ALONE)
     begin = min((pod.started_at for pod in pods if pod.started_at is not None), default=scope.begin)
     narrow, last = replace(scope, begin=max(scope.begin, begin - BEFORE_START_SECONDS)), dict[tuple[Pod, str], float]()
-    for labelling in labellings:
-        chosen = replace(labelling, chosen=f"{labelling.labels[1]}=~{named}") if named else labelling
+    for labelling in cluster.narrowed(labellings, {pod.id.pod for pod in pods}):
         measured = (*labelling.names(scope, "container_memory_bytes"), *labelling.names(scope, "container_cpu_seconds_total"))
         for name in measured[:1]:
-            for row in narrow.ask(name + chosen.containers(scope) + queries.window(narrow.begin, narrow.until), samples=True):
+            for row in narrow.ask(name + labelling.containers(scope) + queries.window(narrow.begin, narrow.until), samples=True):
                 key = pod_of(row.labels), row.labels.get("container", "")
                 last[key] = max(row.points[-1][0], last.get(key, 0.0))
     return last
@@ -181,7 +179,8 @@ def _why_not(run: PodRun, scope: Scope) -> tuple[str, str] | None:
 def _measured(scope: Scope, whole: Mapping[PodRun, RunBounds], watched: Watched) -> list[RunWithPods]:
     first = min(bounds.started_at for bounds in whole.values() if bounds.started_at is not None)
     narrow = replace(scope, begin=max(scope.begin, first - BEFORE_START_SECONDS))
-    rows = list(narrow.ask_all(asked := cluster.usage_queries(narrow, watched.labellings)))
+    labellings = cluster.narrowed(watched.labellings, {pod.id.pod for run in whole for pod in run.pods})
+    rows = list(narrow.ask_all(asked := cluster.usage_queries(narrow, labellings)))
     order = {key: n for n, key in enumerate(asked)}
     usage = cluster.usage(sorted(rows, key=lambda pair: order[pair[0]]))
     namesakes = Counter(pod.pod for pod in watched.pods)
