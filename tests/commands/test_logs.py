@@ -149,7 +149,7 @@ def test_who_decided_under_which_preference_and_with_which_compliance(project):
     assert answer.code == 0, answer.err
     made = json.loads(answer.out)
     project.jpo("observe", "--csv", str(project.log_now(64, 40.0)))
-    rows = table(with_targets, "--epochs", "epochs.csv")
+    rows = table(project, "--epochs", "epochs.csv")
     assert [rows["run-now"][name] for name in DECISION] == ["user", "time=1", "ok"]
     assert [rows["run-0"][name] for name in DECISION] == ["", "", "broken"]
     recorded = {row["run_id"]: row for row in csv.DictReader(io.StringIO(project.jpo("history", "-o", "csv").out))}
@@ -160,7 +160,7 @@ def test_who_decided_under_which_preference_and_with_which_compliance(project):
     (now,) = (row for row in epochs if row["run_id"] == "run-now")
     names = ("epoch", "val_loss", "batch_size", "suggestion_id", "decided_by", "old_batch_size", "new_batch_size", "old_gpus")
     assert [now[name] for name in names] == ["1.0", "0.1", "64.0", made["suggestion_id"], "user", "16.0", "64.0", ""]
-    expected = made["forecast"]["duration_seconds"]
+    expected = made["forecast"]["duration_seconds"]["next"]
     assert [float(now[f"expected_duration_seconds{end}"]) for end in ("", "_low", "_high")] == [
         pytest.approx(expected[end]) for end in ("mean", "low", "high")
     ]
