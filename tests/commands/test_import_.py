@@ -239,7 +239,7 @@ def test_runs_of_other_tools_are_recorded(empty):
     for path in (empty.folder / "theirs").rglob("*"):
         os.utime(path, (1.75e9, 1.75e9))
     assert empty.jpo("import", "theirs", "--write").code == 0
-    assert "0 runs recorded, 4 on record already" in empty.jpo("import", "theirs", "--write").out
+    assert "0 runs recorded, 6 on record already" in empty.jpo("import", "theirs", "--write").out
     assert {run["run_id"].partition("-")[0] for run in runs_on_record(empty)} >= {"huggingface", "lightning"}
 
 
