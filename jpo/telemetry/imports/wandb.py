@@ -35,8 +35,8 @@ BLOCK_BYTES, HEAD_BYTES = 32 * 2**10, 7
 WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 """Kinds of the parts of a record."""
 LARGEST_RECORD_BYTES = 16 * 2**20
-LARGEST_FILE_BYTES = 4 * 2**30
-"""One minute of reading; a run of weeks writes some hundred MiB."""
+LARGEST_FILE_BYTES = 512 * 2**20
+"""Two minutes of reading (3.6 MB a second); a run of weeks writes some ten MiB."""
 MOST_POINTS = 1000
 """Of a course; of more, every second one of the earlier is left out."""
 HISTORY, SUMMARY, CONFIG, STATS, RUN, EXIT = 2, 3, 5, 7, 17, 18

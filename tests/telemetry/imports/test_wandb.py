@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import struct
-import zlib
 from pathlib import Path
 
 import pytest
+from wandb_files import MAGIC, begins, ends, field, items, written
 
 from jpo.errors import TelemetryError
 from jpo.records import Identity
 from jpo.telemetry.imports.columns import columns_of
 from jpo.telemetry.imports.recognise import read_sources
 from jpo.telemetry.imports.translate import Said, translated
-from jpo.telemetry.imports.wandb import BLOCK_BYTES, MAGIC, read_wandb
+from jpo.telemetry.imports.wandb import read_wandb
 
 DATA = Path(__file__).parent / "data" / "wandb"
 SAID = Said(otherwise={"model": "cnn", "framework": "pytorch"})
@@ -26,44 +24,7 @@ def read(path):
     return translated(source, columns_of(source, {}), SAID, now=4e9)
 
 
-def field(number, value):
-    """A field of a message; bytes, or a whole number below 128."""
-    if isinstance(value, int):
-        return bytes([number << 3, value])
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
-
-
-def _varint(value):
-    return bytes([value & 127 | 128]) + _varint(value >> 7) if value > 127 else bytes([value])
-
-
-def items(repeated, values):
-    return b"".join(
-        field(repeated, field(2, name.encode()) + field(16, json.dumps(value).encode())) for name, value in values.items()
-    )
-
-
-def written(*records):
-    """A file of wandb's with these records, split at the ends of blocks."""
-    data = MAGIC + b"\0"
-    for record in records:
-        kind = 1
-        while True:
-            room = BLOCK_BYTES - len(data) % BLOCK_BYTES
-            if room < 7:
-                data += bytes(room)
-                room = BLOCK_BYTES
-            part, record = record[: room - 7], record[room - 7 :]
-            kind = (1 if not record else 2) if kind == 1 else (4 if not record else 3)
-            head = bytes([kind])
-            data += struct.pack("<IHB", zlib.crc32(head + part), len(part), kind) + part
-            if not record:
-                break
-    return data
-
-
-RUN = field(17, field(1, b"abc") + field(4, items(1, {"batch_size": 8})) + field(17, field(1, 100)))
-EXIT = field(18, field(1, 0))
+RUN, EXIT = begins("abc", 100, {"batch_size": 8}), ends(0)
 
 
 def test_runs_of_the_client():
