@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
 OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
 """What follows the address of MLflow in a browser that shows an experiment."""
-FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow"]
+FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow", "wandb"]
 
 
 def place(text: str) -> Path | str:
@@ -64,6 +64,7 @@ def import_(
       jpo import lightning_logs/ --model vit    Lightning: metrics.csv with hparams.yaml
       jpo import runs/ --format tensorboard     event files
       jpo import mlruns/                        MLflow: a file store, or mlflow.db
+      jpo import wandb/                         W&B: run-*.wandb, written offline too
       jpo import http://mlflow:5000 --experiment nightly
     """
     from jpo.commands import import_ as command

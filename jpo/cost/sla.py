@@ -67,6 +67,12 @@ def check_run(targets: Mapping[str, float], run: Run, prices: Prices) -> tuple[S
     return tuple(SlaCheck(name, limit, _measured(name, limit, run, prices)) for name, limit in targets.items())
 
 
+def kept_all(verdicts: Iterable[str]) -> str:
+    """What the checks of a run say together: "broken" if one is, "ok" if all are, else "unknown"; empty without any."""
+    given = set(verdicts)
+    return "broken" if "broken" in given else "ok" if given == {"ok"} else "unknown" if given else ""
+
+
 def measured(name: str, run: Run, prices: Prices) -> float | None:
     """The value of a run that a target limits: measured, or the cost from time and prices; None: unknown."""
     return outcome_of(run, SLA_TARGETS[name].quantity, prices)

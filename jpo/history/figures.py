@@ -138,3 +138,11 @@ def best_of(tried: Iterable[Configuration], quantity: str) -> Configuration | No
         if (value := candidate.medians[quantity]) is not None
     ]
     return min(ranked)[-1] if ranked else None
+
+
+def usual_values(runs: Sequence[Run]) -> dict[Identity, dict[str, float]]:
+    """The values which runs, oldest first, are taken to have had where they do not say: the first that were reported."""
+    usual: dict[Identity, dict[str, float]] = {}
+    for run in reversed(runs):
+        usual.setdefault(run.identity, {}).update(run.parameters)
+    return usual

@@ -26,6 +26,9 @@ HEAD = (
     "hardware",
 )
 """The columns of a run as CSV."""
+DECISION = ("decided_by", "preference", "sla")
+"""Further columns, last of all: who made the suggestion that the run followed, under which preference; whether it kept what [sla]
+promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,15 @@ class PastRun:
     Attributes:
         ending: how it ended, in words.
         compared: with the duration that its suggestion expected; None without one, and for a run that did not end well.
+        suggestion: the one that it followed, if that is on record.
+        sla: ok, broken or unknown; empty where nothing is promised.
     """
 
     recorded: RecordedRun
     ending: str
     compared: Compared | None
+    suggestion: Suggestion | None = None
+    sla: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +274,19 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
 
 
 def as_csv(history: History) -> str:
-    """One row per run: identity, status, times, parameters, outcome; empty cells where nothing is known."""
-    rows = (row_of(past.recorded.run, past.recorded.suggestion_id) for past in history.runs)
-    return "".join(map(csv_line, (HEAD, *rows)))
+    """One row per run: identity, status, times, parameters, outcome, decision; empty cells where nothing is known."""
+    rows = (
+        [*row_of(past.recorded.run, past.recorded.suggestion_id), *decision_of(past.suggestion, past.sla)]
+        for past in history.runs
+    )
+    return "".join(map(csv_line, ((*HEAD, *DECISION), *rows)))
+
+
+def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
+    """The cells under DECISION; the preference as "time=0.5 cost=0.5"."""
+    weights = asdict(suggestion.preference).items() if suggestion else ()
+    preference = " ".join(f"{name}={weight:g}" for name, weight in weights if weight)
+    return [suggestion.decided_by if suggestion else None, preference or None, sla or None]
 
 
 def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:

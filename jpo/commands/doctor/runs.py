@@ -109,6 +109,6 @@ def csv_logs(case: Case) -> Iterator[Line]:
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))
         respelt = sentences(case.identity, others, "in CSV logs") if case.identity else {}
-        for sentence, code in {**doubts_of(runs), **respelt}.items():
-            where, _, remedy = sentence.partition("; ")
+        for doubt, code in {**doubts_of(runs), **respelt}.items():
+            where, _, remedy = doubt.partition("; ")
             yield Line("in the logs", "warning", where, remedy, code)

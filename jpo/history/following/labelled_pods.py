@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jpo.history.runs import latest_start
-from jpo.records import KUBERNETES, Run, Suggestion, same
+from jpo.records import KUBERNETES, Parameters, Run, Suggestion, same
 
 SAME_RUN = 0.5
 """Share of a pod's time for which another source saw a run of the workload, if it is the same one."""

@@ -104,6 +104,7 @@ GIVEN = (*PARAMETERS, "batch_size_per_device", "gradient_accumulation_steps", "d
 MEASURED_GROUP = re.compile(r"^(?:metrics?|summary)[./|]")
 GROUPS = re.compile(r"^(?:params?|config|metrics?|summary|tags?|hparams?|hyperparameters|args)[./|]")
 """What trackers write before a name."""
+NESTED = re.compile(r"[./]")
 IN_BRACKETS = re.compile(r"\s*[\[(]([^\[\]()]*)[\])]\s*$")
 EVALUATION = {
     "val_loss": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?loss"),
@@ -187,6 +188,12 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
             elif field in EVALUATION and EVALUATION[field].fullmatch(base):
                 fits.append((len(usual), name, None))
         if field in GIVEN:
+            inner = [
+                name
+                for name in plain
+                if NESTED.search(GROUPS.sub("", name.lower())) and _plain(NESTED.split(name)[-1])[0] in usual
+            ]
+            fits = fits or [(len(usual), name, None) for name in inner if len(inner) == 1]  # optimizer.lr, where no other is
             fits = [fit for fit in fits if not MEASURED_GROUP.match(fit[1].strip().lower())]
         if field == "run_id":
             fits = [fit for fit in fits if _tells_runs_apart(cells[fit[1]], runs)]

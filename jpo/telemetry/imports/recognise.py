@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -13,6 +14,7 @@ from jpo.telemetry.imports.lightning import METRICS, read_lightning
 from jpo.telemetry.imports.mlflow import META, is_database, read_database, read_run_folder
 from jpo.telemetry.imports.table import read_table
 from jpo.telemetry.imports.tensorboard import EVENTS, read_tensorboard
+from jpo.telemetry.imports.wandb import FILES, read_wandb
 
 
 def read_mlflow(path: Path) -> ForeignRuns:
@@ -26,6 +28,7 @@ READERS: Mapping[str, Callable[[Path], ForeignRuns]] = {
     "lightning": read_lightning,
     "tensorboard": read_tensorboard,
     "mlflow": read_mlflow,
+    "wandb": read_wandb,
 }
 """By the name of a format, what reads a file or folder of it."""
 MLFLOW_FOLDERS = {"params", "metrics", "tags"}
@@ -77,6 +80,7 @@ def _of_tool(files: Sequence[str], form: str | None = None, folders: Sequence[st
     """The tool, of those wanted, that wrote a folder with these files and folders; the one that knows most of a run first."""
     wrote = {
         "mlflow": META in files and not MLFLOW_FOLDERS.isdisjoint(folders),
+        "wandb": any(fnmatchcase(name, FILES) for name in files),
         "huggingface": STATE in files,
         "lightning": METRICS in files,
         "tensorboard": any(name.startswith(EVENTS) for name in files),
