@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
 from jpo.records.decisions import (
+    FORECAST,
     LOSS_KEPT,
     NAMED_PREFERENCES,
     USD,
@@ -23,6 +24,7 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known
+from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.workloads import (
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTS",
+    "FORECAST",
     "LARGEST_VALUE",
     "LOSS_KEPT",
     "MEASURED",
@@ -56,12 +59,15 @@ __all__ = [
     "NO_EVIDENCE",
     "PARAMETERS",
     "POLICIES",
+    "QUALITIES",
     "RESOURCES",
     "SAME",
     "SERIES_QUANTITIES",
     "SMALLEST_VALUE",
     "TRAINED",
     "USD",
+    "VAL_ACCURACY",
+    "VAL_LOSS",
     "WHOLE",
     "Alternative",
     "Belief",
@@ -84,6 +90,7 @@ __all__ = [
     "Parameters",
     "PolicyName",
     "Preference",
+    "Quality",
     "Residuals",
     "Run",
     "RunStatus",
@@ -95,5 +102,8 @@ __all__ = [
     "TrackRecord",
     "Undo",
     "Workload",
+    "each_judged",
+    "own_quality",
+    "quality_measured",
     "same",
 ]

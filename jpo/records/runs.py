@@ -79,6 +79,11 @@ class Outcome:
             if not math.isfinite(value):
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
 
+    def of(self, quantity: str) -> float | None:
+        """What was measured of a quantity, or of a metric of the user's own; None: nothing."""
+        value: float | None = getattr(self, quantity) if quantity in MEASURED else self.metrics.get(quantity)
+        return value
+
 
 def _as_bool(name: str, value: object) -> bool:
     """Tables hold 0 and 1, numpy has a True of its own: neither `is True`, and a failure must not pass for a success."""

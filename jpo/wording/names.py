@@ -64,6 +64,7 @@ OUTCOMES: Mapping[str, Quantity] = {
     "loss_slope": Quantity("slope of the learning curve", "loss slope"),
     "loss_slope_error": Quantity("standard error of the slope", "loss slope error"),
     "epochs": Quantity("finished epochs", "finished epochs"),
+    "val_accuracy": Quantity("validation accuracy", "accuracy"),
 }
 """What a run has, and what is forecast of one: every field of records.Outcome, and so of records.Forecast."""
 
@@ -86,6 +87,7 @@ TARGETS: Mapping[str, Target] = {
     "gpu_util_min": Target("gpu_utilisation", "≥"),
     "cpu_util_min": Target("cpu_utilisation", "≥"),
     "val_loss_max": Target("val_loss", "≤"),
+    "accuracy_min": Target("val_accuracy", "≥"),
 }
 """The targets that [sla] can have; people know a target by its name in jpo.toml."""
 
@@ -105,9 +107,9 @@ NUMBER = Quantity("", "")
 
 
 def quantity(name: str) -> Quantity:
-    """The quantity of an outcome, parameter, SLA target or derived number; NUMBER for other names."""
+    """The quantity of an outcome, parameter, SLA target or derived number; of another name, a metric of the user's own."""
     bounded = TARGETS[name].quantity if name in TARGETS else name
-    return OUTCOMES.get(bounded) or PARAMETERS.get(bounded) or DERIVED.get(bounded) or NUMBER
+    return OUTCOMES.get(bounded) or PARAMETERS.get(bounded) or DERIVED.get(bounded) or Quantity(name, name)
 
 
 def target_of(outcome: str) -> str | None:
