@@ -20,9 +20,9 @@ from jpo.files import whole
 from jpo.history.figures import figures
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
-from jpo.project.project import open_history, preference_of, targets_of
+from jpo.project.project import open_history, own_direction, preference_of, targets_of
 from jpo.reading import beginning, same_file
-from jpo.records import Identity, Parameters, Preference, Run
+from jpo.records import Identity, Parameters, Preference, Run, quality_measured
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
 
@@ -51,7 +51,8 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, 
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     if file:
         refuse_among_logs(file, [*patterns, *usual_logs], paths)
-    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
+    own = tuple(own_direction(settings))
+    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, metrics=own)
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
@@ -157,7 +158,13 @@ def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targ
     if not today:
         return [*before, *[nothing] * len(learnt)]
     request = Request(
-        current=today, free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices, targets=targets
+        current=today,
+        free=(),
+        admissible=lambda _today, _proposed: True,
+        preference=preference,
+        prices=prices,
+        targets=targets,
+        quality=quality_measured(runs),
     )
     vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))

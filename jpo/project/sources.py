@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.project.load import LoadedSettings
+from jpo.project.project import own_direction
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.trust import check_prometheus, unencrypted
 from jpo.reading import soon_read
@@ -33,7 +34,8 @@ UNVERIFIED = (
 
 def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
     """The finished runs of the CSV logs that settings name."""
-    return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+    patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
+    return read_logs(patterns, identity, now=now, metrics=tuple(own_direction(settings)))
 
 
 def whole(finished: Finished) -> Finished:
@@ -88,7 +90,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container)
+    return Names.of(table.metrics, table.labels, table.container, own_metric=settings.values.metric.name)
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal
 
 from jpo.policies import PolicyName
 
@@ -76,6 +76,11 @@ class Forecast:
         own = {name: value for name, value in values.items() if name not in FORECAST and value}
         named = {name: value for name, value in values.items() if name in FORECAST}
         return replace(self, metrics={**self.metrics, **own}, **named)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """By quantity mean and bounds or None, as JSON has it; what only some jobs measure is left out where it is unknown."""
+        return {name: value for name, value in asdict(self).items() if value or name not in ("val_accuracy", "metrics")}
 
     @property
     def known(self) -> dict[str, Interval]:

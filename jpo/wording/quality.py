@@ -13,7 +13,7 @@ LARGEST_LOG = 10.0
 
 def name_of(quality: Quality) -> str:
     """Its name in a sentence: validation loss, validation accuracy, f1."""
-    return names.quantity(quality.name).long
+    return names.quantity(quality.name).long or quality.name
 
 
 def better(quality: Quality) -> str:
@@ -51,4 +51,4 @@ def difference(quality: Quality, error: float, log_ratio: float) -> str:
     if quality == VAL_LOSS:
         return f"loss {numbers.change(ratio)}"
     after, before = quality.value_of(error * ratio), quality.value_of(error)
-    return f"{names.quantity(quality.name).short} {numbers.difference(after - before)}"
+    return f"{names.heading(quality.name)} {numbers.difference(after - before)}"

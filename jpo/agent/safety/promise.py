@@ -15,7 +15,7 @@ from jpo.agent.acquisition import WORSE
 from jpo.agent.safety.claim import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
 from jpo.records import RESOURCES, VAL_LOSS, Quality
-from jpo.wording.names import quantity
+from jpo.wording.names import heading
 from jpo.wording.quality import value
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Promise:
         if self.out_of_reach:
             chance = f"no values that may be tried keep it with more than {SELDOM:.0%} chance"
             kept = "is kept as high as it is" if self.quality.more_is_better else "is kept as low as it is"
-            short = "loss" if self.quality == VAL_LOSS else quantity(self.quality.name).short
+            short = "loss" if self.quality == VAL_LOSS else heading(self.quality.name)
             return f"{finding} and seems out of reach: {best}, and {chance}; the {short} {kept}", "JPO-W639"
         better = "raise" if self.quality.more_is_better else "lower"
         held = f"nothing that may be changed is likely enough to {better} it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,25 +34,27 @@ class UnusableLog:
     """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
 
-def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Finished:
+def read_logs(
+    patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None, metrics: Collection[str] = ()
+) -> Finished:
     """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
     Args:
         patterns: see `log_files`.
-        now: as in `read_log`.
+        now, metrics: as in `read_log`.
 
     Returns:
         Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
         `complete` is False when a log could not be read.
     """
-    runs, unusable = read_each(log_files(patterns), identity=identity, now=now)
+    runs, unusable = read_each(log_files(patterns), identity=identity, now=now, metrics=metrics)
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(runs=tuple(logged.run for logged in runs), skipped=skipped, complete=complete)
 
 
 def read_each(
-    paths: Iterable[Path], *, identity: Identity | None = None, now: float | None = None
+    paths: Iterable[Path], *, identity: Identity | None = None, now: float | None = None, metrics: Collection[str] = ()
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     """The finished runs in these files, oldest first, each once, and the files that cannot be used.
 
@@ -66,7 +68,7 @@ def read_each(
         name = path.name
         ours = True
         try:
-            log = parsed(path)
+            log = parsed(path, metrics)
             name = log.run_id
             whose = identity if identity and identity.includes(log.identity) else log.identity
             ours = identity is None or whose == identity

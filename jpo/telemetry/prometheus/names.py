@@ -66,21 +66,30 @@ class Names:
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
+        own_metric: a metric of the user's own, the value of OWN_METRIC's label `metric`; None: none is asked for.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     container: str | None = None
+    own_metric: str | None = None
 
     @classmethod
-    def of(cls, metrics: Mapping[str, str], labels: Mapping[str, str], container: str | None = None) -> Names:
+    def of(
+        cls,
+        metrics: Mapping[str, str],
+        labels: Mapping[str, str],
+        container: str | None = None,
+        *,
+        own_metric: str | None = None,
+    ) -> Names:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
         _check("labels", labels, LABELS, LABEL_NAME)
         if container is not None and not container.strip():
             remedy = "name the trainer's container, or leave it out"
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
-        return cls(dict(metrics), dict(labels), container)
+        return cls(dict(metrics), dict(labels), container, own_metric)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's metric; empty when only a site can know."""
