@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
@@ -24,7 +24,7 @@ from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
 from jpo.project.watermarks import Bookmark, read_on
-from jpo.records import KUBERNETES, RESOURCES, Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
+from jpo.records import FORECAST, KUBERNETES, RESOURCES, Evidence, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.telemetry import PrometheusSource
 from jpo.telemetry.diagnosis import near_identical
 from jpo.wording import numbers
@@ -320,7 +320,7 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
         for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])
     ]
     records = []
-    for quantity in (f.name for f in fields(Forecast)):
-        pairs = [(getattr(forecast, quantity), getattr(outcome, quantity)) for forecast, outcome in newest]
+    for quantity in dict.fromkeys((*FORECAST, *(name for forecast, _ in newest for name in forecast.metrics))):
+        pairs = [(forecast.of(quantity), outcome.of(quantity)) for forecast, outcome in newest]
         records.append(track_record(quantity, [(forecast, measured) for forecast, measured in pairs if forecast and measured]))
     return tuple(record for record in records if record)

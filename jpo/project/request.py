@@ -17,7 +17,7 @@ from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
 from jpo.project.settings import ParameterTable
-from jpo.records import Parameter, Parameters, PolicyName, Reach, Run
+from jpo.records import QUALITIES, Parameter, Parameters, PolicyName, Quality, Reach, Run, own_quality, quality_measured
 
 ParameterTables = Mapping[str, ParameterTable]
 
@@ -49,6 +49,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
             about = replace(about, usd_per_hour_next=usd_per_hour(proposed, job.prices))
         return constraints.approves(today, proposed, job.limits, about)
 
+    qualities = qualities_of(job.settings, runs)
     return Request(
         current,
         free=[p.name for p in job.workload.parameters if not p.held and p.name not in unclear | kept],
@@ -75,6 +76,8 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         resets=settings.agent.resets,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},
+        quality=next((each for each in qualities if each.name == settings.agent.quality), quality_measured(runs, qualities)),
+        qualities=qualities,
         as_run=kept,
     )
 
@@ -97,6 +100,14 @@ def as_run(job: Project, reaches: Sequence[Reach]) -> tuple[Parameters, frozense
     if "gpus" in kept and workload.terms.batch_per_device:
         kept.add("batch_size")  # the file's batch is on each of its GPUs, however many there really are
     return really, frozenset(kept & really.keys())
+
+
+def qualities_of(settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Quality, ...]:
+    """The qualities that models may be measured by: JPO's own, and the metric of [metric]."""
+    metric = settings.values.metric
+    if metric.name is None or metric.direction is None:
+        return QUALITIES
+    return (*QUALITIES, own_quality(metric.name, metric.direction, metric.best, runs))
 
 
 def choices_of(parameters: Sequence[Parameter], tables: ParameterTables) -> Iterator[tuple[str, Sequence[float]]]:

@@ -13,6 +13,7 @@ from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
+from jpo.project.project import own_direction
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
@@ -47,7 +48,7 @@ UNVERIFIED = (
 def logged(workload: Workload, settings: LoadedSettings, *, now: float) -> Finished:
     """The finished runs of the CSV logs that settings name, under each name of the workload."""
     patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
-    return read_logs(patterns, workload.identity, aliases=workload.aliases, now=now)
+    return read_logs(patterns, workload.identity, aliases=workload.aliases, now=now, metrics=tuple(own_direction(settings)))
 
 
 def whole(finished: Finished) -> Finished:
@@ -102,7 +103,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container, table.pod_labels)
+    return Names.of(table.metrics, table.labels, table.container, table.pod_labels, own_metric=settings.values.metric.name)
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:

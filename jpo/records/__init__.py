@@ -12,6 +12,7 @@ from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
 from jpo.records.contradictions import AS_RUN, ROW_AS_RUN, Contradictions, Reach, Stray
 from jpo.records.decisions import (
+    FORECAST,
     LOSS_KEPT,
     NAMED_PREFERENCES,
     USD,
@@ -24,6 +25,7 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known
+from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.workloads import (
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AS_RUN",
     "COUNTS",
+    "FORECAST",
     "KUBERNETES",
     "LARGEST_VALUE",
     "LOSS_KEPT",
@@ -60,6 +63,7 @@ __all__ = [
     "NO_EVIDENCE",
     "PARAMETERS",
     "POLICIES",
+    "QUALITIES",
     "RESOURCES",
     "ROW_AS_RUN",
     "SAME",
@@ -67,6 +71,8 @@ __all__ = [
     "SMALLEST_VALUE",
     "TRAINED",
     "USD",
+    "VAL_ACCURACY",
+    "VAL_LOSS",
     "WHOLE",
     "Alternative",
     "Belief",
@@ -90,6 +96,7 @@ __all__ = [
     "Parameters",
     "PolicyName",
     "Preference",
+    "Quality",
     "Reach",
     "Residuals",
     "Run",
@@ -105,5 +112,8 @@ __all__ = [
     "Undo",
     "Workload",
     "as_given",
+    "each_judged",
+    "own_quality",
+    "quality_measured",
     "same",
 ]

@@ -77,10 +77,20 @@ class Outcome:
             if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
                 raise ValueError(f"{name} = {value} is negative")
             if value > 1 and name in ("gpu_utilisation", "cpu_utilisation", "val_accuracy"):
-                raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
+                raise ValueError(f"{name} = {value} is not a ratio in 0..1; {value:g}% is {value / 100:g}")
         for name, value in self.metrics.items():
             if not math.isfinite(value):
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
+
+    def of(self, quantity: str) -> float | None:
+        """What was measured of a quantity, or of a metric of the user's own; None: nothing."""
+        value: float | None = getattr(self, quantity) if quantity in MEASURED else self.metrics.get(quantity)
+        return value
+
+    @property
+    def known(self) -> dict[str, float]:
+        """By quantity what was measured, the user's own metrics last."""
+        return {**{name: value for name in MEASURED if (value := getattr(self, name)) is not None}, **self.metrics}
 
 
 def _as_bool(name: str, value: object) -> bool:
@@ -136,7 +146,8 @@ class Run:
     @property
     def tells_no_quality(self) -> bool:
         """It was a labelled pod: nobody says how good its model is, nor will of the next one."""
-        return self.source == KUBERNETES and self.outcome.val_loss is None
+        measured = self.outcome
+        return self.source == KUBERNETES and measured.val_loss is measured.val_accuracy is None and not measured.metrics
 
     def completed(self, usual: Mapping[str, float]) -> Run:
         """The same run; a parameter that it does not report had the usual value."""

@@ -18,12 +18,12 @@ IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
 """Forecasts that people follow; JSON has all."""
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
-MEASURES = tuple(field.name for field in fields(Outcome))
+MEASURES = tuple(field.name for field in fields(Outcome) if field.name != "metrics")
 HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
     *PARAMETERS,
     *(f"used_{name}" if name in PARAMETERS else name for name in MEASURES),
-    "hardware",
+    *("hardware", "metrics"),
 )
 """The columns of a run as CSV."""
 DECISION = ("decided_by", "preference", "sla")
@@ -145,24 +145,25 @@ def _few(ids: Sequence[str]) -> str:
 
 
 def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
-    """The runs, with the parameters in which they differ."""
+    """The runs, with the parameters in which they differ, and what was measured of their models."""
+    of_model = names.objectives([name for past in runs for name in past.recorded.run.outcome.known])[2:]
     columns = (
         *(Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status")),
         *(Column(names.SHORT[name], "figure", name) for name in differing),
         Column(names.OUTCOMES["duration_seconds"].short, "figure", "duration_seconds"),
         Column("forecast"),
-        Column(names.OUTCOMES["val_loss"].short, "figure", "val_loss"),
+        *(Column(names.heading(name), "figure", name) for name in of_model),
         Column("suggestion", "key", optional=True),
     )
-    return Table(columns, tuple(_run(past, differing) for past in runs), name="runs")
+    return Table(columns, tuple(_run(past, differing, of_model) for past in runs), name="runs")
 
 
-def _run(past: PastRun, differing: Sequence[str]) -> Row:
+def _run(past: PastRun, differing: Sequence[str], of_model: Sequence[str]) -> Row:
     run, outcome = past.recorded.run, past.recorded.run.outcome
     return (
         *(run.run_id, run.ended_at, past.ending.replace("_", " ")),
         *(or_empty(run.parameters.get(name)) for name in differing),
-        *(or_empty(outcome.duration_seconds), against(past.compared), or_empty(outcome.val_loss)),
+        *(or_empty(outcome.duration_seconds), against(past.compared), *(or_empty(outcome.of(name)) for name in of_model)),
         past.recorded.suggestion_id or "",
     )
 
@@ -202,11 +203,11 @@ def _ledger(ledger: Ledger) -> Iterator[Block]:
     )
     rows = [
         (
-            *(names.quantity(past.quantity).short, past.forecasts, Cell(past.median_error, "share")),
+            *(names.heading(past.quantity), past.forecasts, Cell(past.median_error, "share")),
             *(past.inside, estimate(ledger.coverage[past.quantity])),
         )
         for past in ledger.track
-        if past.quantity in IN_LEDGER
+        if past.quantity in names.objectives([past.quantity])
     ]
     yield Table(columns, tuple(rows), name="ledger")
     if ledger.track and ledger.failed:
@@ -264,7 +265,7 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
         "status": suggestion.status,
         "current": dict(suggestion.current),
         "suggested": dict(suggestion.suggested),
-        "forecast": asdict(suggestion.next),
+        "forecast": suggestion.next.document,
         "decided_by": suggestion.decided_by,
         "outcome": [
             {"run_id": follower.run.run_id, "status": follower.run.status.value, "inside": dict(follower.inside)}
@@ -294,4 +295,9 @@ def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
     identity = (run.identity.dataset, run.identity.model, run.identity.framework)
     head: list[Raw] = [run.run_id, *identity, run.status.value, run.started_at, run.ended_at, suggestion_id]
     parameters = [run.parameters.get(name) for name in PARAMETERS]
-    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES), run.identity.hardware]
+    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES), run.identity.hardware, _own(run)]
+
+
+def _own(run: Run) -> str | None:
+    """Metrics of the user's own: "f1=0.81 auc=0.9"; None where a run measured none."""
+    return " ".join(f"{name}={value!r}" for name, value in run.outcome.metrics.items()) or None

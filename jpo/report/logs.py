@@ -94,14 +94,14 @@ def _quantities(figures: Figures, currency: Currency) -> Table:
         *(Column("of runs that ended well"), Column("runs", "figure"), Column("mean", "figure"), Column("median", "figure")),
         *(Column("middle half"), Column("least", "figure")),
     )
-    rows = (_spread(name, figures.spreads[name], currency) for name in QUANTITIES if figures.spreads[name].runs)
+    rows = (_spread(name, figures.spreads[name], currency) for name in figures.spreads if figures.spreads[name].runs)
     return Table(columns, tuple(rows), name="quantities")
 
 
 def _spread(name: str, spread: Spread, currency: Currency) -> Row:
     half = "" if spread.low is None or spread.high is None else numbers.between(name, spread.low, spread.high, currency)
     mean, median, least = (Cell(value, name) for value in (spread.mean, spread.median, spread.least))
-    return names.quantity(name).short, spread.runs, mean, median, half, least
+    return names.heading(name), spread.runs, mean, median, half, least
 
 
 def _best(figures: Figures) -> Table:
@@ -148,12 +148,14 @@ def as_json(result: LogFigures) -> dict[str, object]:
 
 
 def _workload(figures: Figures) -> dict[str, object]:
-    """One workload, always with the same names."""
+    """One workload, always with the same names; metrics of the user's own where there are any."""
+    own = {name: asdict(spread) for name, spread in figures.spreads.items() if name not in QUANTITIES}
     return {
         **figures.identity.labels,
         "runs": figures.runs,
         "by_status": {status.replace(" ", "_"): figures.by_status.get(status, 0) for status in STATUSES},
         **{name: asdict(figures.spreads[name]) for name in QUANTITIES},
+        **({"metrics": own} if own else {}),
         "best": {goal: _configuration(figures.best[goal] or Configuration({}, 0, 0, {})) for goal in GOALS},
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from jpo.reading import number
 from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus, Terms
@@ -46,7 +46,7 @@ class MeasuredValues:
 
     Attributes:
         samples, cpu_seconds: totals.
-        train_loss, val_loss: the last values, NaN included.
+        train_loss, val_loss, val_accuracy: the last values, NaN included; `metrics`: the same of the user's own.
         epoch: number of finished epochs.
         converged: 1 if the job reached its own target, else 0.
         memory_bytes: the highest.
@@ -81,6 +81,8 @@ class MeasuredValues:
     energy_joules: float | None = None
     loss_slope: float | None = None
     loss_slope_error: float | None = None
+    val_accuracy: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +240,8 @@ def _outcome(measured: MeasuredRun, cpus: float | None) -> Outcome:
         loss_slope=values.loss_slope,
         loss_slope_error=values.loss_slope_error,
         epochs=_finite(values.epoch),
+        val_accuracy=_loss(values.val_accuracy, values.epoch),
+        metrics={name: value for name, given in values.metrics.items() if (value := _loss(given, values.epoch)) is not None},
     )
 
 
@@ -251,7 +255,7 @@ def _gib(count: float | None) -> float | None:
 
 
 def _loss(value: float | None, epoch: float | None) -> float | None:
-    """A finite loss; None for the 0.0 that a gauge shows before anything was measured (a perfect loss for the agent)."""
+    """A finite loss, accuracy or metric; None for the 0.0 that a gauge shows before anything was measured (a perfect loss)."""
     if value == 0 and not (epoch is not None and epoch >= 1):
         return None
     return _finite(value)

@@ -49,21 +49,28 @@ class UnusableLog:
 
 
 def read_logs(
-    patterns: Iterable[str | Path], identity: Identity, *, aliases: Collection[Identity] = (), now: float | None = None
+    patterns: Iterable[str | Path],
+    identity: Identity,
+    *,
+    aliases: Collection[Identity] = (),
+    now: float | None = None,
+    metrics: Collection[str] = (),
 ) -> Finished:
     """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
     Args:
         patterns: see `log_files`.
         aliases: other names of the workload, whose runs are taken as they are reported.
-        now: as in `read_log`.
+        now, metrics: as in `read_log`.
 
     Returns:
         Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
         `complete` is False when a log could not be read.
     """
     passed_by: Counter[Identity] = Counter()
-    runs, unusable = read_each(log_files(patterns), identity=identity, aliases=aliases, now=now, passed_by=passed_by)
+    runs, unusable = read_each(
+        log_files(patterns), identity=identity, aliases=aliases, now=now, metrics=metrics, passed_by=passed_by
+    )
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(
@@ -74,9 +81,9 @@ def read_logs(
     )
 
 
-def logged_run(path: Path, *, now: float | None = None) -> LoggedRun:
+def logged_run(path: Path, *, now: float | None = None, metrics: Collection[str] = ()) -> LoggedRun:
     """The finished run of one log; arguments and errors as of `read_log`."""
-    log = parsed(path)
+    log = parsed(path, metrics)
     run = run_of(log, now=now)
     return LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
 
@@ -96,6 +103,7 @@ def read_each(
     identity: Identity | None = None,
     aliases: Collection[Identity] = (),
     now: float | None = None,
+    metrics: Collection[str] = (),
     passed_by: Counter[Identity] | None = None,
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     """The finished runs in these files, oldest first, each once, and the files that cannot be used.
@@ -113,7 +121,7 @@ def read_each(
         name = path.name
         ours = True
         try:
-            log = parsed(path)
+            log = parsed(path, metrics)
             name = log.run_id
             names = (identity, *aliases) if identity else ()
             whose = next((each for each in names if each.includes(log.identity)), log.identity)

@@ -75,12 +75,14 @@ class Names:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
         site_pod_labels: by role of POD_LABELS, what a site calls the labels by which pods say what they train (pods/labels.py).
+        own_metric: a metric of the user's own, the value of OWN_METRIC's label `metric`; None: none is asked for.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     container: str | None = None
     site_pod_labels: Mapping[str, str] = field(default_factory=dict)
+    own_metric: str | None = None
 
     @classmethod
     def of(
@@ -89,6 +91,8 @@ class Names:
         labels: Mapping[str, str],
         container: str | None = None,
         pod_labels: Mapping[str, str] = NONE,
+        *,
+        own_metric: str | None = None,
     ) -> Names:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
@@ -98,7 +102,7 @@ class Names:
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
         in_prometheus = {role: exposed(name) for role, name in pod_labels.items()}
         _check("pod_labels", in_prometheus, dict.fromkeys(POD_LABELS, ()), LABEL_NAME)
-        return cls(dict(metrics), dict(labels), container, in_prometheus)
+        return cls(dict(metrics), dict(labels), container, in_prometheus, own_metric)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's metric; empty when only a site can know."""

@@ -89,7 +89,7 @@ def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dic
         if before != row.value and not (math.isnan(before) and math.isnan(row.value)):
             contradictory[quantity].add(run_id)
     for quantity, run_ids in contradictory.items():
-        role, _ = queries.QUANTITIES[quantity]
+        role = contract.OWN_METRIC if quantity == queries.OWN else queries.QUANTITIES[quantity][0]
         for run_id, value in _latest(scope, role, sorted(run_ids)).items():
             by_run[run_id][quantity] = value
     for run_id, loss in _lost_nan(scope, by_run):
