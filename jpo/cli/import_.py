@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import as_number, config_of, load_settings, pairs
+from jpo.cli.arguments import as_value, config_of, load_settings, pairs
 from jpo.cli.gate import answer
 from jpo.cli.options import FILE, options, toml_option, verbose_option
 
@@ -52,6 +52,6 @@ def import_(
     from jpo.commands import import_ as command
 
     settings = load_settings(given, toml, {})
-    numbers = {name: as_number(name, text) for name, text in pairs("--set", values).items()}
+    numbers = {name: as_value(name, text, settings) for name, text in pairs("--set", values).items()}
     wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers)
     answer(command.import_runs(sources, config_of(given, settings), settings, wanted, write=write, now=time.time()))

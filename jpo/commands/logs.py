@@ -21,6 +21,7 @@ from jpo.history.figures import figures
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
+from jpo.project.sources import own_parameters
 from jpo.reading import beginning, same_file
 from jpo.records import Identity, Parameters, Preference, Run
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
@@ -51,7 +52,9 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, 
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     if file:
         refuse_among_logs(file, [*patterns, *usual_logs], paths)
-    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
+    usable, unusable = read_each(
+        (paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own_parameters(settings)
+    )
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")

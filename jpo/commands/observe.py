@@ -12,6 +12,7 @@ from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project
+from jpo.project.sources import own_parameters
 from jpo.project.workload import read_workload
 from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
@@ -64,7 +65,9 @@ def observe(
         return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
-            return recorded(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
+            return recorded(
+                store.record(Finished(tuple(read_log(path, now=now, own=own_parameters(settings)) for path in logs)), now=now)
+            )
         if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         ended = ended_now(run.run_id, config, settings, run, now=now)
@@ -105,7 +108,7 @@ def follow(
                 live.progress(*progress(tail, last, earlier))
             if update.state == "gone":
                 raise gone(log)
-        run = tail.run(clock())
+        run = tail.run(clock(), own_parameters(settings))
     with open_history(settings) as store:
         return recorded(store.record(Finished((run,)), now=clock()))
 

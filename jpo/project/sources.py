@@ -9,6 +9,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError, UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
+from jpo.project.tables.parameters import is_own
 from jpo.project.trust import check_prometheus, unencrypted
 from jpo.reading import soon_read
 from jpo.records import Finished, Identity
@@ -33,7 +34,14 @@ UNVERIFIED = (
 
 def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
     """The finished runs of the CSV logs that settings name."""
-    return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+    patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
+    return read_logs(patterns, identity, now=now, own=own_parameters(settings))
+
+
+def own_parameters(settings: LoadedSettings) -> Mapping[str, bool]:
+    """Parameters of the team's own, in the order of [parameters]: whether their values are words."""
+    tables = settings.values.parameters
+    return {name: tables[name].worded for name in tables if is_own(name)}
 
 
 def whole(finished: Finished) -> Finished:
@@ -88,7 +96,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container)
+    return Names.of(table.metrics, table.labels, table.container, own_parameters(settings))
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:

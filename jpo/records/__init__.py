@@ -23,8 +23,10 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known
+from jpo.records.ranges import Range
 from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
+from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (
     COUNTS,
     LARGEST_VALUE,
@@ -39,6 +41,7 @@ from jpo.records.workloads import (
     Parameters,
     Terms,
     Workload,
+    in_order,
     same,
 )
 
@@ -84,6 +87,7 @@ __all__ = [
     "Parameters",
     "PolicyName",
     "Preference",
+    "Range",
     "Residuals",
     "Run",
     "RunStatus",
@@ -94,6 +98,11 @@ __all__ = [
     "Terms",
     "TrackRecord",
     "Undo",
+    "Word",
     "Workload",
+    "in_order",
+    "plain",
+    "plain_values",
     "same",
+    "value_of",
 ]

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
-from jpo.records import PARAMETERS, Interval, Run, Suggestion
+from jpo.records import Interval, Run, Suggestion, in_order
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import run_document
@@ -116,7 +116,8 @@ def alternatives(suggestion: Suggestion) -> Table:
     """What was not suggested."""
     rows: list[Row] = []
     for other in suggestion.alternatives:
-        changed = [name for name in PARAMETERS if other.parameters.get(name) not in (None, suggestion.current.get(name))]
+        now = suggestion.current
+        changed = [name for name in in_order(other.parameters) if other.parameters[name] != now.get(name)]
         values = ", ".join(f"{name} {numbers.plain(other.parameters[name])}" for name in changed) or "today's values"
         expected = (getattr(other.forecast, name) for name in names.OBJECTIVES)
         rows.append((values, *(interval and interval.mean for interval in expected), other.why_not))
@@ -126,13 +127,14 @@ def alternatives(suggestion: Suggestion) -> Table:
 
 def runs(some: Sequence[Run]) -> Table:
     """Runs with the parameters in which they differ, and what they brought."""
-    tuned = [name for name in names.SHORT if len({run.parameters.get(name) for run in some}) > 1]
+    named = in_order(name for run in some for name in run.parameters)
+    tuned = [name for name in named if len({run.parameters.get(name) for run in some}) > 1]
     rows: list[Row] = []
     for run in some:
         values = (run.parameters.get(name, "") for name in tuned)
         rows.append((run.run_id, run.ended_at, ended(run), *values, *(getattr(run.outcome, name) for name in names.OBJECTIVES)))
     first = (Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status"))
-    return Table((*first, *(Column(names.SHORT[name], quantity=name) for name in tuned), *BROUGHT), tuple(rows), "runs")
+    return Table((*first, *(Column(names.short(name), quantity=name) for name in tuned), *BROUGHT), tuple(rows), "runs")
 
 
 def track_record(explained: Explanation) -> Table:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
-from jpo.records import PARAMETERS, USD, Currency, Run
+from jpo.records import PARAMETERS, USD, Currency, Run, in_order, plain
 from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
@@ -98,13 +98,11 @@ def _spread(name: str, spread: Spread, currency: Currency) -> Row:
 def _best(figures: Figures) -> Table:
     """For each goal the best configuration, with what differs between configurations, and how many runs say so."""
     best = {goal: configuration for goal, configuration in figures.best.items() if configuration}
-    parameters = figures.varied or [
-        name for name in PARAMETERS if any(name in configuration.parameters for configuration in best.values())
-    ]
+    parameters = figures.varied or [*in_order(name for configuration in best.values() for name in configuration.parameters)]
     measured = [name for name in QUANTITIES if figures.spreads[name].runs]
     columns = (
         Column("best configuration"),
-        *(Column(names.SHORT[name], "figure", name) for name in parameters),
+        *(Column(names.short(name), "figure", name) for name in parameters),
         *(Column("runs", "figure"), Column("failed", "figure")),
         *(Column(names.quantity(name).short, "figure", name) for name in measured),
     )
@@ -151,7 +149,7 @@ def _workload(figures: Figures) -> dict[str, object]:
 
 def _configuration(configuration: Configuration) -> dict[str, object]:
     return {
-        "parameters": {name: configuration.parameters.get(name) for name in PARAMETERS},
+        "parameters": {name: configuration.parameters.get(name) for name in in_order((*PARAMETERS, *configuration.parameters))},
         "runs": configuration.runs,
         "failed": configuration.failed,
         **{name: configuration.medians.get(name) for name in QUANTITIES},
@@ -171,7 +169,7 @@ def _leaves(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[
             yield from _leaves(value, f"{prefix}{name}.")
         else:
             assert value is None or isinstance(value, str | float | int)
-            yield f"{prefix}{name}", value
+            yield f"{prefix}{name}", plain(value) if isinstance(value, float) else value
 
 
 def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
@@ -187,14 +185,23 @@ def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
 
 def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
     """The extended CSV."""
+    runs = [*runs]
+    own = history.own_parameters(judged.run for judged in runs)
     rows = (
         (
-            *history.row_of(judged.run, judged.suggestion_id),
+            *history.row_of(judged.run, judged.suggestion_id, own)[: len(history.HEAD)],
             *(judged.suggested.get(name) for name in PARAMETERS),
             *(judged.rewards.get(name) for name in REWARDS),
             judged.reward,
             *(judged.sla.get(name) for name in targets),
+            *(in_words(values.get(name)) for values in (judged.run.parameters, judged.suggested) for name in own),
         )
         for judged in runs
     )
-    return "".join(map(csv_line, (extended_head(targets), *rows)))
+    head = (*extended_head(targets), *own, *(f"suggested_{name}" for name in own))
+    return "".join(map(csv_line, (head, *rows)))
+
+
+def in_words(value: float | None) -> Raw:
+    """A value of a CSV: a word as its text."""
+    return None if value is None else plain(value)

@@ -53,7 +53,7 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     slowed, drawn = under_limit(knobs, latents)
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
     luck = _local_noise(latents, "luck of time", 0.15, range(log_time.shape[1]))
-    models = _places(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others)
+    models = _places(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
     return Draws(
         log_time=_relative(log_time + luck, knobs.current),
         log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, models), knobs.current),

@@ -13,7 +13,7 @@ import numpy as np
 from jpo.records import PARAMETERS
 
 if TYPE_CHECKING:
-    from jpo.records import Candidates, Floats
+    from jpo.records import Candidates, Floats, Ints
     from jpo.simulate.latents import Latents
 
 POWER_LIMIT = "power_limit_w"
@@ -35,6 +35,7 @@ class Knobs:
     batch, rate, layers, epochs: log2 relative to the current row (rate = learning rate).
     power_limit: of an accelerator, as a share of the largest among the candidates; all ones when not a column.
     others: shape (Q, K), columns of unknown meaning, each scaled to 0..1.
+    words: shape (W, K), columns of words, each as the number of its word in the order in which the words first appear.
     gpus: number, 0 without GPUs. cpus, memory: number and GiB; all ones when not a column.
     epochs_now: today's number of epochs, None when not a column.
     has_cpus: whether the number of CPUs is requested (else they come with the node).
@@ -46,6 +47,7 @@ class Knobs:
     epochs: Floats
     power_limit: Floats
     others: Floats
+    words: Ints
     gpus: Floats
     cpus: Floats
     memory: Floats
@@ -67,7 +69,7 @@ def knobs_of(candidates: Candidates) -> Knobs:
         return np.asarray(np.maximum(columns.get(name, np.full(rows, absent)), 0.0))
 
     watts = np.maximum(amount(POWER_LIMIT, 1.0), _SMALLEST)
-    physical = (*PARAMETERS, POWER_LIMIT)
+    unknown = [name for name in columns if name not in (*PARAMETERS, POWER_LIMIT)]
     epochs_now = float(max(columns["epochs"][candidates.current], 1.0)) if "epochs" in columns else None
     return Knobs(
         batch=doublings("batch_size"),
@@ -75,7 +77,10 @@ def knobs_of(candidates: Candidates) -> Knobs:
         layers=doublings("num_layers"),
         epochs=doublings("epochs"),
         power_limit=watts / watts.max(),
-        others=np.array([_scaled(column) for name, column in columns.items() if name not in physical]).reshape(-1, rows),
+        others=np.array([_scaled(columns[name]) for name in unknown if name not in candidates.words]).reshape(-1, rows),
+        words=np.array([_numbered(columns[name]) for name in unknown if name in candidates.words], dtype=np.int64).reshape(
+            -1, rows
+        ),
         gpus=np.minimum(np.round(amount("gpus", 0.0)), _LARGEST),
         cpus=np.clip(amount("cpus", 1.0), 0.1, _LARGEST),
         memory=np.maximum(amount("memory_gib", 1.0), _SMALLEST),
@@ -90,6 +95,12 @@ def _scaled(column: Floats) -> Floats:
     logarithmic = column.min() > 0 and column.max() / 10 > column.min()
     values = np.log(column) if logarithmic else column / max(np.abs(column).max(), _SMALLEST)
     return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
+
+
+def _numbered(column: Floats) -> list[int]:
+    """For each candidate the number of its word, from 0 in the order in which they first appear."""
+    found: dict[float, int] = {}
+    return [found.setdefault(value, len(found)) for value in column.tolist()]
 
 
 def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> Floats:

@@ -75,9 +75,14 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
 
 
 def _others(knobs: Knobs, latents: Latents) -> Floats:
-    """Parameters without a known meaning (momentum, dropout, ...): smooth effects of each one alone and of all together."""
-    if not len(knobs.others):
-        return np.zeros((latents.jobs, len(knobs.batch)))
-    alone = [residuals((_REACH * column,), latents, f"other {i}") for i, column in enumerate(knobs.others)]
-    together = residuals(tuple(_REACH * knobs.others), latents, "others together")
-    return np.asarray(sum(alone) + 0.5 * together)
+    """Parameters without a known meaning (momentum, dropout, ...): smooth effects of each one alone and of all together.
+
+    Words (an optimizer, a schedule) have no order: each has an effect of its own, as large as a number's, like no other's.
+    """
+    effects = [residuals((_REACH * column,), latents, f"other {i}") for i, column in enumerate(knobs.others)]
+    if len(knobs.others):
+        effects.append(0.5 * residuals(tuple(_REACH * knobs.others), latents, "others together"))
+    for i, column in enumerate(knobs.words):
+        each = latents.rng(f"words {i}").standard_normal((int(column.max()) + 1, latents.jobs)).T
+        effects.append(each[:, column])
+    return np.asarray(sum(effects, np.zeros((latents.jobs, len(knobs.batch)))))

@@ -10,7 +10,7 @@ from pathlib import Path
 from jpo.errors import TelemetryError
 from jpo.records import Finished, Identity, Run, Skipped
 from jpo.telemetry.csv.log import parsed, run_of
-from jpo.telemetry.outcome import NoEvidence
+from jpo.telemetry.outcome import NONE_OWN, NoEvidence, Own
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +34,25 @@ class UnusableLog:
     """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
 
-def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Finished:
+def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None, own: Own = NONE_OWN) -> Finished:
     """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
     Args:
         patterns: see `log_files`.
-        now: as in `read_log`.
+        now, own: as in `read_log`.
 
     Returns:
         Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
         `complete` is False when a log could not be read.
     """
-    runs, unusable = read_each(log_files(patterns), identity=identity, now=now)
+    runs, unusable = read_each(log_files(patterns), identity=identity, now=now, own=own)
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(runs=tuple(logged.run for logged in runs), skipped=skipped, complete=complete)
 
 
 def read_each(
-    paths: Iterable[Path], *, identity: Identity | None = None, now: float | None = None
+    paths: Iterable[Path], *, identity: Identity | None = None, now: float | None = None, own: Own = NONE_OWN
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     """The finished runs in these files, oldest first, each once, and the files that cannot be used.
 
@@ -75,7 +75,7 @@ def read_each(
             if twin := by_run.get((name, whose)):
                 unusable.append(UnusableLog(path, name, f"{path}: an earlier log, {twin.path}, has the same run_id", "JPO-W130"))
             else:
-                by_run[name, whose] = LoggedRun(path, replace(run_of(log, now=now), identity=whose))
+                by_run[name, whose] = LoggedRun(path, replace(run_of(log, now=now, own=own), identity=whose))
         except TelemetryError as error:
             if ours:
                 kind = error.__cause__.code if isinstance(error.__cause__, NoEvidence) else ""

@@ -18,6 +18,7 @@ from jpo.records import Run
 from jpo.telemetry import contract
 from jpo.telemetry.csv.lines import LONGEST_LINE, Log, unreadable
 from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of, too_large
+from jpo.telemetry.outcome import NONE_OWN, Own
 
 POLL_SECONDS = 1.0
 CHUNK_BYTES = 2**18
@@ -102,9 +103,9 @@ class Tail:
         except OSError as error:
             raise unreadable(self._path, f"cannot be read ({error.strerror})", "let JPO read it") from error
 
-    def run(self, now: float) -> Run:
-        """The finished run that was read; raises like `read_log`."""
-        return run_of(self.log, now=now)
+    def run(self, now: float, own: Own = NONE_OWN) -> Run:
+        """The finished run that was read; arguments and errors as of `read_log`."""
+        return run_of(self.log, now=now, own=own)
 
     @property
     def modified_at(self) -> float | None:

@@ -38,7 +38,7 @@ from jpo.records import COUNTS, PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
-from jpo.telemetry.outcome import IMPOSSIBLE, UNTIMELY, MeasuredRun, MeasuredValues, NoEvidence, to_run
+from jpo.telemetry.outcome import IMPOSSIBLE, NONE_OWN, UNTIMELY, MeasuredRun, MeasuredValues, NoEvidence, Own, to_run
 
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
@@ -46,19 +46,20 @@ CLOCKS_DIFFER_SECONDS = 86400.0
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
-def read_log(path: Path, *, now: float | None = None) -> Run:
+def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of a log.
 
     Args:
+        own: parameters of the team's own.
         now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
 
     Raises:
         TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
     """
-    return run_of(parsed(path), now=now)
+    return run_of(parsed(path), now=now, own=own)
 
 
-def run_of(log: Log, *, now: float | None = None) -> Run:
+def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
@@ -75,7 +76,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
-        parameters={name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION) if log.head.get(name)},
+        parameters={name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own) if log.head.get(name)},
         started_at=log.number("start"),
         ended_at=ended_at,
         closed=log.closed,
@@ -93,7 +94,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
         ),
     )
     try:
-        return to_run(measured, "csv")
+        return to_run(measured, "csv", own)
     except NoEvidence as why:
         raise _no_evidence(log.path, why) from why
 

@@ -16,6 +16,7 @@ from itertools import zip_longest
 from jpo.errors import UsageError
 from jpo.records import COUNTS, PARAMETERS
 from jpo.telemetry import contract
+from jpo.telemetry.outcome import NONE_OWN, Own
 
 METRICS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in contract.METRICS},
@@ -66,21 +67,25 @@ class Names:
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
+        own: parameters of the team's own, whose labels have their names.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     container: str | None = None
+    own: Own = field(default_factory=dict)
 
     @classmethod
-    def of(cls, metrics: Mapping[str, str], labels: Mapping[str, str], container: str | None = None) -> Names:
+    def of(
+        cls, metrics: Mapping[str, str], labels: Mapping[str, str], container: str | None = None, own: Own = NONE_OWN
+    ) -> Names:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
-        _check("labels", labels, LABELS, LABEL_NAME)
+        _check("labels", labels, {**LABELS, **{name: (name,) for name in own}}, LABEL_NAME)
         if container is not None and not container.strip():
             remedy = "name the trainer's container, or leave it out"
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
-        return cls(dict(metrics), dict(labels), container)
+        return cls(dict(metrics), dict(labels), container, own)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's metric; empty when only a site can know."""
@@ -92,7 +97,7 @@ class Names:
 
     def labelled(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's label."""
-        return (self.labels[role],) if role in self.labels else LABELS[role]
+        return (self.labels[role],) if role in self.labels else LABELS.get(role, (role,))
 
     def label(self, role: str) -> str:
         """The name of a label that has one, or the first of several."""
@@ -109,7 +114,7 @@ class Names:
 
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""
-        return {role: labels[name] for role in LABELS for name in self.labelled(role) if labels.get(name)}
+        return {role: labels[name] for role in (*LABELS, *self.own) for name in self.labelled(role) if labels.get(name)}
 
 
 def _check(table: str, names: Mapping[str, str], roles: Mapping[str, tuple[str, ...]], syntax: re.Pattern[str]) -> None:

@@ -40,7 +40,7 @@ def descriptions(scope: Scope, run_ids: Sequence[str]) -> dict[str, Description]
         if kind == "ending":
             run.endings.add(labels.get("status", ""))
             continue
-        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION)
+        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION, *scope.names.own)
         run.configurations.add(tuple((name, labels[name]) for name in said if name in labels))
         if "pod" in labels:
             run.pods[pod_of(labels)] = labels.get("container")
