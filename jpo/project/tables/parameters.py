@@ -15,12 +15,22 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 def numbers_or_words(given: object) -> object:
-    """Choices as numbers where all of them are, in quotes or not; else as they are: the guard refuses what cannot be."""
-    if not isinstance(given, list | tuple) or any(isinstance(item, bool) for item in given):
-        return given
+    """Choices as numbers where all of them are, in quotes or not; else as words.
+
+    Raises:
+        ValueError: it is no list, or its members are of several kinds.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or not given:
+        raise ValueError(f'{given!r:.80} is not a list of choices; write e.g. [0.1, 0.2], or ["adam", "sgd"]')
+    if wrong := [item for item in given if isinstance(item, bool) or not isinstance(item, int | float | str)]:
+        raise ValueError(f'{str(wrong[0]).lower():.80} is no word; write it in quotes, as config.ini has it, e.g. "True"')
     try:
         return [float(item) for item in given]
-    except (TypeError, ValueError, OverflowError):
+    except (ValueError, OverflowError):
+        if numbers := [item for item in given if not isinstance(item, str)]:
+            raise ValueError(f"{numbers[0]!r} is no word, and others are; write all of them in quotes") from None
         return given
 
 
@@ -32,7 +42,7 @@ class ParameterTable(BaseModel):
     key: str | None = None
     min: float | None = None
     max: float | None = None
-    choices: Annotated[tuple[float, ...] | tuple[str, ...], BeforeValidator(numbers_or_words), Field(min_length=1)] | None = None
+    choices: Annotated[tuple[float, ...] | tuple[str, ...] | None, BeforeValidator(numbers_or_words)] = None
     step: Literal["pow2"] | None = None
     multiple_of: Positive | None = None
     integer: bool | None = None
