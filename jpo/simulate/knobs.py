@@ -26,6 +26,8 @@ _FEATURES = 24
 """Random cosines per residual; a smooth function of one to four knobs needs no more."""
 _LENGTH = 3.0
 """Length scale of the residuals in doublings of a knob."""
+_REACH = 4.0
+"""Range of a parameter of unknown meaning, in length scales of the residuals."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,3 +115,20 @@ def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> F
     phases = rng.uniform(0.0, 2 * np.pi, (_FEATURES, 1))
     features = np.sqrt(2.0 / _FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
     return np.asarray(rng.normal(size=(latents.jobs, _FEATURES)) @ features)
+
+
+def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:
+    """Effects of parameters without a known meaning (momentum, dropout, ...), shape (J, K): of each alone and of all together.
+
+    Numbers have smooth ones. Words (an optimizer, a schedule) have no order: each has one of its own, like no other's.
+
+    Args:
+        of: what they change; other effects have other random streams.
+    """
+    effects = [residuals((_REACH * column,), latents, f"{of}other {i}") for i, column in enumerate(knobs.others)]
+    if len(knobs.others):
+        effects.append(0.5 * residuals(tuple(_REACH * knobs.others), latents, f"{of}others together"))
+    for i, column in enumerate(knobs.words):
+        each = latents.rng(f"{of}words {i}").standard_normal((int(column.max()) + 1, latents.jobs)).T
+        effects.append(each[:, column])
+    return np.asarray(sum(effects, np.zeros((latents.jobs, len(knobs.batch)))))
