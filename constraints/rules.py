@@ -77,8 +77,8 @@ def finite_number(current: Values, proposed: Values, limits: Limits, facts: Fact
 
 def whole_number(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
     """Whole-number parameters have whole values."""
-    for name, _, value, _ in _each(current, proposed, limits):
-        if name in WHOLE and (value % 1 != 0 or abs(value) > LARGEST_WHOLE):
+    for name, _, value, limit in _each(current, proposed, limits):
+        if (name in WHOLE or limit.whole) and (value % 1 != 0 or abs(value) > LARGEST_WHOLE):
             yield _broken(name, value, "a whole number", "whole_number", "is not a whole number")
 
 

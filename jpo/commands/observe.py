@@ -12,6 +12,7 @@ from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project, own_direction
+from jpo.project.sources import own_names
 from jpo.project.workload import read_workload
 from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
@@ -64,8 +65,7 @@ def observe(
         return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
-            own = tuple(own_direction(settings))
-            read = [logged_run(path, now=now, metrics=own) for path in logs]
+            read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
             lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
             return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
         if run.run_id is None:
@@ -97,7 +97,7 @@ def follow(
     """
     with open_history(settings):
         pass  # a store that cannot be used is reported now, not after hours
-    with Tail(log, tuple(own_direction(settings))) as tail:
+    with Tail(log, own_names(settings)) as tail:
         last: LogRow | None = None
         for update in updates_of(tail, clock=clock, sleep=sleep):
             for note in notes(log, update):

@@ -31,7 +31,6 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
         "outcome": {name: value for name, value in asdict(run.outcome).items() if value not in (None, {})},
         "suggestion_id": suggestion_id,
         **({"fell_silent": True} if run.fell_silent else {}),
-        **({"texts": run.texts} if run.texts else {}),
         **({"assumed": run.assumed} if run.assumed else {}),
     }
     return AuditEvent("observed", now, run.identity, data)

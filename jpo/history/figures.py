@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 
-from jpo.records import PARAMETERS, Identity, Run
+from jpo.records import Identity, Run, in_order
 
 Measure = Callable[[Run], float | None]
 QUANTITIES = ("duration_seconds", "throughput_samples_per_second", "cost_usd", "val_loss", "val_accuracy")
@@ -85,13 +85,14 @@ def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure) -> F
     """Figures of the runs of one workload."""
     tried = configurations(runs, cost_usd)
     own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
+    named = in_order(name for configuration in tried for name in configuration.parameters)
     return Figures(
         identity=identity,
         runs=len(runs),
         by_status=dict(Counter(ending(run) for run in runs).most_common()),
         spreads={name: spread(values_of(runs, name, cost_usd)) for name in (*QUANTITIES, *own)},
         best={goal: best_of(tried, quantity) for goal, quantity in GOALS.items()},
-        varied=tuple(name for name in PARAMETERS if len({configuration.parameters.get(name) for configuration in tried}) > 1),
+        varied=tuple(name for name in named if len({configuration.parameters.get(name) for configuration in tried}) > 1),
     )
 
 
@@ -120,7 +121,7 @@ def configurations(runs: Iterable[Run], cost_usd: Measure) -> list[Configuration
     alike: dict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
     for run in runs:
         # Six digits: values travel through texts and units before they come back (records.SAME).
-        alike[tuple((name, f"{run.parameters[name]:.6g}") for name in PARAMETERS if name in run.parameters)].append(run)
+        alike[tuple((name, f"{run.parameters[name]:.6g}") for name in in_order(run.parameters))].append(run)
     return [configuration(group, cost_usd) for key, group in alike.items() if key]
 
 

@@ -74,6 +74,7 @@ def candidates_at(candidates: Candidates, rows: Ints) -> Candidates:
         candidates.admissible[rows],
         candidates.log_rate[rows],
         priced=candidates.priced or bool(np.ptp(candidates.log_rate) > 0),
+        words=candidates.words,
     )
 
 
@@ -82,8 +83,10 @@ def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Cand
     if rows_of(candidates, values).size:
         return candidates
     now = candidates.parameters(candidates.current)
+    words = {name: {**known, float(values[name]): values[name]} for name, known in candidates.words.items()}
     return replace(
         candidates,
+        words=words,
         values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
         admissible=np.append(candidates.admissible, False),
         log_rate=np.append(candidates.log_rate, log_rate(values, prices) - log_rate(now, prices)),

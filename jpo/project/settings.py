@@ -23,7 +23,8 @@ from pydantic import (
 )
 
 from jpo.project.durations import Duration, ResetRule
-from jpo.project.price_table import PricesTable
+from jpo.project.tables.parameters import ParameterTable, Positive
+from jpo.project.tables.prices import PricesTable
 from jpo.records import MEASURED, NAMED_PREFERENCES, PARAMETERS, PolicyName, Preference
 
 
@@ -61,12 +62,9 @@ def or_a_name(schema: dict[str, Any]) -> None:
 
 MOST_RUNS = 10**9
 """No job runs more often."""
-Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 IdentityPart = Literal["dataset", "model", "framework", "hardware"]
-Total = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
-ParameterName = Literal[Total, Count]  # one list, so that a misspelt name is compared with all
 
 
 KNOWN_NAMES = {*MEASURED, *PARAMETERS, *Count.__args__, "time", "epoch", "accuracy", "loss", "metric"}  # type: ignore[attr-defined]
@@ -83,27 +81,6 @@ class WorkloadTable(SettingsTable):
     config: str = "config.ini"
     identity: dict[IdentityPart, str] = {}
     aliases: dict[IdentityPart, tuple[Annotated[str, Field(pattern=r"\S")], ...]] = {}
-
-
-class ParameterTable(SettingsTable):
-    """Limits of what JPO may do with one parameter. The guard reads the same table by itself."""
-
-    key: str | None = None
-    min: float | None = None
-    max: float | None = None
-    choices: tuple[float, ...] | None = Field(None, min_length=1)
-    step: Literal["pow2"] | None = None
-    multiple_of: Positive | None = None
-    max_change: Annotated[float, Field(gt=1)] | None = None
-    scale: Literal["linear", "log"] | None = None
-    follow: Annotated[str, Field(pattern="^batch_size:(sqrt|linear)$")] | None = None
-    freeze: bool = False
-
-    @model_validator(mode="after")
-    def ordered(self) -> ParameterTable:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min = {self.min:g} is above max = {self.max:g}")
-        return self
 
 
 Share = Annotated[float, BeforeValidator(no_percentage), Field(ge=0, le=1)]
@@ -359,7 +336,7 @@ class Settings(SettingsTable):
     """All settings that jpo.toml can contain."""
 
     workload: WorkloadTable = WorkloadTable()
-    parameters: dict[ParameterName, ParameterTable] = {}
+    parameters: dict[str, ParameterTable] = {}
     sla: SlaTable = SlaTable()
     metric: MetricTable = MetricTable()
     preferences: dict[str, PreferenceTable] = {}
@@ -385,9 +362,9 @@ class Settings(SettingsTable):
         """No promise may contradict what [parameters] demands."""
         tables: dict[str, ParameterTable] = others.data.get("parameters", {})
         gpus, memory = tables.get("gpus"), tables.get("memory_gib")
-        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.choices == (0,)):
+        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.values == (0,)):
             raise ValueError("gpu_util_min asks for busy GPUs, and [parameters] gpus allows none; take one of them out")
-        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.choices or (0.0,))) if memory else 0.0
+        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.values or (0.0,))) if memory else 0.0
         if most is not None and most < least:
             finding = f"memory_max_gib = {most:g}, but [parameters] memory_gib lets no run ask for less than {least:g}"
             raise ValueError(f"{finding}; raise one, or lower the other")

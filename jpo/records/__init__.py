@@ -26,8 +26,10 @@ from jpo.records.decisions import (
 )
 from jpo.records.knowledge import Known
 from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
+from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
+from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (
     COUNTS,
     LARGEST_VALUE,
@@ -43,6 +45,7 @@ from jpo.records.workloads import (
     Terms,
     Workload,
     as_given,
+    in_order,
     same,
 )
 
@@ -97,6 +100,7 @@ __all__ = [
     "PolicyName",
     "Preference",
     "Quality",
+    "Range",
     "Reach",
     "Residuals",
     "Run",
@@ -110,10 +114,15 @@ __all__ = [
     "Terms",
     "TrackRecord",
     "Undo",
+    "Word",
     "Workload",
     "as_given",
     "each_judged",
+    "in_order",
     "own_quality",
+    "plain",
+    "plain_values",
     "quality_measured",
     "same",
+    "value_of",
 ]

@@ -4,7 +4,8 @@ Numpy is imported by those who build them, not here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jpo.records.quality import VAL_LOSS, Quality
@@ -29,6 +30,7 @@ class Candidates:
         admissible: shape (K,); False for rows that are known only because they were run once, and may not be proposed now.
         log_rate: shape (K,), natural log of a row's price per hour relative to the current row.
         priced: False if no prices are known and log_rate rests on relative weights of the resources.
+        words: of each parameter whose values are words, what its numbers stand for, as far as anybody asks; they have no order.
     """
 
     names: tuple[str, ...]
@@ -37,6 +39,7 @@ class Candidates:
     admissible: Bools
     log_rate: Floats
     priced: bool = True
+    words: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         k = len(self.values)
@@ -45,7 +48,8 @@ class Candidates:
         assert 0 <= self.current < k
 
     def parameters(self, row: int) -> dict[str, float]:
-        return {name: float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+        values = {name: float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+        return {**values, **{name: words.get(values[name], values[name]) for name, words in self.words.items()}}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
-from jpo.records import PARAMETERS, Interval, Run, Running, Suggestion
+from jpo.records import Interval, Run, Running, Suggestion, in_order
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import assumed_in, run_document
@@ -136,7 +136,8 @@ def alternatives(suggestion: Suggestion) -> Table:
     rows: list[Row] = []
     quantities = names.objectives([name for other in suggestion.alternatives for name in other.forecast.known])
     for other in suggestion.alternatives:
-        changed = [name for name in PARAMETERS if other.parameters.get(name) not in (None, suggestion.current.get(name))]
+        now = suggestion.current
+        changed = [name for name in in_order(other.parameters) if other.parameters[name] != now.get(name)]
         values = ", ".join(f"{name} {numbers.plain(other.parameters[name])}" for name in changed) or "today's values"
         expected = (other.forecast.of(name) for name in quantities)
         rows.append((values, *(interval.mean if interval else None for interval in expected), other.why_not))
@@ -146,7 +147,8 @@ def alternatives(suggestion: Suggestion) -> Table:
 
 def runs(some: Sequence[Run]) -> Table:
     """Runs with the parameters in which they differ, and what they brought."""
-    tuned = [name for name in names.SHORT if len({run.parameters.get(name) for run in some}) > 1]
+    named = in_order(name for run in some for name in run.parameters)
+    tuned = [name for name in named if len({run.parameters.get(name) for run in some}) > 1]
     quantities = names.objectives([name for run in some for name in run.outcome.known])
     rows: list[Row] = []
     for run in some:
@@ -154,7 +156,7 @@ def runs(some: Sequence[Run]) -> Table:
         rows.append((run.run_id, run.ended_at, ended(run), *values, *map(run.outcome.of, quantities)))
     first = (Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status"))
     return Table(
-        (*first, *(Column(names.SHORT[name], quantity=name) for name in tuned), *_columns(quantities)), tuple(rows), "runs"
+        (*first, *(Column(names.short(name), quantity=name) for name in tuned), *_columns(quantities)), tuple(rows), "runs"
     )
 
 

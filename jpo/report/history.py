@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from jpo.records import PARAMETERS, Identity, Interval, Outcome, Run, Suggestion, TrackRecord
+from jpo.records import (
+    PARAMETERS,
+    Identity,
+    Interval,
+    Outcome,
+    Parameters,
+    Run,
+    Suggestion,
+    TrackRecord,
+    in_order,
+    plain,
+    plain_values,
+)
 from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
@@ -119,11 +131,12 @@ def document(history: History) -> Document:
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
     runs = [past for past in history.runs if past.recorded.run.identity == identity]
     suggestions = [suggestion for suggestion in history.suggestions if suggestion.identity == identity]
-    values = {name: {past.recorded.run.parameters.get(name) for past in runs} for name in PARAMETERS}
-    differing = [name for name in PARAMETERS if len(values[name]) > 1]
+    named = in_order(name for past in runs for name in past.recorded.run.parameters)
+    values = {name: {past.recorded.run.parameters.get(name) for past in runs} for name in named}
+    differing = [name for name in named if len(values[name]) > 1]
     yield _runs(runs, differing)
-    shared = [(name, next(iter(values[name]))) for name in PARAMETERS if len(values[name]) == 1]
-    same = [f"{names.SHORT[name]} {numbers.written(name, value)}" for name, value in shared if value is not None]
+    shared = [(name, next(iter(values[name]))) for name in named if len(values[name]) == 1]
+    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in shared if value is not None]
     yield f"The same in all runs above: {', '.join(same)}." if same else ""
     yield assumed_in([past.recorded.run for past in runs])
     yield _suggestions(suggestions)
@@ -149,7 +162,7 @@ def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
     of_model = names.objectives([name for past in runs for name in past.recorded.run.outcome.known])[2:]
     columns = (
         *(Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status")),
-        *(Column(names.SHORT[name], "figure", name) for name in differing),
+        *(Column(names.short(name), "figure", name) for name in differing),
         Column(names.OUTCOMES["duration_seconds"].short, "figure", "duration_seconds"),
         Column("forecast"),
         *(Column(names.heading(name), "figure", name) for name in of_model),
@@ -191,7 +204,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
 
 
 def _changes(suggestion: Suggestion) -> str:
-    changes = (f"{names.SHORT[change.parameter]} {change.old_text} → {change.new_text}" for change in suggestion.changes)
+    changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes)
     return ", ".join(changes) or "kept"
 
 
@@ -251,7 +264,7 @@ def run_document(run: Run) -> dict[str, object]:
         "status": run.status.value,
         "started_at": run.started_at,
         "ended_at": run.ended_at,
-        "parameters": dict(run.parameters),
+        "parameters": plain_values(run.parameters),
         "outcome": asdict(run.outcome),
         **({"assumed": list(run.assumed)} if run.assumed else {}),
     }
@@ -263,8 +276,8 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
         "workload": suggestion.identity.labels,
         "created_at": suggestion.created_at,
         "status": suggestion.status,
-        "current": dict(suggestion.current),
-        "suggested": dict(suggestion.suggested),
+        "current": plain_values(suggestion.current),
+        "suggested": plain_values(suggestion.suggested),
         "forecast": suggestion.next.document,
         "decided_by": suggestion.decided_by,
         "outcome": [
@@ -275,12 +288,17 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
 
 
 def as_csv(history: History) -> str:
-    """One row per run: identity, status, times, parameters, outcome, decision; empty cells where nothing is known."""
+    """One row per run: identity, status, times, parameters, outcome, decision, own parameters; empty where nothing is known."""
+    own = own_parameters(past.recorded.run for past in history.runs)
     rows = (
-        [*row_of(past.recorded.run, past.recorded.suggestion_id), *decision_of(past.suggestion, past.sla)]
+        [
+            *row_of(past.recorded.run, past.recorded.suggestion_id),
+            *decision_of(past.suggestion, past.sla),
+            *own_cells(past.recorded.run.parameters, own),
+        ]
         for past in history.runs
     )
-    return "".join(map(csv_line, ((*HEAD, *DECISION), *rows)))
+    return "".join(map(csv_line, ((*HEAD, *DECISION, *own), *rows)))
 
 
 def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
@@ -288,6 +306,16 @@ def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
     weights = asdict(suggestion.preference).items() if suggestion else ()
     preference = " ".join(f"{name}={weight:g}" for name, weight in weights if weight)
     return [suggestion.decided_by if suggestion else None, preference or None, sla or None]
+
+
+def own_parameters(runs: Iterable[Run]) -> tuple[str, ...]:
+    """Parameters of runs that JPO gives no meaning: their columns come last."""
+    return tuple(name for name in in_order(name for run in runs for name in run.parameters) if name not in PARAMETERS)
+
+
+def own_cells(values: Parameters, own: Sequence[str]) -> list[Raw]:
+    """The cells of parameters of the team's own; a word as its text."""
+    return [plain(values[name]) if name in values else None for name in own]
 
 
 def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:

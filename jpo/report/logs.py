@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, fields
 
 from jpo.cost.sla import kept_all
 from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
-from jpo.records import PARAMETERS, USD, Currency, Forecast, Interval, Run, Suggestion
+from jpo.records import PARAMETERS, USD, Currency, Forecast, Interval, Run, Suggestion, in_order, plain
 from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
@@ -107,13 +107,11 @@ def _spread(name: str, spread: Spread, currency: Currency) -> Row:
 def _best(figures: Figures) -> Table:
     """For each goal the best configuration, with what differs between configurations, and how many runs say so."""
     best = {goal: configuration for goal, configuration in figures.best.items() if configuration}
-    parameters = figures.varied or [
-        name for name in PARAMETERS if any(name in configuration.parameters for configuration in best.values())
-    ]
+    parameters = figures.varied or [*in_order(name for configuration in best.values() for name in configuration.parameters)]
     measured = [name for name in QUANTITIES if figures.spreads[name].runs]
     columns = (
         Column("best configuration"),
-        *(Column(names.SHORT[name], "figure", name) for name in parameters),
+        *(Column(names.short(name), "figure", name) for name in parameters),
         *(Column("runs", "figure"), Column("failed", "figure")),
         *(Column(names.quantity(name).short, "figure", name) for name in measured),
     )
@@ -162,7 +160,7 @@ def _workload(figures: Figures) -> dict[str, object]:
 
 def _configuration(configuration: Configuration) -> dict[str, object]:
     return {
-        "parameters": {name: configuration.parameters.get(name) for name in PARAMETERS},
+        "parameters": {name: configuration.parameters.get(name) for name in in_order((*PARAMETERS, *configuration.parameters))},
         "runs": configuration.runs,
         "failed": configuration.failed,
         **{name: configuration.medians.get(name) for name in QUANTITIES},
@@ -182,7 +180,7 @@ def _leaves(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[
             yield from _leaves(value, f"{prefix}{name}.")
         else:
             assert value is None or isinstance(value, str | float | int)
-            yield f"{prefix}{name}", value
+            yield f"{prefix}{name}", plain(value) if isinstance(value, float) else value
 
 
 def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
@@ -199,6 +197,8 @@ def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
 
 def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
     """The extended CSV."""
+    runs = [*runs]
+    own = history.own_parameters(judged.run for judged in runs)
     rows = (
         (
             *history.row_of(judged.run, judged.suggestion_id),
@@ -207,10 +207,13 @@ def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
             judged.reward,
             *(judged.sla.get(name) for name in targets),
             *history.decision_of(judged.suggestion, kept_all(judged.sla.values())),
+            *history.own_cells(judged.run.parameters, own),
+            *history.own_cells(judged.suggestion.suggested if judged.suggestion else {}, own),
         )
         for judged in runs
     )
-    return "".join(map(csv_line, (extended_head(targets), *rows)))
+    head = (*extended_head(targets), *own, *(f"suggested_{name}" for name in own))
+    return "".join(map(csv_line, (head, *rows)))
 
 
 def epochs_head(columns: Sequence[str]) -> tuple[str, ...]:

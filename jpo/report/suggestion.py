@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from jpo.records import FORECAST, PARAMETERS, USD, Change, Currency, Forecast, SlaCheck, Suggestion, TrackRecord, same
+from jpo.records import FORECAST, USD, Change, Currency, Forecast, SlaCheck, Suggestion, TrackRecord, in_order, plain, same
 from jpo.report import claim
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Span, Table, Verbatim, estimate
 from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
+Value = Annotated[float | str, BeforeValidator(plain)]
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
@@ -72,7 +73,7 @@ def changes(suggestion: Suggestion) -> Table:
     """Every parameter with its value now and next."""
     changed = {change.parameter: change for change in suggestion.changes}
     rows: list[Row] = []
-    for name in sorted(suggestion.current, key=PARAMETERS.index):
+    for name in in_order(suggestion.current):
         if change := changed.get(name):
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
@@ -211,8 +212,8 @@ class WorkloadDocument(Published):
 class ChangeDocument(Published):
     parameter: str
     key: str
-    old: float
-    new: float
+    old: Value
+    new: Value
     old_text: str
     new_text: str
     reason: str
@@ -256,7 +257,7 @@ class AlternativeDocument(Published):
     Metrics of the user's own stand among the quantities, by their names.
     """
 
-    parameters: dict[str, float]
+    parameters: dict[str, Value]
     forecast: dict[str, IntervalDocument | None]
     why_not: str
 
@@ -317,8 +318,8 @@ class SuggestionDocument(Published):
     workload: WorkloadDocument
     status: Literal["changed", "kept"]
     written: bool
-    current: dict[str, float]
-    suggested: dict[str, float]
+    current: dict[str, Value]
+    suggested: dict[str, Value]
     changes: list[ChangeDocument]
     decided_by: str
     confidence: float | None

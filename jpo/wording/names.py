@@ -148,5 +148,11 @@ DECIDERS: Mapping[str, str] = {
 }
 """Who decided, by the name in Suggestion.decided_by."""
 
+
+def short(parameter: str) -> str:
+    """Column heading of a parameter; a team's own has none but its name."""
+    return SHORT.get(parameter, parameter)
+
+
 SHORT: Mapping[str, str] = {name: quantity.short for name, quantity in PARAMETERS.items()}
 """Column headings of parameters; the full names would not leave room for the values."""

@@ -45,10 +45,12 @@ from jpo.telemetry.learning_curve import loss_slope
 from jpo.telemetry.outcome import (
     IMPOSSIBLE,
     NO_SECONDS,
+    NONE_OWN,
     UNTIMELY,
     MeasuredRun,
     MeasuredValues,
     NoEvidence,
+    Own,
     foreign_unit,
     to_run,
 )
@@ -59,20 +61,20 @@ CLOCKS_DIFFER_SECONDS = 86400.0
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
-def read_log(path: Path, *, now: float | None = None, metrics: Collection[str] = ()) -> Run:
+def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of a log.
 
     Args:
+        own: what the log may hold under the team's own names; columns of metrics besides those that it names.
         now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
-        metrics: names of the user's own metrics, whose columns are read besides those that the log names.
 
     Raises:
         TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
     """
-    return run_of(parsed(path, metrics), now=now)
+    return run_of(parsed(path, own.metrics), now=now, own=own)
 
 
-def run_of(log: Log, *, now: float | None = None) -> Run:
+def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
     for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
         if time is not None and (unit := foreign_unit(time)):
@@ -98,7 +100,9 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
-        parameters={name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION) if log.head.get(name)},
+        parameters={
+            name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own.parameters) if log.head.get(name)
+        },
         started_at=start,
         ended_at=ended_at,
         closed=log.closed,
@@ -118,7 +122,7 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
         ),
     )
     try:
-        return to_run(measured, "csv")
+        return to_run(measured, "csv", own)
     except NoEvidence as why:
         raise _no_evidence(log.path, why) from why
 
