@@ -21,7 +21,7 @@ def test_states_count_where_they_are_one():
     life = life_of(
         ("phase", {"phase": "Failed"}, 1.0), ("phase", {"phase": "Succeeded"}, 0.0), ("reason", {"reason": "Evicted"}, 0.0)
     )
-    assert (life.phases, life.reasons, life.live) == ({"Failed"}, set(), False)
+    assert (life.phases, life.failed_for, life.live) == ({"Failed"}, set(), False)
 
 
 def test_rows_of_another_pod_of_the_same_name_are_not_its_own():
@@ -41,3 +41,13 @@ def test_rows_of_another_pod_of_the_same_name_are_not_its_own():
 def test_the_owner_says_whether_a_pod_serves_or_works_together_with_others(kind, serves, job):
     life = life_of(("owner", {"owner_kind": kind, "owner_name": "o"}, 1.0))
     assert (life.serves, life.job) == (serves, job)
+
+
+def test_why_a_container_ended_is_not_known_where_it_was_started_again():
+    once = ("terminated", {"container": "t", "reason": "OOMKilled"}, 1.0)
+    assert life_of(once).reasons("t") == {"OOMKilled"}
+    again = ("restarts", {"container": "t"}, 1.0)
+    assert life_of(once, again).reasons("t") == set(), "that was an earlier time"
+    now = ("just terminated", {"container": "t", "reason": "Completed"}, 1.0)
+    assert life_of(once, again, now).reasons("t") == {"Completed"}
+    assert life_of(once, again, ("phase", {"phase": "Failed"}, 1.0)).reasons("t") == {"OOMKilled"}
