@@ -16,7 +16,7 @@ from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.followed import followed_up
+from jpo.history.followed import counted_once, followed_up
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
@@ -123,7 +123,7 @@ class OnRecord:
 
 def on_record(store: Store, identity: Identity) -> OnRecord:
     """What suggesting and learning know of a workload: both must read the same, or the agent would learn it anew each time."""
-    recorded, doubted = believed(store.recorded_runs(identity))
+    recorded, doubted = believed(counted_once(store.recorded_runs(identity)))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     newest = [
         entry

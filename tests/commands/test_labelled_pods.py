@@ -119,6 +119,10 @@ def test_a_run_that_goes_on_is_shown_and_does_not_count(labelled: Project, train
     assert line["finding"].startswith("1 run goes on: tonight@")
     assert line["finding"].endswith("it does not count until it ended")
     assert "going_on" not in json.loads(labelled.jpo("explain", "-o", "json", "--offline").out)
+    with (labelled.folder / "jpo.toml").open("a") as toml:
+        toml.write('[prometheus.auth]\ntype = "bearer"\ntoken_file = "not/here"\n')
+    elsewhere = labelled.jpo("explain")
+    assert (elsewhere.code, "what runs now is not known" in elsewhere.out) == (0, True)
     unreachable = labelled.jpo("explain", "--prometheus-url", "http://127.0.0.1:1")
     assert (unreachable.code, "what runs now is not known" in unreachable.out) == (0, True)
     assert [run["run_id"].partition("@")[0] for run in runs_of(labelled)] == ["done"]
