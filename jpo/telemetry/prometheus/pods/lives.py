@@ -116,9 +116,16 @@ def asked(scope: Scope, labellings: Sequence[Labelling]) -> dict[str, str]:
 def lives(rows: Collection[tuple[str, AnswerRow]], pods: Collection[PodId]) -> dict[PodId, PodLife]:
     """The lives of these pods, from the answers to `asked`; those of other pods are among the rows."""
     by_pod = {pod: PodLife() for pod in pods}
+    by_name: dict[Pod, list[PodLife]] = defaultdict(list)
+    for pod, life in by_pod.items():
+        by_name[pod.pod].append(life)
     for key, row in rows:
-        if life := by_pod.get(pod_id(row.labels)):
-            _add(life, key.partition("|")[0], row.labels, row.value)
+        found = by_pod.get(pod_id(row.labels))
+        namesakes = by_name[pod_of(row.labels)]
+        if found is None and "uid" not in row.labels and len(namesakes) == 1:  # of a kube-state-metrics before 2.0
+            found = namesakes[0]
+        if found:
+            _add(found, key.partition("|")[0], row.labels, row.value)
     return by_pod
 
 
