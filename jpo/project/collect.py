@@ -18,6 +18,7 @@ from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.following.contradictions import LOOKED_BACK, behind, contradictions
 from jpo.history.following.followers import followed_up
+from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
@@ -156,7 +157,7 @@ def on_record(store: Store, workload: Workload) -> OnRecord:
     """What suggesting and learning know of a workload, under each of its names: both must read the same, or the agent would learn
     it anew each time."""
     identity, aliases = workload.identity, workload.aliases
-    recorded, doubted = believed(under_all_names(store, identity, aliases))
+    recorded, doubted = believed(counted_once(under_all_names(store, identity, aliases)))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     newest = [
         entry
@@ -252,12 +253,12 @@ def of_labelled_pods(runs: Sequence[Run], job: Project) -> dict[str, str]:
     if runs and runs[-1].tells_no_quality and job.settings.values.agent.quality_floor != "off":
         count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
         what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
-        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I160"
+        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I170"
     assumed = [run for run in runs if run.assumed]
     if assumed:
         names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
         told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
-            "JPO-I161"
+            "JPO-I171"
         )
     return told
 
