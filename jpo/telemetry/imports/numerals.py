@@ -7,16 +7,19 @@ cells stay as they are, and one that is needed as a number is an error with its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 Style = Literal["comma", "point"]
 """What stands before the decimals."""
 TAIL = r"(?:[eE][-+]?\d+)?\s*[%a-zA-Z]*"
 """An exponent or a unit behind the digits."""
-GROUPS = {"comma": r"[1-9]\d{0,2}(?:\.\d{3})+", "point": r"[1-9]\d{0,2}(?:,\d{3})+"}
-MARK = {"comma": ",", "point": r"\."}
-NUMBER = {style: re.compile(rf"-?(?:{GROUPS[style]}|\d+)(?:{MARK[style]}\d+)?{TAIL}", re.ASCII) for style in ("comma", "point")}
+STYLES: tuple[Style, ...] = ("comma", "point")
+GROUPS: Mapping[Style, str] = {"comma": r"[1-9]\d{0,2}(?:\.\d{3})+", "point": r"[1-9]\d{0,2}(?:,\d{3})+"}
+MARK: Mapping[Style, str] = {"comma": ",", "point": r"\."}
+NUMBER: Mapping[Style, re.Pattern[str]] = {
+    style: re.compile(rf"-?(?:{GROUPS[style]}|\d+)(?:{MARK[style]}\d+)?{TAIL}", re.ASCII) for style in STYLES
+}
 """A number of each style, with or without groups and decimals."""
 
 
@@ -25,7 +28,7 @@ def style_of(cells: Iterable[str]) -> Style | None:
     proven: set[Style] = set()
     for cell in cells:
         fits = [style for style, number in NUMBER.items() if number.fullmatch(cell)]
-        proven.update(fits if len(fits) == 1 else ())
+        proven |= set(fits) if len(fits) == 1 else set()
     return next(iter(proven)) if len(proven) == 1 else None
 
 
