@@ -10,6 +10,7 @@ from jpo.cost.sla import check_run, kept_all
 from jpo.forecast.track_record import inside, share_interval
 from jpo.history import RecordedRun, Store
 from jpo.history.figures import ending, usual_values
+from jpo.history.following.contradictions import contradictions
 from jpo.history.unsettled import open_ends
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
@@ -17,6 +18,7 @@ from jpo.project.project import open_project_store, targets_of
 from jpo.project.workload import content_now
 from jpo.records import Forecast, Identity, Suggestion
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
+from jpo.wording.contradictions import sentences
 
 MOST_ROWS = 1000
 """Runs, and suggestions, for people who said no limit: laying out 100,000 takes a minute, and nobody reads them."""
@@ -63,6 +65,11 @@ def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, 
         suggestions,
         followers_of(store, suggestions, recorded if limit is None else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
+        contradictions=[
+            f"{sentence} [{code}]"
+            for identity in identities
+            for sentence, code in sentences(contradictions(store, identity, None), None).items()
+        ],
     )
 
 

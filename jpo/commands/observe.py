@@ -16,7 +16,7 @@ from jpo.project.workload import read_workload
 from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
 from jpo.report.progress import Live
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.folder import doubts_of, logged_run
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
 from jpo.telemetry.csv.follow import follow as updates_of
 from jpo.wording import numbers
@@ -64,7 +64,9 @@ def observe(
         return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
-            return recorded(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
+            read = [logged_run(path, now=now) for path in logs]
+            lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
+            return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
         if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         ended = ended_now(run.run_id, config, settings, run, now=now)

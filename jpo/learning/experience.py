@@ -20,7 +20,7 @@ from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import observe
 from jpo.cost.sla import missed
-from jpo.history.followed import Follower, changed
+from jpo.history.following.followers import Follower, changed
 from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, believe, prior_of

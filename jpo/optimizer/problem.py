@@ -15,7 +15,7 @@ from jpo.agent.budget import budget_left, compared_costs, reference_values, repl
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
-from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
+from jpo.agent.safety.holds import Hold, held, holds_of, of_loss, of_unmeasured
 from jpo.agent.safety.promise import Promise, promise_of
 from jpo.cost.sla import SLA_TARGETS
 from jpo.optimizer.candidates import weighed_runs
@@ -69,6 +69,8 @@ def problem_of(
     instead = usable is not open_to_all or any(run.outcome.converged for run in runs)
     floor = None if instead else request.quality_floor
     low = of_loss(candidates, belief, reference, floor, loss_interval_factor, trial_risk=request.quality_risk)
+    if request.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
+        low += of_unmeasured(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
     problem = Problem(
         usable,

@@ -38,6 +38,7 @@ class Request:
         policy: who decides.
         resets: when the agent begins anew: on "evidence" that the world has changed, on a "broken-sla", or every so many seconds.
         usd_per_saved_hour: what an hour less is worth to the user; None = not said.
+        as_run: parameters whose value in `current` is what runs have; config.ini says another, and keeps it.
         chosen: values set by hand; nothing else changes then but what follows them.
     """
 
@@ -66,3 +67,4 @@ class Request:
     resets: Literal["evidence", "broken-sla"] | float = "evidence"
     usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)
+    as_run: Collection[str] = ()

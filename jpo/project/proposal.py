@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 
 import constraints
@@ -22,10 +22,18 @@ from jpo.records import SAME, Edit, Forecast, Guarded, Parameters, Run, Workload
 from jpo.wording.printable import printable
 
 
-def propose(job: Project, advice: Advice, runs: Sequence[Run]) -> Proposal:
-    """Format the advised values and have them checked."""
+def propose(job: Project, advice: Advice, runs: Sequence[Run], *, kept: Collection[str] = ()) -> Proposal:
+    """Format the advised values and have them checked.
+
+    Args:
+        kept: parameters that stay in config.ini as they are, though runs have other values (Request.as_run).
+    """
     workload = job.workload
-    edits = edits_of(workload, advice.suggested, advice.undo.texts if advice.undo else {})
+    edits = edits_of(
+        workload,
+        {**advice.suggested, **{name: workload.current[name] for name in kept}},
+        advice.undo.texts if advice.undo else {},
+    )
     executed = executed_with(workload, edits)
     for name in advice.by_hand:
         if not math.isclose(executed[name], advice.suggested[name], rel_tol=SAME):

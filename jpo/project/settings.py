@@ -56,6 +56,7 @@ MOST_RUNS = 10**9
 """No job runs more often."""
 Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+IdentityPart = Literal["dataset", "model", "framework", "hardware"]
 Total = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
 ParameterName = Literal[Total, Count]  # one list, so that a misspelt name is compared with all
@@ -66,10 +67,11 @@ class SettingsTable(BaseModel):
 
 
 class WorkloadTable(SettingsTable):
-    """Path of config.ini, and the options in it that hold the job's identity (`section.option`)."""
+    """Path of config.ini, the options in it that hold the job's identity (`section.option`), and further names of its parts."""
 
     config: str = "config.ini"
-    identity: dict[Literal["dataset", "model", "framework", "hardware"], str] = {}
+    identity: dict[IdentityPart, str] = {}
+    aliases: dict[IdentityPart, tuple[Annotated[str, Field(pattern=r"\S")], ...]] = {}
 
 
 class ParameterTable(SettingsTable):
@@ -185,7 +187,8 @@ class PrometheusTable(SettingsTable):
     `since`: how far back its history is read at first contact. `late`: how far back each look asks for runs that were not there
     before, because they became visible after younger ones; 0: not at all. `cert_file` and `key_file` are JPO's own certificate
     (mTLS); `insecure` trusts any server, and every report says so. `metrics` and `labels` rename what a site calls otherwise
-    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several.
+    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several. `pod_labels`: labels
+    by which pods without instrumentation say what they train, by Kubernetes' key (app.kubernetes.io/name) or Prometheus' name.
     """
 
     url: str | None = None
@@ -200,6 +203,7 @@ class PrometheusTable(SettingsTable):
     headers: dict[str, SecretStr] = {}
     metrics: dict[str, str] = {}
     labels: dict[str, str] = {}
+    pod_labels: dict[str, str] = {}
     container: str | None = None
 
     @model_validator(mode="after")

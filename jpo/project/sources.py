@@ -9,17 +9,22 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from jpo.errors import TelemetryError, UsageError
+from jpo.history import Store
+from jpo.history.following.labelled_pods import values_in_force
+from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
-from jpo.records import MEASURED, Finished, Identity
+from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
 from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
 from jpo.telemetry.imports.columns import FIELDS, OWN
 from jpo.telemetry.imports.foreign import ForeignColumn
 from jpo.telemetry.imports.units import UNITS
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.running.ask import going_on
+from jpo.telemetry.running.progress import with_progress
 
 METRIC = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 """A name that a metric of the user's own may have."""
@@ -28,6 +33,10 @@ SHORTEST_PART = 0.05
 """Of the deadline: what a question is given at least, however long the look before it took."""
 LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
 """Of a token or password, which may come from a pipe that somebody is about to write into."""
+MOST_SECONDS = 5.0
+"""To find out what runs now: somebody waits for an answer that is about something else."""
+PAST_RUNS = 200
+"""Newest runs by which it is told how far a run is."""
 MOST_WARNINGS = 3
 """Warnings of a server that are repeated; each store behind it may have its own."""
 UNVERIFIED = (
@@ -35,9 +44,10 @@ UNVERIFIED = (
 )
 
 
-def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
-    """The finished runs of the CSV logs that settings name."""
-    return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+def logged(workload: Workload, settings: LoadedSettings, *, now: float) -> Finished:
+    """The finished runs of the CSV logs that settings name, under each name of the workload."""
+    patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
+    return read_logs(patterns, workload.identity, aliases=workload.aliases, now=now)
 
 
 def whole(finished: Finished) -> Finished:
@@ -92,7 +102,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container)
+    return Names.of(table.metrics, table.labels, table.container, table.pod_labels)
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
@@ -127,6 +137,32 @@ def why_nothing(
     since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
     return {f"Prometheus reports no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
+
+
+def running_now(
+    server: PrometheusSource | None, identity: Identity, settings: LoadedSettings, store: Store
+) -> tuple[Running, ...]:
+    """The runs of a workload that go on, each with the values that it has and how far it is; none without a server.
+
+    What `jpo explain`, `jpo doctor` and whoever watches show: nothing of it goes on record.
+
+    Raises:
+        TelemetryError: JPO-E101 to E109, E113.
+    """
+    if server is None:
+        return ()
+    brief = replace(server, timeout_seconds=min(server.timeout_seconds, MOST_SECONDS))
+    found = going_on(brief, identity, names=names_of(settings))
+    if not found:
+        return ()
+    recorded = store.recorded_runs(identity, limit=PAST_RUNS)
+    effective, past = in_effect(store, identity, recorded), [entry.run for entry in recorded]
+    runs = []
+    for run in found:
+        added = values_in_force(run.parameters, run.started_at or run.seen_at, effective) if run.source == KUBERNETES else {}
+        complete = replace(run, parameters={**run.parameters, **added}, assumed=tuple(sorted(added)))
+        runs.append(with_progress(complete, past))
+    return tuple(runs)
 
 
 def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:

@@ -33,7 +33,7 @@ def content_now(path: Path | str) -> bytes | None:
 def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Workload:
     """The workload of a config.ini, read with the names that guard and jpo.toml know."""
     tables = settings.values.parameters
-    return config.read(
+    workload = config.read(
         path,
         names=config.OptionNames(
             known=names.WELL_KNOWN,
@@ -46,6 +46,8 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Worklo
         | {name: NOT_FREED for name in MODEL if name not in tables},
         today=datetime.fromtimestamp(now, UTC).date(),
     )
+    aliases = {str(part): names for part, names in settings.values.workload.aliases.items()}
+    return replace(workload, aliases=workload.identity.also_called(aliases)) if aliases else workload
 
 
 def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:

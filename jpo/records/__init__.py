@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
+from jpo.records.contradictions import AS_RUN, ROW_AS_RUN, Contradictions, Reach, Stray
 from jpo.records.decisions import (
     LOSS_KEPT,
     NAMED_PREFERENCES,
@@ -23,7 +24,7 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known
-from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
+from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.workloads import (
     COUNTS,
@@ -39,6 +40,7 @@ from jpo.records.workloads import (
     Parameters,
     Terms,
     Workload,
+    as_given,
     same,
 )
 
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
     from jpo.records.arrays import Ints as Ints
 
 __all__ = [
+    "AS_RUN",
     "COUNTS",
+    "KUBERNETES",
     "LARGEST_VALUE",
     "LOSS_KEPT",
     "MEASURED",
@@ -57,6 +61,7 @@ __all__ = [
     "PARAMETERS",
     "POLICIES",
     "RESOURCES",
+    "ROW_AS_RUN",
     "SAME",
     "SERIES_QUANTITIES",
     "SMALLEST_VALUE",
@@ -67,6 +72,7 @@ __all__ = [
     "Belief",
     "Candidates",
     "Change",
+    "Contradictions",
     "Currency",
     "DecidedBy",
     "Decision",
@@ -84,16 +90,20 @@ __all__ = [
     "Parameters",
     "PolicyName",
     "Preference",
+    "Reach",
     "Residuals",
     "Run",
     "RunStatus",
+    "Running",
     "Series",
     "Skipped",
     "SlaCheck",
+    "Stray",
     "Suggestion",
     "Terms",
     "TrackRecord",
     "Undo",
     "Workload",
+    "as_given",
     "same",
 ]

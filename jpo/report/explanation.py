@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
-from jpo.records import PARAMETERS, Interval, Run, Suggestion
+from jpo.records import PARAMETERS, Interval, Run, Running, Suggestion
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
-from jpo.report.history import run_document
+from jpo.report.history import assumed_in, run_document
 from jpo.report.suggestion import Report
-from jpo.wording import names, numbers
+from jpo.wording import going_on, names, numbers
 
 BELIEF_RULE = "belief rule"
 MOST_FOLLOWERS = 5
@@ -23,6 +23,14 @@ MOST_FOLLOWERS = 5
 DIGEST = 12
 """Characters of a policy's digest that tell it from others."""
 BROUGHT = tuple(Column(names.quantity(name).short, quantity=name) for name in names.OBJECTIVES)
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """A run that goes on, and whether it began after the suggestion that is explained, with its values."""
+
+    run: Running
+    with_its_values: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class Explanation:
         followers: the runs that followed it, oldest first; the costs of both as far as prices are known.
         coverage: per quantity of the track record, the share inside with its interval.
         standing: what became of it so far, a sentence each.
+        going_on: the runs of its job that go on now; none of them is evidence.
+        unasked: why that is not known; empty where it is, or nobody is to be asked.
     """
 
     report: Report
@@ -41,6 +51,8 @@ class Explanation:
     followers: tuple[Run, ...]
     coverage: Mapping[str, Interval]
     standing: tuple[str, ...]
+    going_on: tuple[GoingOn, ...] = ()
+    unasked: str = ""
 
 
 def document(explained: Explanation) -> Document:
@@ -56,16 +68,24 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
     seen = tuple((name.replace(" %", "%"), value) for name, value in suggestion.seen.items())
     return (
         Section("Where it stands now", (Items(explained.standing),)),
+        runs_now(explained),
         Section("Why", (Items(suggestion.reasons if suggestion.reasons[1:] else ()),)),  # a single one is in the report
         came_of_it(explained),
         Section("Who decided", (Items(tuple(who(suggestion))),)),
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
         Section("What else there was", (alternatives(suggestion),)),
         Section("What would change the answer", (Items(suggestion.would_change),)),
-        Section("Most informative runs", (runs(explained.evidence),)),
+        Section("Most informative runs", (runs(explained.evidence), assumed_in(explained.evidence))),
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
     )
+
+
+def runs_now(explained: Explanation) -> Section:
+    """The runs that go on; none of them counts yet."""
+    its, others = "with the values of this suggestion", "not with the values of this suggestion"
+    lines = [f"{going_on.sentence(one.run)}; {its if one.with_its_values else others}" for one in explained.going_on]
+    return Section("What runs now", (Items((*lines, *filter(None, (explained.unasked,)))),))
 
 
 def came_of_it(explained: Explanation) -> Section:
@@ -156,7 +176,14 @@ def as_json(explained: Explanation) -> dict[str, object]:
         "schema_version": 1,
         "suggestion": report.as_json(explained.report),
         "standing": list(explained.standing),
+        **({"going_on": [going_on_document(one) for one in explained.going_on]} if explained.going_on else {}),
+        **({"unasked": explained.unasked} if explained.unasked else {}),
         "evidence_runs": [run_document(run) for run in explained.evidence],
         "followed_by": [{**run_document(run), "inside": inside(expected, run.outcome)} for run in explained.followers],
         "coverage": {quantity: asdict(interval) for quantity, interval in explained.coverage.items()},
     }
+
+
+def going_on_document(one: GoingOn) -> dict[str, object]:
+    """A run that goes on in JSON documents; null where nothing is known."""
+    return {**asdict(one.run), "identity": one.run.identity.labels, "with_its_values": one.with_its_values}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
 """Forecasts that people follow; JSON has all."""
+MOST_NAMED = 3
+"""Runs that a sentence names; JSON says it of each."""
 MEASURES = tuple(field.name for field in fields(Outcome))
 HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
@@ -87,6 +89,7 @@ class History:
 
     Attributes:
         unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
+        contradictions: runs that report other values than they were given, in sentences.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -96,6 +99,7 @@ class History:
     ledgers: Mapping[Identity, Ledger]
     unsettled: Sequence[str] = ()
     newest: int | None = None
+    contradictions: Sequence[str] = ()
 
 
 def document(history: History) -> Document:
@@ -107,7 +111,9 @@ def document(history: History) -> Document:
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
-    return Document("History", (*sections, *map(Note, history.unsettled), Note(older) if history.newest else ""))
+    return Document(
+        "History", (*sections, *map(Note, (*history.contradictions, *history.unsettled)), Note(older) if history.newest else "")
+    )
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
@@ -119,8 +125,23 @@ def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Bl
     shared = [(name, next(iter(values[name]))) for name in PARAMETERS if len(values[name]) == 1]
     same = [f"{names.SHORT[name]} {numbers.written(name, value)}" for name, value in shared if value is not None]
     yield f"The same in all runs above: {', '.join(same)}." if same else ""
+    yield assumed_in([past.recorded.run for past in runs])
     yield _suggestions(suggestions)
     yield from _ledger(ledger)
+
+
+def assumed_in(runs: Sequence[Run]) -> str:
+    """Which runs did not report which parameters, whose values are those of the suggestion then in force; empty without any."""
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for run in runs:
+        if run.assumed:
+            by_names.setdefault(run.assumed, []).append(run.run_id)
+    where = [f"{', '.join(names.SHORT.get(name, name) for name in some)} of {_few(ids)}" for some, ids in by_names.items()]
+    return f"Not reported, but taken from the suggestion then in force: {'; '.join(where)}." if where else ""
+
+
+def _few(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:MOST_NAMED]) + (" and others" if ids[MOST_NAMED:] else "")
 
 
 def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
@@ -218,6 +239,7 @@ def as_json(history: History) -> dict[str, object]:
             for identity, ledger in history.ledgers.items()
         ],
         "unsettled": list(history.unsettled),
+        **({"contradictions": list(history.contradictions)} if history.contradictions else {}),
     }
 
 
@@ -230,6 +252,7 @@ def run_document(run: Run) -> dict[str, object]:
         "ended_at": run.ended_at,
         "parameters": dict(run.parameters),
         "outcome": asdict(run.outcome),
+        **({"assumed": list(run.assumed)} if run.assumed else {}),
     }
 
 

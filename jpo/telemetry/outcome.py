@@ -20,8 +20,16 @@ LARGEST = 1e12
 COUNT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 POSITIVE = ("batch_size", "learning_rate", "epochs")
 """Parameters without which nothing is trained; of the others, 0 is none of it (no GPUs)."""
-IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124"
-"""Why a run is no evidence: values that cannot be, contradictions, times that cannot be, and nothing that could be learnt."""
+IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD, NO_SECONDS = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124", "JPO-W126"
+"""Why a run is no evidence: values that cannot be, contradictions, times that cannot be, nothing that could be learnt, and times
+in another unit."""
+TIME_UNITS = {1e11: "milliseconds", 1e14: "microseconds", 1e17: "nanoseconds"}
+"""From which value on a time is in no unit but this: the same number of seconds lies thousands of years ahead."""
+
+
+def foreign_unit(value: float) -> str | None:
+    """The unit of a time that cannot be in seconds."""
+    return next((unit for least, unit in reversed(TIME_UNITS.items()) if least <= abs(value) < math.inf), None)
 
 
 class NoEvidence(ValueError):
@@ -84,6 +92,7 @@ class MeasuredRun:
         closed: the job itself reported its end; False when it only fell silent.
         statuses: how it ended as the job reports it; empty where it does not, several where it contradicts itself.
         seen_to_end: how the cluster saw its process end, or None; it counts where the job reports nothing.
+        labelled: the job reports nothing at all; the labels of its pods say what it is.
     """
 
     run_id: str
@@ -95,6 +104,7 @@ class MeasuredRun:
     statuses: frozenset[str]
     values: MeasuredValues
     seen_to_end: RunStatus | None = None
+    labelled: bool = False
 
 
 def to_run(measured: MeasuredRun, source: str) -> Run:
@@ -109,7 +119,7 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
         raise NoEvidence(f"it is a trial on a part of the data ({share}), not a run", UNTOLD)
-    parameters = _in_all(measured.parameters)
+    parameters = configuration(measured.parameters)
     if measured.values.epoch is not None and not 0 <= measured.values.epoch < math.inf:
         raise NoEvidence(f"epoch = {measured.values.epoch:g} cannot be", IMPOSSIBLE)
     if measured.values.converged not in (None, 0, 1) and not math.isnan(measured.values.converged or 0.0):
@@ -131,8 +141,12 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
         raise NoEvidence(str(error), IMPOSSIBLE) from error
 
 
-def _in_all(texts: Mapping[str, str]) -> dict[str, float]:
-    """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts."""
+def configuration(texts: Mapping[str, str]) -> dict[str, float]:
+    """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts.
+
+    Raises:
+        NoEvidence: one is no number that a config.ini could hold.
+    """
     values = {name: _number(name, text) for name, text in texts.items() if name in PARAMETERS}
     counts = {name: float(texts[name]) for name in COUNTS if COUNT.fullmatch(texts.get(name, ""))}
     terms = Terms(
@@ -189,6 +203,8 @@ def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus
         return reported or measured.seen_to_end or RunStatus.FAILED
     if measured.closed:
         return RunStatus.SUCCEEDED
+    if measured.labelled:  # its pod was deleted before anybody saw how it ended: it took this long at least
+        return RunStatus.STOPPED
     if measured.values.epoch is None or "epochs" not in parameters:
         raise NoEvidence("it fell silent without an end, a status or an epoch count: how it ended is unknown", UNTOLD)
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED

@@ -170,6 +170,21 @@ def of_loss(
     return (Hold(rows, words, "JPO-I623"),)
 
 
+def of_unmeasured(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Hold, ...]:
+    """Models whose loss nobody would see: where runs report none, only those are run of which some run measured one, today's, and
+    the reference's. Hardware is no part of the model. A job that only ever failed has none to lose.
+    """
+    now = candidates.current
+    if belief.only_failed[now]:
+        return ()
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
+    known = np.zeros(len(candidates.values), dtype=np.bool_) if belief.loss_runs is None else belief.loss_runs > 0
+    known[[now, base_row(candidates, reference)]] = True
+    _, model = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
+    rows = ~np.isin(model.reshape(-1), model.reshape(-1)[known])
+    return (Hold(rows, "trains another model, and the runs do not report how good it is", "JPO-I660"),)
+
+
 def _small_steps(candidates: Candidates, belief: Belief) -> Bools:
     """Rows within a STEP of one that ended well in everything but hardware, shape (K,)."""
     at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]

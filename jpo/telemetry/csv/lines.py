@@ -15,7 +15,12 @@ from jpo.errors import TelemetryError
 from jpo.reading import number
 from jpo.records import Identity
 from jpo.telemetry import contract
+from jpo.telemetry.csv.doubts import Course
 
+STEPS = ("step", "steps", "global_step")
+"""Columns in which others count optimiser steps; what is in them is nothing that a log must have."""
+DURATIONS = ("duration_seconds", "duration")
+"""Keys under which others say how long a run took."""
 COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
 LONGEST_LINE = 64 * 2**10
 """Bytes; no row of a log is longer: a file without line breaks is something else."""
@@ -38,6 +43,7 @@ class Log:
         lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
         curve: epochs done and validation loss, of MOST_LOSSES rows at most.
+        course: how the rows went, for doubts.py.
     """
 
     path: Path
@@ -47,7 +53,10 @@ class Log:
     lines: int = 0
     longest_pause: float | None = None
     curve: list[tuple[float, float]] = field(default_factory=list)
+    course: Course = field(default_factory=Course)
     _places: list[tuple[str, int]] = field(default_factory=list)
+    _step: int | None = None
+    _head_lines: dict[str, int] = field(default_factory=dict)
 
     def take(self, line: str) -> dict[str, float] | None:
         """Take one more line, without its line break; returns the measured values of known columns if it is a row.
@@ -60,10 +69,12 @@ class Log:
             raise unreadable(self.path, f"line {self.lines} is longer than {LONGEST_LINE // 2**10} KiB")
         line = line.strip()
         if line.startswith("#"):
-            _remember(self.head, line, self.path, self.lines)
+            key = _remember(self.head, line, self.path, self.lines)
+            self._head_lines.setdefault(key, self.lines)
         elif line and not self.names:
             self.names = _header(line, self.path, self.lines)
             self._places = [(name, place) for place, name in enumerate(self.names) if name in COLUMNS]
+            self._step = next((place for place, name in enumerate(self.names) if name in STEPS), None)
         elif line:
             return self._row(line)
         return None
@@ -82,6 +93,7 @@ class Log:
                     raise _no_number(f"line {self.lines}: {name}", cell.strip(), self.path) from error
         self._pause(row)
         self.latest |= row
+        self.course.take(row if self._step is None else row | _optional("step", cells[self._step]), self.lines)
         if "val_loss" in row and "epoch" in self.latest:
             if len(self.curve) == MOST_LOSSES:
                 del self.curve[::2]
@@ -131,16 +143,37 @@ class Log:
         except ValueError as error:
             raise _no_number(f"# {key}=", str(text), self.path) from error
 
+    def place_of(self, key: str) -> str:
+        """Where a `# key=` line is, for messages."""
+        return f"# {key}= in line {self._head_lines[key]}" if key in self._head_lines else f"# {key}="
+
+    @property
+    def told_duration(self) -> tuple[str, float] | None:
+        """How long the run took as the log says besides start and end: under which key, and seconds."""
+        found = ((key, _optional(key, self.head[key])) for key in DURATIONS if key in self.head)
+        return next(((key, number[key]) for key, number in found if number), None)
+
     def _required(self, key: str) -> str:
         if not self.head.get(key):
             raise unreadable(self.path, f"has no line '# {key}=...'")
         return self.head[key]
 
 
-def _remember(head: dict[str, str], line: str, path: Path, number: int) -> None:
+def _remember(head: dict[str, str], line: str, path: Path, number: int) -> str:
+    """Take in a `# key=value` line; its key."""
     key, equals, value = (part.strip() for part in line.lstrip("#").partition("="))
     if equals and head.setdefault(key, value) != value:
         raise unreadable(path, f"line {number}: {key} is already {head[key]!r} above; one log is one run")
+    return key
+
+
+def _optional(name: str, text: str) -> dict[str, float]:
+    """A number that a log need not have; nothing where it is none."""
+    try:
+        value = number(text.strip())
+    except ValueError:
+        return {}
+    return {name: value} if math.isfinite(value) else {}
 
 
 def _header(line: str, path: Path, number: int) -> list[str]:

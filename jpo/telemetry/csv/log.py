@@ -36,9 +36,19 @@ from jpo import reading
 from jpo.errors import TelemetryError
 from jpo.records import COUNTS, PARAMETERS, Run
 from jpo.telemetry.contract import DATA_FRACTION
+from jpo.telemetry.csv.doubts import LOSSES, left_out
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
-from jpo.telemetry.outcome import IMPOSSIBLE, UNTIMELY, MeasuredRun, MeasuredValues, NoEvidence, to_run
+from jpo.telemetry.outcome import (
+    IMPOSSIBLE,
+    NO_SECONDS,
+    UNTIMELY,
+    MeasuredRun,
+    MeasuredValues,
+    NoEvidence,
+    foreign_unit,
+    to_run,
+)
 
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
@@ -60,6 +70,10 @@ def read_log(path: Path, *, now: float | None = None) -> Run:
 
 def run_of(log: Log, *, now: float | None = None) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
+    for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
+        if time is not None and (unit := foreign_unit(time)):
+            place = log.place_of(key) if key else f"line {log.course.line}: time"
+            raise _no_evidence(log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", NO_SECONDS), "write unix seconds")
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
@@ -71,19 +85,23 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     converged = YES_OR_NO.get(said)
     if said and converged is None:
         raise _no_evidence(log.path, NoEvidence(f"converged = {said[:80]!r} is neither true nor false", IMPOSSIBLE))
-    slope, error = loss_slope(log.curve) or (None, None)
+    losses = {name: log.latest.get(name) for name in LOSSES if name not in left_out(log)}
+    slope, error = (loss_slope(log.curve) if "val_loss" in losses else None) or (None, None)
+    start = log.number("start")
+    if start == ended_at and log.course.line:
+        start = None  # a clock that stood still: nothing says how long the run took
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
         parameters={name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION) if log.head.get(name)},
-        started_at=log.number("start"),
+        started_at=start,
         ended_at=ended_at,
         closed=log.closed,
         statuses=frozenset({log.head["status"]} if "status" in log.head else ()),
         values=MeasuredValues(
             samples=log.latest.get("samples"),
-            train_loss=log.latest.get("train_loss"),
-            val_loss=log.latest.get("val_loss"),
+            train_loss=losses.get("train_loss"),
+            val_loss=losses.get("val_loss"),
             epoch=log.latest.get("epoch"),
             converged=converged,
             cpu_seconds=log.number("cpu_seconds"),
