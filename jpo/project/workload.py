@@ -15,7 +15,7 @@ from jpo.cost import Prices, usd_per_hour
 from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
-from jpo.records import WHOLE, Parameters, Workload
+from jpo.records import TOTAL_OF, WHOLE, Parameters, Workload
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -57,10 +57,13 @@ def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:
         UsageError: JPO-E305, one is not.
     """
     for name, value in by_hand.items():
-        if name not in workload.current:
+        total = TOTAL_OF.get(name, name)
+        if total not in workload.current:
             has = ", ".join(workload.current)
             raise UsageError("--set", f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
-        if name in WHOLE and not value.is_integer():
+        if name != total and total in by_hand:
+            raise UsageError("--set", f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
+        if total in WHOLE and not value.is_integer():
             raise UsageError("--set", f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
 
 
