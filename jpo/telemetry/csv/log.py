@@ -8,7 +8,8 @@ A log is one run. Its lines, in the order in which a training script writes them
     # framework=pytorch
     # hardware=a100                 only where runs on different hardware are told apart
     # batch_size=64                 each parameter of records.PARAMETERS that is known; further keys are allowed
-    # batch_size_per_device=8       or this and the other records.COUNTS, where batch_size and gpus in all are not known
+    # batch_size_per_device=8       or this and the other records.COUNTS, where batch_size and gpus in all are not known;
+                                    contract.ALSO_CALLED has other names of them (per_device_train_batch_size)
     # data_fraction=0.1             only of a trial on a part of the data, which is no run: see `jpo predict --trials`
     # metrics=f1,auc               only where the user's own metrics are among the columns
     # start=1795255200.0
@@ -30,7 +31,7 @@ still being written.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -38,7 +39,7 @@ from pathlib import Path
 from jpo import reading
 from jpo.errors import TelemetryError
 from jpo.records import COUNTS, PARAMETERS, VAL_ACCURACY, Run
-from jpo.telemetry.contract import DATA_FRACTION
+from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
 from jpo.telemetry.csv.doubts import LOSSES, left_out
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
@@ -100,9 +101,7 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
-        parameters={
-            name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own.parameters) if log.head.get(name)
-        },
+        parameters=_configuration(log.head, own.parameters),
         started_at=start,
         ended_at=ended_at,
         closed=log.closed,
@@ -125,6 +124,12 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
         return to_run(measured, "csv", own)
     except NoEvidence as why:
         raise _no_evidence(log.path, why) from why
+
+
+def _configuration(head: Mapping[str, str], own: Collection[str]) -> dict[str, str]:
+    """What the head of a log says of parameters and counts, those by the names of frameworks included, and of the team's own."""
+    names = {name: (name, *ALSO_CALLED.get(name, ())) for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own)}
+    return {name: text for name, usual in names.items() if (text := next((head[one] for one in usual if head.get(one)), ""))}
 
 
 def _no_evidence(

@@ -52,6 +52,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 }
 LABELS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "hardware", "status", *PARAMETERS, *COUNTS)},
+    **{count: (count, *others) for count, others in contract.ALSO_CALLED.items()},
     # Scraped without honor_labels, an exporter's labels of the workload move to exported_*, and pod is the exporter's own.
     "namespace": ("namespace", "exported_namespace"),
     "pod": ("pod", "exported_pod"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
+from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.names import LABELS, METRICS, Names
 
 
@@ -97,3 +98,14 @@ def test_labels_of_pods_that_cannot_be_are_refused(labels):
     with pytest.raises(UsageError) as caught:
         Names.of({}, {}, None, labels)
     assert (caught.value.place, caught.value.code) == ("[prometheus.pod_labels]", "JPO-E302")
+
+
+def test_the_names_of_frameworks_are_labels_of_a_runs_configuration():
+    labels = {"run_id": "a", "per_device_train_batch_size": "8", "accumulate_grad_batches": "2", "nnodes": "2"}
+    assert Names().roles(labels) == {
+        "run_id": "a",
+        "batch_size_per_device": "8",
+        "gradient_accumulation_steps": "2",
+        "nodes": "2",
+    }
+    assert "per_device_train_batch_size" in queries.descriptions(Names(), "", "[1h]")["info"]
