@@ -40,7 +40,7 @@ RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "NODE_RANK", "LOCAL
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 EXPECTED = (OSError, ValueError, TypeError, ArithmeticError, RuntimeError, HTTPException)
 Texts = Mapping[str, object]  # str() of each value is used
-Measured = Optional[float]  # None: not measured; NaN: diverged
+Measured = Optional[float]  # noqa: UP045 - Python 3.9. None: not measured; NaN: diverged
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PUSH_SECONDS, LAST_REPORT_SECONDS = 5.0, 10.0  # timeout of a push; how long the end waits at most for the last one
 logger = logging.getLogger("jpo.runlog")
@@ -49,8 +49,8 @@ logger = logging.getLogger("jpo.runlog")
 class RunLog:
     """The record of one run: enter it with `with`, or call `start`, `batch` and `epoch`, `end` and `close` yourself.
 
-    In a `with` block an exception says how it ended: oom_killed, stopped (Ctrl-C, and SIGTERM, which raises SystemExit(143) unless
-    it is handled), else failed. Of several ranks the first reports, without CPU time and memory; forked processes do not.
+    In a `with` block an exception says how it ended: oom_killed, stopped (Ctrl-C; SIGTERM, which raises SystemExit(143) unless it
+    is handled), else failed. Of several ranks the first reports, without CPU time and memory; forked processes do not.
 
     Args:
         dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
@@ -124,7 +124,7 @@ class RunLog:
                     self._values["jpo_samples_total"] += max(0.0, float(samples))
 
     def epoch(self, epoch: float, train_loss: Measured = None, val_loss: Measured = None, **metrics: Measured) -> None:
-        """Log a finished epoch (1, 2, ...): its losses, and as `metrics` val_accuracy (0..1) and your own. NaN: it has diverged."""
+        """Log a finished epoch (1, 2, ...): its losses, and as `metrics` val_accuracy (0..1) and your own. NaN: diverged."""
         values = {"epoch": epoch, "train_loss": train_loss, "val_loss": val_loss, **metrics}
         with self._harmless("log an epoch"):
             if self._goes_on():
@@ -135,8 +135,7 @@ class RunLog:
                 self._write(",".join([f"{self._now():.3f}", *(_text(new.get(name)) for name in self._columns[1:])]) + "\n")
 
     def end(self, status: str | None = None, *, converged: bool | None = None) -> None:
-        """End the run; saving and testing are no longer part of it. `status`: one of STATUSES, by default succeeded, or
-        diverged where a loss is not finite. `converged`: whether the job reached its own target, if it has one."""
+        """End the run, before saving and testing. `status`: of STATUSES, else by losses. `converged`: it reached its target."""
         if not self._goes_on():
             return
         finite = all(math.isfinite(self._values.get(name, 0.0)) for name in ("jpo_train_loss", "jpo_val_loss"))
@@ -187,9 +186,10 @@ class RunLog:
         return self._clock + time.monotonic()
 
     def _setting(self, name: str, default: float) -> float:
+        value = default
         with self._harmless(f"use {name}"):
-            return min(max(0.0, float(self._settings.get(name, default))), 3600.0)
-        return default  # after a warning
+            value = min(max(0.0, float(self._settings.get(name, default))), 3600.0)
+        return value  # noqa: RET504 - after a warning, the default
 
     def _measured(self) -> dict[str, float]:
         if not self._alone:

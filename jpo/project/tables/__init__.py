@@ -1,0 +1,1 @@
+"""Tables of jpo.toml that are long enough for a module of their own."""
