@@ -7,7 +7,7 @@ configuration's loss within 2%. Costs are those of the balanced preference, with
 a failed night counts four times the best, and what a worse model costs less is no gain.
 
     python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ...] [--clean-checkout]
-        [--observe] [--set agent.explore=on ...] [--processes 2] [--keep FOLDER] [--json]
+        [--observe] [--report val_accuracy] [--set agent.explore=on ...] [--processes 2] [--keep FOLDER] [--json]
 
 --jpo may be repeated: all play the same jobs with the same luck. Exit code 1 if the (last) one does not keep the promise.
 """
@@ -149,6 +149,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
+    parser.add_argument("--report", default="val_loss", metavar="NAME", help="what runs measure of models (default: val_loss)")
     parser.add_argument("--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help="a line of jpo.toml")
     parser.add_argument("--processes", type=int, default=2, help="(default: 2)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the jobs' folders there")
@@ -193,7 +194,7 @@ def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
         done = jpo("suggest", "config.ini", "--offline", "-o", "json", at=at, allowed=(0, NOTHING_ADMISSIBLE))
         took, values = time.perf_counter() - began, values_in(config)
         log = runs / f"night-{number + 1:02}.csv"
-        log.write_text(run_log(job, values, number, at + QUEUED if jpo.clock else None), encoding="utf-8")
+        log.write_text(run_log(job, values, number, at + QUEUED if jpo.clock else None, options.report), encoding="utf-8")
         if options.observe:
             jpo("observe", "--offline", "--csv", str(log), at=at + DAY / 2)
         nights.append(answered(replace(judge(values), seconds=took), done))

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from apparatus.night_jobs import DIVERGED, MISSED, WELL, Job, loss_after, results
+from apparatus.night_jobs import DIVERGED, MISSED, WELL, Job, first_loss, loss_after, results
 
 SECTIONS = {
     "training": ("batch_size", "learning_rate", "epochs"),
     "resources": ("gpus", "cpus", "memory_gib"),
 }
+FIRST_ERROR, VALIDATED = 0.07, 10_000
+"""1 - accuracy of the first configuration's model, where jobs report that, and of how many samples each accuracy is."""
 FASTER = 1e-5
 """Where clocks cannot be faked an hour lasts 36 ms."""
 
@@ -82,11 +84,12 @@ def limits(job: Job, name: str) -> str:
     return f"{{ min = {min(allowed):g}, max = {max(allowed):.4g}{more} }}"
 
 
-def run_log(job: Job, values: Mapping[str, float], night: int, start: float | None) -> str:
+def run_log(job: Job, values: Mapping[str, float], night: int, start: float | None, reports: str = "val_loss") -> str:
     """The log of a run with these values, with the luck of that night.
 
     Args:
         start: unix seconds; None: it has just ended, and went FASTER.
+        reports: what it says of its models: "val_loss" with the training loss, or nothing but "val_accuracy" or another metric.
     """
     them = results(job, {name: np.array([x]) for name, x in values.items()})
     ends, epochs = str(them.ends[0]), float(them.epochs[0])
@@ -100,10 +103,13 @@ def run_log(job: Job, values: Mapping[str, float], night: int, start: float | No
     trained = epochs * float(them.seconds[0] / them.usual_seconds[0])  # epochs until it failed
     head = {"run_id": f"{job.name}-{night + 1:02}", "dataset": job.kind, "model": f"net{job.seed}", "framework": "pytorch"}
     lines = [f"# {name}={x}" for name, x in {**head, **values}.items()]
-    lines += [f"# start={began:.6f}", "time,epoch,samples,train_loss,val_loss"]
+    lines += [f"# start={began:.6f}", f"time,epoch,samples,train_loss,val_loss{'' if reports == 'val_loss' else f',{reports}'}"]
     for epoch in range(1, int(trained + 1e-9) + 1):
         then = loss * float(loss_after(job.truth, np.array(reached * epoch / epochs)) / them.loss[0])
         losses = "nan,nan" if ends == DIVERGED else f"{0.9 * then:.6g},{then:.6g}"
+        if reports != "val_loss":
+            error = min(1.0, FIRST_ERROR * then / first_loss(job))
+            losses = f"{'nan' if ends == DIVERGED else ''},,{1 - luck.binomial(VALIDATED, error) / VALIDATED:.6g}"
         lines.append(f"{began + lasts * epoch / trained:.6f},{epoch},{epoch * job.truth.samples:.0f},{losses}")
     lines += [f"# end={began + lasts:.6f}", f"# status={WELL if ends == MISSED else ends}"]
     if job.truth.to_target:
