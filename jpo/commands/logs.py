@@ -20,7 +20,7 @@ from jpo.files import whole
 from jpo.history.figures import figures
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
-from jpo.project.project import open_history, own_direction, preference_of, targets_of
+from jpo.project.project import open_history, own_metrics, preference_of, targets_of
 from jpo.reading import beginning, same_file
 from jpo.records import Identity, Parameters, Preference, Run, quality_measured
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
@@ -51,7 +51,7 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, 
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     if file:
         refuse_among_logs(file, [*patterns, *usual_logs], paths)
-    own = tuple(own_direction(settings))
+    own = own_metrics(settings)
     usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, metrics=own)
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"

@@ -11,7 +11,7 @@ from jpo.errors import UsageError
 from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_history, open_project, own_direction
+from jpo.project.project import open_history, open_project, own_direction, own_metrics
 from jpo.project.workload import read_workload
 from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
@@ -64,7 +64,7 @@ def observe(
         return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
-            own = tuple(own_direction(settings))
+            own = own_metrics(settings)
             finished = Finished(tuple(read_log(path, now=now, metrics=own) for path in logs))
             return recorded(store.record(finished, now=now))
         if run.run_id is None:
@@ -96,7 +96,7 @@ def follow(
     """
     with open_history(settings):
         pass  # a store that cannot be used is reported now, not after hours
-    with Tail(log, tuple(own_direction(settings))) as tail:
+    with Tail(log, own_metrics(settings)) as tail:
         last: LogRow | None = None
         for update in updates_of(tail, clock=clock, sleep=sleep):
             for note in notes(log, update):

@@ -12,7 +12,7 @@ from jpo.errors import UsageError
 from jpo.inventory.gpus import gpus_here
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.project import Project, open_project, own_direction, targets_of
+from jpo.project.project import Project, open_project, own_metrics, targets_of
 from jpo.records import Identity, Known, Run, Workload, same
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport
 from jpo.telemetry import read_log
@@ -72,7 +72,7 @@ def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:
     """The runs to be checked."""
     identity = job.workload.identity
     if wanted.logs:
-        own = tuple(own_direction(job.settings))
+        own = own_metrics(job.settings)
         return [of_workload(str(path), read_log(path, now=job.now, metrics=own), identity) for path in wanted.logs]
     if wanted.run_id is None:
         return known.runs[-1:]

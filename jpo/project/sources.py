@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.project.load import LoadedSettings
-from jpo.project.project import own_direction
+from jpo.project.project import own_metrics
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.trust import check_prometheus, unencrypted
 from jpo.reading import soon_read
@@ -35,7 +35,7 @@ UNVERIFIED = (
 def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
     """The finished runs of the CSV logs that settings name."""
     patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
-    return read_logs(patterns, identity, now=now, metrics=tuple(own_direction(settings)))
+    return read_logs(patterns, identity, now=now, metrics=own_metrics(settings))
 
 
 def whole(finished: Finished) -> Finished:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from jpo.commands.doctor.case import Case, exists
-from jpo.project.project import own_direction
+from jpo.project.project import own_metrics
 from jpo.project.sources import asked_since, names_of
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
@@ -71,7 +71,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
         if not any(map(exists, files)):
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
-        runs, unusable = read_each(files, now=case.now, metrics=tuple(own_direction(case.settings)))
+        runs, unusable = read_each(files, now=case.now, metrics=own_metrics(case.settings))
         ours = sum(case.identity is not None and case.identity.includes(log.run.identity) for log in runs)
         finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
         if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:

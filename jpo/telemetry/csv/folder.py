@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.errors import TelemetryError
-from jpo.records import Finished, Identity, Run, Skipped
-from jpo.telemetry.csv.log import parsed, run_of
+from jpo.records import Finished, Identity, Quality, Run, Skipped
+from jpo.telemetry.csv.log import NO_METRICS, parsed, run_of
 from jpo.telemetry.outcome import NoEvidence
 
 
@@ -35,7 +35,7 @@ class UnusableLog:
 
 
 def read_logs(
-    patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None, metrics: Collection[str] = ()
+    patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None, metrics: Mapping[str, Quality] = NO_METRICS
 ) -> Finished:
     """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
@@ -54,7 +54,11 @@ def read_logs(
 
 
 def read_each(
-    paths: Iterable[Path], *, identity: Identity | None = None, now: float | None = None, metrics: Collection[str] = ()
+    paths: Iterable[Path],
+    *,
+    identity: Identity | None = None,
+    now: float | None = None,
+    metrics: Mapping[str, Quality] = NO_METRICS,
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     """The finished runs in these files, oldest first, each once, and the files that cannot be used.
 

@@ -7,17 +7,17 @@ recorded in the end consists of the lines read here, not of what the file's name
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
 from typing import Literal, Self
 
 from jpo.errors import TelemetryError
-from jpo.records import Run
+from jpo.records import Quality, Run
 from jpo.telemetry import contract
 from jpo.telemetry.csv.lines import LONGEST_LINE, Log, unreadable
-from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of, too_large
+from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, NO_METRICS, decoded, opened, run_of, too_large
 
 POLL_SECONDS = 1.0
 CHUNK_BYTES = 2**18
@@ -73,7 +73,7 @@ class Tail:
     A file that is renamed or deleted is read to its end first: it stays open as long as there is something to read.
     """
 
-    def __init__(self, path: Path, metrics: Collection[str] = ()) -> None:
+    def __init__(self, path: Path, metrics: Mapping[str, Quality] = NO_METRICS) -> None:
         self.log = Log(path, wanted=metrics)
         self._path = path
         self._file: BufferedReader | None = None

@@ -30,14 +30,14 @@ still being written.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Mapping
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
 from jpo import reading
 from jpo.errors import TelemetryError
-from jpo.records import COUNTS, PARAMETERS, VAL_ACCURACY, Run
+from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
 from jpo.telemetry.contract import DATA_FRACTION
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
@@ -46,15 +46,16 @@ from jpo.telemetry.outcome import IMPOSSIBLE, UNTIMELY, MeasuredRun, MeasuredVal
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
 """The clock of a training machine is never a whole day fast."""
+NO_METRICS: Mapping[str, Quality] = {}
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
-def read_log(path: Path, *, now: float | None = None, metrics: Collection[str] = ()) -> Run:
+def read_log(path: Path, *, now: float | None = None, metrics: Mapping[str, Quality] = NO_METRICS) -> Run:
     """The finished run of a log.
 
     Args:
         now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
-        metrics: names of the user's own metrics, whose columns are read besides those that the log names.
+        metrics: the user's own by their names, whose columns are read besides those that the log names.
 
     Raises:
         TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
@@ -75,8 +76,9 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     converged = YES_OR_NO.get(said)
     if said and converged is None:
         raise _no_evidence(log.path, NoEvidence(f"converged = {said[:80]!r} is neither true nor false", IMPOSSIBLE))
-    errors = ((epoch, VAL_ACCURACY.error_of(accuracy) or 0.0) for epoch, accuracy in log.accuracies)
-    slope, error = loss_slope(log.curve or errors) or (None, None)
+    qualities = {**{quality.name: quality for quality in QUALITIES}, **log.wanted}
+    curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
+    slope, error = loss_slope(next(curves, ())) or (None, None)
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
@@ -113,7 +115,7 @@ def _no_evidence(
     return error
 
 
-def parsed(path: Path, metrics: Collection[str] = ()) -> Log:
+def parsed(path: Path, metrics: Mapping[str, Quality] = NO_METRICS) -> Log:
     """A log with all its whole lines taken in."""
     log = Log(path, wanted=metrics)
     for line in whole_lines(path):
