@@ -16,7 +16,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.trust import check_store
 from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
-from jpo.records import Currency, Identity, Parameters, Preference, Workload
+from jpo.records import Currency, Identity, Parameters, Preference, Quality, Workload
 
 NOTHING: Parameters = {}
 
@@ -158,6 +158,15 @@ def own_direction(settings: LoadedSettings) -> Mapping[str, bool]:
     """Whether more is better of the metric of [metric], by its name; empty where there is none."""
     metric = settings.values.metric
     return {} if metric.name is None else {metric.name: metric.direction == "max"}
+
+
+def own_metrics(settings: LoadedSettings) -> Mapping[str, Quality]:
+    """The metric of [metric] by its name, as logs have it; empty where there is none."""
+    metric = settings.values.metric
+    return {
+        name: Quality(name, more, (1.0 if metric.best is None else metric.best) if more else None)
+        for name, more in own_direction(settings).items()
+    }
 
 
 def series_kept_seconds(settings: LoadedSettings) -> float:

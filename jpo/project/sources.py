@@ -13,7 +13,7 @@ from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
-from jpo.project.project import own_direction
+from jpo.project.project import own_metrics
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.tables.parameters import is_own
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
@@ -56,7 +56,7 @@ def logged(workload: Workload, settings: LoadedSettings, *, now: float) -> Finis
 def own_names(settings: LoadedSettings) -> Own:
     """What runs may report under the team's own names, parameters in the order of [parameters]."""
     tables = settings.values.parameters
-    return Own({name: tables[name].worded for name in tables if is_own(name)}, tuple(own_direction(settings)))
+    return Own({name: tables[name].worded for name in tables if is_own(name)}, own_metrics(settings))
 
 
 def whole(finished: Finished) -> Finished:

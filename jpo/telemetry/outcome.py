@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from jpo.reading import number
-from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus, Terms, Word
+from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
 from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
@@ -27,11 +27,11 @@ class Own:
 
     Attributes:
         parameters: by name, whether their values are words.
-        metrics: of the model.
+        metrics: of the model, as qualities.
     """
 
     parameters: Mapping[str, bool] = field(default_factory=dict)
-    metrics: Collection[str] = ()
+    metrics: Mapping[str, Quality] = field(default_factory=dict)
 
 
 NONE_OWN = Own()
