@@ -111,7 +111,7 @@ class Prices:
     catalogue: bool = False
 
 
-SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min", "cpu_util_min", "val_loss_max")
+SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min", "cpu_util_min", "val_loss_max", "accuracy_min")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,7 @@ class Limits:
     gpu_util_min: float | None = None
     cpu_util_min: float | None = None
     val_loss_max: float | None = None
+    accuracy_min: float | None = None
 
     def holding(self, names: Iterable[str], why: str = "pinned in config.ini") -> Limits:
         """The same limits with the values of these parameters held as they are; an earlier reason stays."""
@@ -163,6 +164,7 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
         gpu_util_min=_number(sla.get("gpu_util_min"), "[sla] gpu_util_min", low=0, high=1),
         cpu_util_min=_number(sla.get("cpu_util_min"), "[sla] cpu_util_min", low=0, high=1),
         val_loss_max=_number(sla.get("val_loss_max"), "[sla] val_loss_max"),
+        accuracy_min=_number(sla.get("accuracy_min"), "[sla] accuracy_min", low=0, high=1),
     )
     if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
         raise ValueError("[quota] usd_per_hour: no price is known; write [prices]")

@@ -79,7 +79,7 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "suggested": suggestion.suggested,
         "changes": [{"key": change.key, "old": change.old_text, "new": change.new_text} for change in suggestion.changes],
         "why": {change.key: change.reason for change in suggestion.changes},
-        "forecast": {"now": asdict(suggestion.now), "next": asdict(suggestion.next)},
+        "forecast": {"now": suggestion.now.document, "next": suggestion.next.document},
         "guard": asdict(suggestion.guard),
         "evidence": in_short(suggestion.evidence),
         "decided_by": suggestion.decided_by,

@@ -179,7 +179,9 @@ def _values(document: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _forecast(document: Mapping[str, Any]) -> Forecast:
-    return Forecast(**{name: None if bounds is None else Interval(**bounds) for name, bounds in document.items()})
+    own: Mapping[str, Any] = document.get("metrics") or {}
+    bounds = {**{name: bounds for name, bounds in document.items() if name != "metrics"}, **own}
+    return Forecast().having({name: None if ends is None else Interval(**ends) for name, ends in bounds.items()})
 
 
 def _alternative(document: Mapping[str, Any]) -> Alternative:

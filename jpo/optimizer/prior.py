@@ -23,7 +23,7 @@ from jpo.forecast.transfer import (
     transfer_surfaces,
     values_of,
 )
-from jpo.records import PARAMETERS, Belief, Candidates, Draws, Run
+from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Quality, Run
 from jpo.simulate import Latents, jobs_of
 
 if TYPE_CHECKING:
@@ -115,9 +115,18 @@ def _evidence(job: Sequence[Run], names: tuple[str, ...], words: Mapping[str, Ma
     return {name: place[kept] for name, place in latents.drawn.items()}, posterior(draws, ran, job).weights
 
 
-def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
-    """Belief about the candidates after the runs."""
-    return with_enough_memory(lambda some: posterior(prior.draws, candidates, some, prior.recalled), candidates, runs)
+def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run], quality: Quality = VAL_LOSS) -> Belief:
+    """Belief about the candidates after the runs, which are judged by this quality of their models."""
+    runs = quality.judged(runs)
+    belief = with_enough_memory(lambda some: posterior(prior.draws, candidates, some, prior.recalled), candidates, runs)
+    return belief if quality == VAL_LOSS else replace(belief, quality=quality)
+
+
+def beside(prior: Prior, candidates: Candidates, runs: Sequence[Run], belief: Belief, qualities: Sequence[Quality]) -> Belief:
+    """The belief with those about the other qualities that runs which ended well have measured."""
+    well = [run.outcome for run in runs if run.ended_well]
+    others = [each for each in qualities if each != belief.quality and any(map(each.measured, well))]
+    return replace(belief, besides=tuple(believe(prior, candidates, runs, each) for each in others)) if others else belief
 
 
 def thinned(prior: Prior, particles: int) -> Prior:

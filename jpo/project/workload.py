@@ -57,7 +57,9 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Worklo
         today=datetime.fromtimestamp(now, UTC).date(),
     )
     whole = (replace(p, whole=p.name in own and tables[p.name].is_whole(p.text)) for p in workload.parameters)
-    return replace(workload, parameters=tuple(whole)) if own else workload
+    workload = replace(workload, parameters=tuple(whole)) if own else workload
+    aliases = {str(part): names for part, names in settings.values.workload.aliases.items()}
+    return replace(workload, aliases=workload.identity.also_called(aliases)) if aliases else workload
 
 
 def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from jpo.records.quality import VAL_LOSS, Quality
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -97,6 +99,8 @@ class Belief:
         knows_utilisation: False while no run has measured any: log_utilisation is then the simulator's alone.
         loss_runs: shape (K,), how many of `runs` measured a validation loss; None: all of them.
         time_runs: shape (K,), how many runs say how long it takes there, where some parameters do not matter; None: `runs`.
+        quality: what `val_loss` and `log_loss` are the error of, where the runs are not judged by their validation loss.
+        besides: beliefs about other qualities that the runs measure, on the same candidates.
     """
 
     weights: Floats
@@ -116,6 +120,8 @@ class Belief:
     knows_utilisation: bool
     loss_runs: Ints | None = None
     time_runs: Ints | None = None
+    quality: Quality = VAL_LOSS
+    besides: tuple[Belief, ...] = ()
 
     @property
     def tried(self) -> Bools:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
 from pathlib import Path
 
 PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib")
@@ -46,6 +47,15 @@ def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     return True
 
 
+ROUNDING = 0.005
+"""Relative: what a job makes of a value that it was given, and of which it is still the same (39.9 GiB of 40)."""
+
+
+def as_given(name: str, given: float, reported: float) -> bool:
+    """Whether a run that reports this value of a parameter ran with the one it was given. Whole numbers are not rounded."""
+    return math.isclose(given, reported, rel_tol=SAME if name in WHOLE else ROUNDING)
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Identity of a recurring job: runs of one identity are compared with each other, others are not.
@@ -75,6 +85,15 @@ class Identity:
         job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
         return {**job, "hardware": self.hardware} if self.hardware else job
 
+    def also_called(self, aliases: Mapping[str, Sequence[str]]) -> tuple[Identity, ...]:
+        """The other identities under which its runs are reported, by the further names of its parts."""
+        names = [[value, *aliases.get(part, ())] if value else [value] for part, value in _parts(self).items()]
+        found = (
+            Identity(str(dataset), str(model), str(framework), hardware)
+            for dataset, model, framework, hardware in product(*names)
+        )
+        return tuple(other for other in dict.fromkeys(found) if other != self)
+
     def includes(self, other: Identity) -> bool:
         """Whether runs of the other are this one's own: of the same job, on any hardware where this one names none."""
         return self == other or (self.hardware is None and other.is_sibling_of(self))
@@ -82,6 +101,10 @@ class Identity:
     def is_sibling_of(self, other: Identity) -> bool:
         """Whether it is the same job on other hardware."""
         return self != other and self == replace(other, hardware=self.hardware)
+
+
+def _parts(identity: Identity) -> dict[str, str | None]:
+    return {f.name: getattr(identity, f.name) for f in fields(Identity)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +198,8 @@ class Workload:
     terms: Terms = Terms()
     others: tuple[tuple[str, int, str], ...] = ()
     """Key, line and text of each option in which JPO sees no parameter."""
+    aliases: tuple[Identity, ...] = ()
+    """Under which further names its runs are reported: they are its own, and stay on record as reported."""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of this name, which must be there."""

@@ -220,6 +220,7 @@ def _observed(data: Data) -> str:
     outcome, follows = data["outcome"], data.get("suggestion_id")
     took = f", {numbers.duration(outcome['duration_seconds'])}" if "duration_seconds" in outcome else ""
     loss = f", val loss {numbers.plain(outcome['val_loss'])}" if "val_loss" in outcome else ""
+    loss += f", accuracy {numbers.plain(outcome['val_accuracy'])}" if "val_accuracy" in outcome else ""
     behind = f", with the values of {follows}" if follows else ""
     return f"run {data['run_id']} {data['status']}{took}{loss} ({data['source']}){behind}"
 

@@ -7,7 +7,7 @@ recorded in the end consists of the lines read here, not of what the file's name
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -40,6 +40,7 @@ class LogRow:
     samples: float | None = None
     train_loss: float | None = None
     val_loss: float | None = None
+    val_accuracy: float | None = None
 
     def samples_per_second(self, earlier: LogRow) -> float | None:
         """Throughput since an earlier row."""
@@ -73,8 +74,8 @@ class Tail:
     A file that is renamed or deleted is read to its end first: it stays open as long as there is something to read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.log = Log(path)
+    def __init__(self, path: Path, metrics: Collection[str] = ()) -> None:
+        self.log = Log(path, wanted=metrics)
         self._path = path
         self._file: BufferedReader | None = None
         self._opening = self._unfinished = b""
@@ -134,7 +135,7 @@ class Tail:
 
     def _restart(self) -> None:
         self._run_before = self.log.head.get("run_id") or self._run_before
-        self.log = Log(self._path)
+        self.log = Log(self._path, wanted=self.log.wanted)
         self._opening = self._unfinished = b""
         self._read = 0
 
@@ -157,7 +158,7 @@ class Tail:
         for line in decoded(whole).split("\n") if newline else ():
             row = self.log.take(line)
             if row:
-                yield LogRow(**row)
+                yield LogRow(**{name: value for name, value in row.items() if name in LogRow.__dataclass_fields__})
 
     def _change(self) -> Change | None:
         """How the log was replaced; returned once, as soon as the new contents name their run."""
