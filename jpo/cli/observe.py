@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import config_of, load_settings, pairs
+from jpo.cli.arguments import as_value, config_of, load_settings, pairs
 from jpo.cli.gate import answer, progress_stream
 from jpo.cli.options import FILE, Network, network_options, options, toml_option, verbose_option
 
@@ -26,6 +26,13 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
     metavar="NAME=VALUE",
     help="Outcome of RUN, e.g. val_accuracy=0.93; may be repeated.",
 )
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What RUN ran with where config.ini says otherwise; may be repeated.",
+)
 @click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
 @click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file that the run used; default: config.ini.")
 @click.option("--again", metavar="DURATION", help="Look for runs that are not on record this far back, e.g. 30d.")
@@ -34,6 +41,7 @@ def observe(
     run: str | None,
     logs: Sequence[Path],
     metrics: Sequence[str],
+    params: Sequence[str],
     status: str,
     given: Path | None,
     again: str | None,
@@ -51,6 +59,7 @@ def observe(
       jpo observe --csv runs/2026-11-21.csv
       jpo observe --csv runs/2026-11-21.csv --follow   while it is still training
       jpo observe run-17 --metric duration_seconds=5400 --metric val_loss=0.4
+      jpo observe run-18 --param optimizer=adam --metric duration_seconds=4800
       jpo observe --prometheus-url http://prometheus:9090
       jpo observe --again 30d                          what came late, or was looked for in vain
     """
@@ -60,11 +69,12 @@ def observe(
 
     settings = load_settings(given, toml, {"prometheus": network.flags})
     if follow:
-        log = command.log_to_follow(logs, alone=run is None and not metrics and again is None)
+        log = command.log_to_follow(logs, alone=run is None and not (metrics or params) and again is None)
         with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
             told = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
         answer(told)
         return
-    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status))
+    ran = {name: as_value(name, text, settings, "--param") for name, text in pairs("--param", params).items()}
+    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status), ran)
     config, offline = config_of(given, settings), network.offline
     answer(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))

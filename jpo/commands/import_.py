@@ -9,7 +9,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
-from jpo.project.sources import caveats_of, columns_given
+from jpo.project.sources import caveats_of, columns_given, own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
 from jpo.telemetry import PrometheusSource
@@ -62,12 +62,13 @@ def import_runs(
         raise UsageError(
             "jpo import", "names nothing to read", "name files or folders, e.g. jpo import runs.csv", code="JPO-E155"
         )
+    own = own_names(settings).parameters
     for name, value in wanted.values.items():
-        if name not in PARAMETERS or value < 0:
-            finding, remedy = f"{name} = {value:g} is no parameter of a job", f"known are {', '.join(PARAMETERS)}"
+        if name not in own and (name not in PARAMETERS or value < 0):
+            finding, remedy = f"{name} = {value:g} is no parameter of a job", f"known are {', '.join((*PARAMETERS, *own))}"
             raise UsageError("--set", finding, remedy, code="JPO-E305")
     certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
-    said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values)
+    said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values, own)
     given, lines, runs, skipped = columns_given(settings), list[str](), list[Run](), 0
     paths = [source for source in sources if isinstance(source, Path)]
     servers = [source for source in sources if not isinstance(source, Path)]

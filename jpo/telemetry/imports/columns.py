@@ -7,7 +7,7 @@ guess is shown. What nothing fits stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS
@@ -146,6 +146,16 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[
     for field, column in _guessed(cells, len(source.runs), taken):
         found.setdefault(field, column)
     return {field: _with_unit(source.place, field, column, cells[column.name]) for field, column in found.items() if column.name}
+
+
+def own_texts(cells: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """The cells of parameters of the team's own: a column has the name, after what trackers write before it."""
+    given = ((_plain(column)[0], text) for column, text in cells.items() if not MEASURED_GROUP.match(column.strip().lower()))
+    found: dict[str, str] = {}
+    for name, text in given:
+        if name in names and text.strip():
+            found.setdefault(name, text)
+    return found
 
 
 def kind_of(field: str) -> Kind:

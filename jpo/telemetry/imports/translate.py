@@ -9,11 +9,21 @@ from dataclasses import dataclass, field, replace
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, WHOLE, Identity, Run, RunStatus, Skipped
 from jpo.telemetry.contract import STALE_SECONDS
-from jpo.telemetry.imports.columns import OWN, kind_of
+from jpo.telemetry.imports.columns import OWN, kind_of, own_texts
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns, digest_of
 from jpo.telemetry.imports.units import value_of
 from jpo.telemetry.learning_curve import loss_slope
-from jpo.telemetry.outcome import BYTES_PER_GIB, IMPOSSIBLE, UNTIMELY, UNTOLD, MeasuredRun, MeasuredValues, NoEvidence, to_run
+from jpo.telemetry.outcome import (
+    BYTES_PER_GIB,
+    IMPOSSIBLE,
+    UNTIMELY,
+    UNTOLD,
+    MeasuredRun,
+    MeasuredValues,
+    NoEvidence,
+    own_values,
+    to_run,
+)
 
 ENDED = {
     **dict.fromkeys(("succeeded", "success", "finished", "completed", "complete", "done", "ok"), RunStatus.SUCCEEDED),
@@ -38,11 +48,13 @@ class Said:
         identity: dataset, model, framework and hardware that are certain, whatever a file says.
         otherwise: the same for runs that do not say it.
         values: parameters that no file holds.
+        own: parameters of the team's own, found by their names: whether their values are words.
     """
 
     identity: Mapping[str, str] = field(default_factory=dict)
     otherwise: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
+    own: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +177,10 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
         ),
     )
     run = replace(to_run(measured, f"{form}: {row.run.place}"), fell_silent=row.run.silent)
+    if said.own:
+        told = own_values(own_texts(row.run.cells, said.own), said.own)
+        known = {name: value for name, value in said.values.items() if name in said.own}
+        run = replace(run, parameters={**run.parameters, **told, **known})
     outcome = run.outcome
     throughput, busy = row.finite("throughput_samples_per_second"), row.finite("cpu_utilisation")
     own = {
