@@ -96,7 +96,7 @@ def suggestion_of(
         status="changed" if edits else "kept",
         keys={p.name: named_row(p, edited=p.key in edits, as_run=p.name in as_run) for p in workload.parameters},
         current={**workload.current, **as_run},
-        suggested={**proposal.executed, **as_run},
+        suggested={**proposal.executed, **{name: advice.suggested[name] for name in as_run}},
         changes=tuple(replace(item, capped_by=explanation.capped_by.get(item.parameter)) for item in changes),
         now=advice.now,
         next=advice.next,
