@@ -36,7 +36,7 @@ MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
 
 MOST_OTHERS = 20
-"""Other workloads that have a say in which jobs are simulated: 10 ms each, once."""
+"""Other workloads that have a say in which jobs are simulated: 5 ms each, once."""
 
 DOUBT = 0.05
 """What siblings alone leave of either kind of draws: their surfaces are not this hardware's."""
@@ -58,7 +58,9 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
         shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
     particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
-    weights = reweighted([_evidence(job, candidates, seed) for job in informative_jobs(others, candidates.names)[-MOST_OTHERS:]])
+    uniform = Latents(PARTICLES, seed)
+    jobs = informative_jobs(others, candidates.names)[-MOST_OTHERS:]
+    weights = reweighted([_evidence(job, candidates, uniform) for job in jobs])
     draws = jobs_of(candidates, Latents(particles, seed, weights))
     varying = [
         name
@@ -90,7 +92,7 @@ def _recalled(prior: Prior, candidates: Candidates, evidence: SiblingEvidence, r
     return replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
 
 
-def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:
+def _evidence(job: Sequence[Run], candidates: Candidates, latents: Latents) -> Evidence:
     """Which simulated jobs explain a finished workload's runs, on the configurations it ran."""
     names = candidates.names
     values = np.array(list({values_of(run, names) for run in job}), dtype=np.float64)
@@ -98,7 +100,6 @@ def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence
     first = next((run for run in job if run.ended_well), job[0])
     now = int(np.flatnonzero((values == values_of(first, names)).all(axis=1))[0])
     ran = Candidates(names, values, now, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
-    latents = Latents(PARTICLES, seed)
     draws = jobs_of(ran, latents)
     kept = kind_of(draws, work_of(job))
     return {name: place[kept] for name, place in latents.drawn.items()}, posterior(draws, ran, job).weights

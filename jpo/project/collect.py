@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
@@ -24,8 +25,10 @@ from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
 from jpo.project.watermarks import Bookmark, read_on
 from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
-from jpo.telemetry import PrometheusSource
 from jpo.wording import numbers
+
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -125,27 +128,27 @@ def on_record(store: Store, identity: Identity) -> OnRecord:
     """What suggesting and learning know of a workload: both must read the same, or the agent would learn it anew each time."""
     recorded, doubted = believed(store.recorded_runs(identity))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
-    newest = [
-        entry
-        for entry in store.recorded_runs(limit=OTHER_RUNS)
-        if entry.run.identity != identity and not entry.run.identity.is_sibling_of(identity)
-    ]
-    return OnRecord(recorded, doubted, siblings, tuple(entry.run for entry in believed(newest)[0]))
+    others = store.others_of(identity, among=OTHER_RUNS)
+    return OnRecord(recorded, doubted, siblings, believed_of_each(others))
+
+
+def believed_of_each(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Runs of several workloads, without what cannot be believed of each."""
+    by_workload: dict[Identity, list[Run]] = {}
+    for run in runs:
+        by_workload.setdefault(run.identity, []).append(run)
+    kept = {(run.identity, run.run_id): run for some in by_workload.values() for run in plausible(some)[0]}
+    return tuple(kept[key] for run in runs if (key := (run.identity, run.run_id)) in kept)
 
 
 def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:
-    """Runs on record as evidence: without values that cannot be, or that the other runs of their workload contradict; and what
-    that was. It stays on record."""
-    by_workload: dict[Identity, list[Run]] = {}
-    for entry in recorded:
-        by_workload.setdefault(entry.run.identity, []).append(entry.run)
-    checked = {identity: plausible(runs) for identity, runs in by_workload.items()}
-    doubted = tuple(skipped for _, some in checked.values() for skipped in some)
+    """Runs of one workload as evidence: without values that cannot be, or that its other runs contradict; and what that was. It
+    stays on record."""
+    runs, doubted = plausible([entry.run for entry in recorded])
     if not doubted:
         return tuple(recorded), ()
-    kept = {(run.identity, run.run_id): run for runs, _ in checked.values() for run in runs}
-    entries = ((entry, kept.get((entry.run.identity, entry.run.run_id))) for entry in recorded)
-    return tuple(replace(entry, run=run) for entry, run in entries if run), doubted
+    kept = {run.run_id: run for run in runs}
+    return tuple(replace(entry, run=kept[entry.run.run_id]) for entry in recorded if entry.run.run_id in kept), doubted
 
 
 def siblings_of(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[Run, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError, UsageError
 from jpo.project.load import LoadedSettings
@@ -12,12 +13,11 @@ from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.trust import check_prometheus, unencrypted
 from jpo.reading import soon_read
 from jpo.records import Finished, Identity
-from jpo.telemetry import PrometheusSource, read_logs
-from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
-from jpo.telemetry.imports.columns import FIELDS
-from jpo.telemetry.imports.foreign import ForeignColumn
-from jpo.telemetry.imports.units import UNITS
 from jpo.telemetry.prometheus.names import Names
+
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
+    from jpo.telemetry.imports.foreign import ForeignColumn
 
 PROMETHEUS, CSV = "prometheus", "csv"
 SHORTEST_PART = 0.05
@@ -33,6 +33,8 @@ UNVERIFIED = (
 
 def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
     """The finished runs of the CSV logs that settings name."""
+    from jpo.telemetry import read_logs
+
     return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
 
 
@@ -70,6 +72,8 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
     if not table.url:
         return None
     check_prometheus(settings)
+    from jpo.telemetry import PrometheusSource
+
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
     return PrometheusSource(
         url=table.url,
@@ -119,6 +123,8 @@ def why_nothing(
         now: when the look began.
         seconds_spent: what it took already; one deadline holds for both.
     """
+    from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
+
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
     since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
@@ -131,6 +137,10 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
     """
+    from jpo.telemetry.imports.columns import FIELDS
+    from jpo.telemetry.imports.foreign import ForeignColumn
+    from jpo.telemetry.imports.units import UNITS
+
     found = {}
     for field, entry in settings.values.imports.columns.items():
         name, unit = (entry, None) if isinstance(entry, str) else (entry.get("column", ""), entry.get("unit"))
