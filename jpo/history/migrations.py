@@ -226,6 +226,11 @@ def migrate(connection: sqlite3.Connection, place: str) -> None:
             connection.execute(f"PRAGMA user_version = {min(version + 1, len(MIGRATIONS))}")
 
 
+def is_newest(connection: sqlite3.Connection, place: str) -> bool:
+    """Whether an open database needs no migration; raises as `migrate` does."""
+    return _version(connection, place) == len(MIGRATIONS)
+
+
 def _version(connection: sqlite3.Connection, place: str) -> int:
     """The schema's version, 0 for an empty database; refused when it is not ours to change."""
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
