@@ -6,7 +6,7 @@ The sources themselves are in sources.py. A source that cannot be read is no err
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
 from jpo.project.watermarks import Bookmark, read_on
-from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
+from jpo.records import Evidence, Finished, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
 
 
 def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
-    """Ask each source once; what it reports goes on record before the next one is asked."""
+    """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     fresh: list[Run] = []
     skipped: list[Skipped] = []
@@ -207,12 +207,10 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
         mark = Bookmark(source)
         try:
             if source == PROMETHEUS and server:
-                finished, mark = read_on(server, job, again_seconds=again_seconds)
+                answer, mark = read_on(server, job, again_seconds=again_seconds)
+                parts: Iterable[Finished] = (answer,)
             else:
-                finished = logged(identity, job.settings, now=now)
-            if strict and not finished.complete:
-                unreadable = "; ".join(log.reason for log in finished.skipped)
-                raise TelemetryError(source, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
+                parts = logged(identity, job.settings, now=now, strict=strict)
         except TelemetryError as error:
             if strict:
                 raise
@@ -220,14 +218,15 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
             continue
         if mark.takes_over:
             store.take_over(identity, mark.takes_over, mark.source)
-        recorded = store.record(finished, now=now, identity=identity, source=mark.source)
-        fresh += [run for run in recorded if run.identity == identity]
-        skipped += finished.skipped
         notes |= mark.notes
-        if finished.unread:
-            notes |= cut_short(source, finished.unread, strict=strict)
-        silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)
-        requests, seconds = requests + finished.requests, seconds + finished.seconds
+        for finished in parts:
+            recorded = store.record(finished, now=now, identity=identity, source=mark.source)
+            fresh += [run for run in recorded if run.identity == identity]
+            skipped += finished.skipped
+            if finished.unread:
+                notes |= cut_short(source, finished.unread, strict=strict)
+            silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)
+            requests, seconds = requests + finished.requests, seconds + finished.seconds
     return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,11 +31,21 @@ UNVERIFIED = (
 )
 
 
-def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
-    """The finished runs of the CSV logs that settings name."""
-    from jpo.telemetry import read_logs
+def logged(identity: Identity, settings: LoadedSettings, *, now: float, strict: bool) -> Iterator[Finished]:
+    """The finished runs of the CSV logs that settings name, part by part.
 
-    return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+    Raises:
+        TelemetryError: JPO-E110, if `strict`: a log cannot be read; before the first part.
+    """
+    from jpo.telemetry import read_in_parts
+
+    parts = read_in_parts([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+    if strict:
+        parts = iter(every := tuple(parts))
+        if not all(part.complete for part in every):
+            unreadable = "; ".join(log.reason for part in every for log in part.skipped)
+            raise TelemetryError(CSV, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
+    return parts
 
 
 def whole(finished: Finished) -> Finished:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from jpo.errors import TelemetryError
@@ -34,6 +35,10 @@ class UnusableLog:
     """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
 
+AT_ONCE = 500
+"""Logs after which what was read is handed on: of thousands, a process that is killed has recorded all but the last."""
+
+
 def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Finished:
     """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
@@ -45,7 +50,19 @@ def read_logs(patterns: Iterable[str | Path], identity: Identity, *, now: float 
         Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
         `complete` is False when a log could not be read.
     """
-    runs, unusable = read_each(log_files(patterns), identity=identity, now=now)
+    return _finished(_each(log_files(patterns), identity, now))
+
+
+def read_in_parts(patterns: Iterable[str | Path], identity: Identity, *, now: float | None = None) -> Iterator[Finished]:
+    """The same in parts of AT_ONCE logs, in the order of their names; each part oldest first. At least one."""
+    found = _each(log_files(patterns), identity, now)
+    yield _finished(islice(found, AT_ONCE))
+    while part := tuple(islice(found, AT_ONCE)):
+        yield _finished(part)
+
+
+def _finished(found: Iterable[LoggedRun | UnusableLog]) -> Finished:
+    runs, unusable = _sorted(found)
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(runs=tuple(logged.run for logged in runs), skipped=skipped, complete=complete)
@@ -60,8 +77,23 @@ def read_each(
         identity: pass over the logs of other workloads; None: take all. Runs on any hardware are its own where it names none;
             else the same job on other hardware is taken too, and what cannot be read of it is passed over.
     """
-    by_run: dict[tuple[str, Identity], LoggedRun] = {}
+    return _sorted(_each(paths, identity, now))
+
+
+def _sorted(found: Iterable[LoggedRun | UnusableLog]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
+    runs: list[LoggedRun] = []
     unusable: list[UnusableLog] = []
+    for log in found:
+        if isinstance(log, LoggedRun):
+            runs.append(log)
+        else:
+            unusable.append(log)
+    return tuple(sorted(runs, key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
+
+
+def _each(paths: Iterable[Path], identity: Identity | None, now: float | None) -> Iterator[LoggedRun | UnusableLog]:
+    """One by one, in the order of the files."""
+    first: dict[tuple[str, Identity], Path] = {}
     for path in paths:
         name = path.name
         ours = True
@@ -72,15 +104,16 @@ def read_each(
             ours = identity is None or whose == identity
             if identity and not (ours or whose.is_sibling_of(identity)):
                 continue
-            if twin := by_run.get((name, whose)):
-                unusable.append(UnusableLog(path, name, f"{path}: an earlier log, {twin.path}, has the same run_id", "JPO-W130"))
+            if twin := first.get((name, whose)):
+                yield UnusableLog(path, name, f"{path}: an earlier log, {twin}, has the same run_id", "JPO-W130")
             else:
-                by_run[name, whose] = LoggedRun(path, replace(run_of(log, now=now), identity=whose))
+                run = replace(run_of(log, now=now), identity=whose)
+                first[name, whose] = path
+                yield LoggedRun(path, run)
         except TelemetryError as error:
             if ours:
                 kind = error.__cause__.code if isinstance(error.__cause__, NoEvidence) else ""
-                unusable.append(UnusableLog(path, name, str(error), error.code, kind))
-    return tuple(sorted(by_run.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
+                yield UnusableLog(path, name, str(error), error.code, kind)
 
 
 def log_files(patterns: Iterable[str | Path]) -> Iterator[Path]:
