@@ -1,8 +1,8 @@
 """Every system call by which a command touches config.ini or its store fails once, in turn: does JPO keep what it promises?
 
-For `jpo suggest`, `observe`, `rollback` and `state gc`, on SQLite and on PostgreSQL: each call ends with an I/O error, a full disk, or the
-death of the process. Afterwards config.ini is the old one or the new one, the exit code says which, the audit log verifies, and
-the next `jpo suggest` works. Needs strace; PostgreSQL is left out where it is not installed.
+For `jpo suggest`, `observe`, `rollback` and `state gc`, on SQLite and on PostgreSQL: each call ends with an I/O error, a full
+disk, or the death of the process. Afterwards config.ini is the old one or the new one, the exit code says which, the audit log
+verifies, and the next `jpo suggest` works. Needs strace; PostgreSQL is left out where it is not installed.
 
     python benchmarks/faults.py [--every N] [--count] [--json]
 
@@ -32,8 +32,8 @@ from apparatus.faults import Fault, faults, missing, suffered, wrong  # noqa: E4
 POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "apparatus" / "postgresql.py"))
 SUGGEST = ("suggest", "config.ini", "--no-learn", "--explore", "off")
 COMMANDS = {"suggest": SUGGEST, "observe": ("observe",), "rollback": ("rollback",), "gc": ("state", "gc")}
-OLD_RUNS = 400
-"""On record before `state gc`, which keeps the newest 300 and those that tell something."""
+OLD_RUNS = 2600
+"""On record before `state gc`, which keeps the newest 2,300 and those that tell something."""
 READERS = {"history": ("history",), "explain": ("explain",), "audit verify": ("audit", "verify")}
 """For benchmarks/freezes.py."""
 STORES = ("SQLite", "PostgreSQL")
@@ -100,25 +100,27 @@ def bench(store: str, command: str, *, login: bool = False) -> Iterator[Bench]:
         if command not in ("suggest", "observe"):
             place.jpo(*SUGGEST)
         if command == "gc":
-            with_old_runs(place)
+            with_what_is_old(place)
         place.keep()
         place.jpo(*(COMMANDS | READERS)[command])  # what it imports is imported before the first fork
         place.renew()
         yield place
-        for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT", "JPO_STORE__KEEP_RUNS"):
+        for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT", "JPO_STORE__KEEP_RUNS", "JPO_STORE__KEEP_SERIES"):
             os.environ.pop(name, None)
 
 
-def with_old_runs(place: Bench) -> None:
-    """So many runs of the project's workload on record that `state gc` has some to forget."""
+def with_what_is_old(place: Bench) -> None:
+    """Time series and runs on record that `state gc` forgets; on a server series alone: how many reads 2,600 runs take varies."""
     from jpo.history import open_store
-    from jpo.records import Finished
+    from jpo.records import Finished, Series
 
-    os.environ["JPO_STORE__KEEP_RUNS"] = "300"
+    os.environ |= {"JPO_STORE__KEEP_RUNS": "2300", "JPO_STORE__KEEP_SERIES": "1s"}
     with open_store(os.environ.get("JPO_STORE__URL", f"sqlite:///{place.folder}/.jpo/jpo.db")) as store:
         run = store.recorded_runs()[-1].run
-        old = (replace(run, run_id=f"old-{at}", started_at=None, ended_at=run.ended_at - 1e6 + at) for at in range(OLD_RUNS))
-        store.record(Finished(tuple(old)), now=run.ended_at)
+        runs = OLD_RUNS if place.server is None else 0
+        old = [replace(run, run_id=f"old-{at}", started_at=None, ended_at=run.ended_at - 1e6 + at) for at in range(runs)]
+        series = Series(run.run_id, "cpu_cores", (1.0, 2.0), (0.5, 0.6))
+        store.record(Finished((*old, run), (series,)), now=run.ended_at)
 
 
 def possible(place: Bench, command: str) -> tuple[list[Fault], bytes]:

@@ -237,7 +237,7 @@ class StoreTable(SettingsTable):
     timeout: Duration = 10.0
     deadline: Duration = 60.0
     keep_series: Duration = 180 * 86400.0
-    keep_runs: Annotated[Literal["all"] | Annotated[int, Field(ge=300)], word_or_number("all", 300)] = "all"  # decision 0021
+    keep_runs: Annotated[Literal["all"] | Annotated[int, Field(ge=2300)], word_or_number("all", 2300)] = "all"  # decision 0021
 
 
 class AgentTable(SettingsTable):
