@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import dropwhile, pairwise, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.followed import file_after
+from jpo.history.following.contradictions import file_after
 from jpo.records import SAME, Change, Identity, Parameters, Reach, Run, Suggestion, Undo, Workload, same
 
 PROBATION_RUNS = 5

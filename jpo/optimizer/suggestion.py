@@ -217,6 +217,6 @@ def elsewhere(name: str, value: float, current: Parameters, known: Known) -> str
 
 def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:
     """Median duration of the runs that ended well with these values; None without any."""
-    alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
+    alike = [run.outcome.duration_seconds for run in runs if run.parameters and same(run.parameters, values) and run.ended_well]
     measured = [seconds for seconds in alike if seconds is not None]
     return median(measured) if measured else None

@@ -172,3 +172,9 @@ def own_metrics(settings: LoadedSettings) -> Mapping[str, Quality]:
 def series_kept_seconds(settings: LoadedSettings) -> float:
     """How long the time series of a run are kept after its end, as [store] keep_series says."""
     return settings.values.store.keep_series
+
+
+def runs_kept(settings: LoadedSettings) -> int | None:
+    """How many of a workload's newest runs are kept, as [store] keep_runs says; None: all of them."""
+    kept = settings.values.store.keep_runs
+    return None if kept == "all" else kept

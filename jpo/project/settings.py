@@ -41,11 +41,15 @@ def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) 
     return given
 
 
-def auto_or_number(given: object) -> object:
-    """ "auto", or a whole number of at least 1, in one message for both."""
-    if given != "auto" and not re.fullmatch("0*[1-9][0-9]*", str(given)):
-        raise ValueError(f"{given!r} is neither auto nor a whole number of at least 1")
-    return given
+def word_or_number(word: str, least: int) -> BeforeValidator:
+    """A word, or a whole number, in one message for both."""
+
+    def checked(given: object) -> object:
+        if given != word and not (re.fullmatch("[0-9]+", str(given)) and int(str(given)) >= least):
+            raise ValueError(f"{given!r} is neither {word} nor a whole number of at least {least}")
+        return given
+
+    return BeforeValidator(checked)
 
 
 def or_a_name(schema: dict[str, Any]) -> None:
@@ -182,14 +186,15 @@ class StoreTable(SettingsTable):
     """Database in which the history is stored; a relative path starts at jpo.toml, else at config.ini.
 
     A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
-    GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays. `timeout`: the longest wait for a lock,
-    for a server that starts, and for each of its answers. `deadline`: for all of them together that did not come at once.
+    GPUs of a run went that ended longer than `keep_series` ago; and runs before a workload's newest `keep_runs` that tell nothing
+    any more. `timeout`: the longest wait for a lock, a server that starts, and each answer. `deadline`: for all that took longer.
     """
 
     url: str = "sqlite:///.jpo/jpo.db"
     timeout: Duration = 10.0
     deadline: Duration = 60.0
     keep_series: Duration = 180 * 86400.0
+    keep_runs: Annotated[Literal["all"] | Annotated[int, Field(ge=2300)], word_or_number("all", 2300)] = "all"  # decision 0021
 
 
 class AgentTable(SettingsTable):
@@ -215,7 +220,7 @@ class AgentTable(SettingsTable):
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
     quality_risk: Annotated[float, Field(gt=0, le=1)] = 0.2
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
-    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], BeforeValidator(auto_or_number)] = "auto"
+    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], word_or_number("auto", 1)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     resets: ResetRule = "evidence"
