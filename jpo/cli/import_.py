@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.arguments import as_number, config_of, load_settings, pairs
+from jpo.cli.arguments import as_value, config_of, load_settings, pairs
 from jpo.cli.gate import answer
 from jpo.cli.options import FILE, options, path, toml_option, verbose_option
 
@@ -71,7 +71,7 @@ def import_(
     from jpo.project.sources import mlflow_of
 
     settings = load_settings(given, toml, {})
-    numbers = {name: as_number(name, text) for name, text in pairs("--set", values).items()}
+    numbers = {name: as_value(name, text, settings) for name, text in pairs("--set", values).items()}
     addresses = [text for text in places if isinstance(text, str)]
     shown = [found[1] for text in addresses if (found := OF_THE_PAGE.search(text))]
     wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers, [*experiments, *shown])

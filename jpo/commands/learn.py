@@ -26,7 +26,7 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     with open_project(path, settings, now=now) as job:
         store, identity, budget = job.store, job.workload.identity, None if rebuild else job.learn_budget_seconds
-        recorded = on_record(store, identity, job.workload.aliases)
+        recorded = on_record(store, job.workload)
         runs, others = recorded.runs, recorded.others
         reaches = contradictions(store, identity, job.workload.current).reaches
         request = request_of(job, runs, reaches=reaches)

@@ -22,8 +22,9 @@ from jpo.history.figures import figures, usual_values
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
+from jpo.project.sources import own_names
 from jpo.reading import beginning, same_file
-from jpo.records import Identity, Preference, Run, Suggestion
+from jpo.records import Identity, Preference, Run, Suggestion, quality_measured
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, epochs_csv, epochs_head, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
 from jpo.telemetry.csv.lines import COLUMNS, Log
@@ -73,7 +74,7 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     for file, head in tables.heads.items():
         refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
-    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
+    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own_names(settings))
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
@@ -183,7 +184,13 @@ def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targ
     if not today:
         return [*before, *[nothing] * len(learnt)]
     request = Request(
-        current=today, free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices, targets=targets
+        current=today,
+        free=(),
+        admissible=lambda _today, _proposed: True,
+        preference=preference,
+        prices=prices,
+        targets=targets,
+        quality=quality_measured(runs),
     )
     vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))

@@ -13,6 +13,8 @@ from itertools import islice
 from statistics import median
 
 from constraints import Facts, Limits, names
+from constraints.limits import Limit
+from constraints.own import read_value
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla
 from jpo.cost.saved_hour import trade_off
@@ -32,6 +34,7 @@ from jpo.records import (
     Parameters,
     Run,
     Suggestion,
+    Word,
     Workload,
     same,
 )
@@ -136,7 +139,10 @@ def gpu_memory_gib_now(current: Parameters, runs: Sequence[Run]) -> float | None
 
 
 def number_in(parameter: Parameter, text: str) -> float:
-    """Number that a new text means, read as the guard reads it."""
+    """Number (or word) that a new text means, read as the guard reads it."""
+    if parameter.name not in names.WELL_KNOWN:
+        said = read_value(parameter.key, text, Limit(worded=isinstance(parameter.value, Word)))
+        return Word(said) if isinstance(said, str) else said
     value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
     assert value is not None, "the old text was a number in the same unit"
     return value

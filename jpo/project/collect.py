@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
@@ -23,8 +23,22 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
+from jpo.project.unreported import CODE as UNREPORTED
+from jpo.project.unreported import placed
 from jpo.project.watermarks import Bookmark, read_on
-from jpo.records import KUBERNETES, RESOURCES, Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
+from jpo.records import (
+    FORECAST,
+    KUBERNETES,
+    RESOURCES,
+    Evidence,
+    Identity,
+    Known,
+    Run,
+    Skipped,
+    Suggestion,
+    TrackRecord,
+    Workload,
+)
 from jpo.telemetry import PrometheusSource
 from jpo.telemetry.diagnosis import near_identical
 from jpo.wording import numbers
@@ -78,9 +92,9 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     if again_seconds is not None and server is None:
         raise UsageError("--again", "asks Prometheus, and none is named", "name it with --prometheus-url", code="JPO-E306")
     asked = ask(server, job, strict=strict, again_seconds=again_seconds)
-    on_file = on_record(store, identity, job.workload.aliases)
+    on_file = on_record(store, job.workload)
     recorded, doubted, runs, siblings = on_file.recorded, on_file.doubted, on_file.runs, on_file.siblings
-    notes = dict(asked.notes) | on_other_hardware(siblings)
+    notes = dict(asked.notes) | on_other_hardware(on_file.on_hardware) | ({on_file.note: UNREPORTED} if on_file.note else {})
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
@@ -116,26 +130,32 @@ class OnRecord:
     Attributes:
         recorded: its own; `runs` are the same without what they followed.
         doubted: what was left out of them.
-        siblings: newest ones of the same job on other hardware.
+        on_hardware: newest ones of the same job on other hardware.
+        elsewhere: its own of which a parameter is not known, see unreported.py; `note` says how many.
         others: newest ones of other workloads.
     """
 
     recorded: tuple[RecordedRun, ...]
     doubted: tuple[Skipped, ...]
-    siblings: tuple[Run, ...]
+    on_hardware: tuple[Run, ...]
+    elsewhere: tuple[Run, ...]
     others: tuple[Run, ...]
+    note: str | None
+
+    @property
+    def siblings(self) -> tuple[Run, ...]:
+        """Runs of the same job under other conditions."""
+        return (*self.on_hardware, *self.elsewhere)
 
     @property
     def runs(self) -> tuple[Run, ...]:
         return tuple(entry.run for entry in self.recorded)
 
 
-def on_record(store: Store, identity: Identity, aliases: Collection[Identity] = ()) -> OnRecord:
-    """What suggesting and learning know of a workload: both must read the same, or the agent would learn it anew each time.
-
-    Args:
-        aliases: under which further names its runs are on record.
-    """
+def on_record(store: Store, workload: Workload) -> OnRecord:
+    """What suggesting and learning know of a workload, under each of its names: both must read the same, or the agent would learn
+    it anew each time."""
+    identity, aliases = workload.identity, workload.aliases
     recorded, doubted = believed(under_all_names(store, identity, aliases))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     newest = [
@@ -143,7 +163,9 @@ def on_record(store: Store, identity: Identity, aliases: Collection[Identity] = 
         for entry in store.recorded_runs(limit=OTHER_RUNS)
         if entry.run.identity not in (identity, *aliases) and not entry.run.identity.is_sibling_of(identity)
     ]
-    return OnRecord(recorded, doubted, siblings, tuple(entry.run for entry in believed(newest)[0]))
+    own = placed(recorded, store, workload)
+    others = tuple(entry.run for entry in believed(newest)[0])
+    return OnRecord(own.recorded, doubted, siblings, own.elsewhere, others, own.note)
 
 
 def under_all_names(store: Store, identity: Identity, aliases: Collection[Identity]) -> Sequence[RecordedRun]:
@@ -320,7 +342,7 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
         for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])
     ]
     records = []
-    for quantity in (f.name for f in fields(Forecast)):
-        pairs = [(getattr(forecast, quantity), getattr(outcome, quantity)) for forecast, outcome in newest]
+    for quantity in dict.fromkeys((*FORECAST, *(name for forecast, _ in newest for name in forecast.metrics))):
+        pairs = [(forecast.of(quantity), outcome.of(quantity)) for forecast, outcome in newest]
         records.append(track_record(quantity, [(forecast, measured) for forecast, measured in pairs if forecast and measured]))
     return tuple(record for record in records if record)

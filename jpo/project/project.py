@@ -150,8 +150,14 @@ def preference_of(settings: LoadedSettings) -> Preference:
 
 
 def targets_of(settings: LoadedSettings) -> Mapping[str, float]:
-    """The SLA targets by their names in [sla]."""
-    return settings.values.sla.targets
+    """The SLA targets by their names in [sla], and that of [metric]."""
+    return {**settings.values.sla.targets, **settings.values.metric.targets}
+
+
+def own_direction(settings: LoadedSettings) -> Mapping[str, bool]:
+    """Whether more is better of the metric of [metric], by its name; empty where there is none."""
+    metric = settings.values.metric
+    return {} if metric.name is None else {metric.name: metric.direction == "max"}
 
 
 def series_kept_seconds(settings: LoadedSettings) -> float:

@@ -16,8 +16,8 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
-from jpo.project.settings import ParameterTable
-from jpo.records import Parameter, Parameters, PolicyName, Reach, Run
+from jpo.project.tables.parameters import ParameterTable, is_own
+from jpo.records import QUALITIES, Parameter, Parameters, PolicyName, Quality, Reach, Run, own_quality, quality_measured
 
 ParameterTables = Mapping[str, ParameterTable]
 
@@ -31,7 +31,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         chosen: values that the user sets by hand.
     """
     settings = job.settings.values
-    tables: ParameterTables = {str(name): table for name, table in settings.parameters.items()}
+    tables: ParameterTables = settings.parameters
     within = [] if chosen else [reach for reach in reaches if reach.parameter in job.workload.current]
     unclear = {reach.parameter for reach in within if reach.value is None}
     current, kept = as_run(job, within)
@@ -49,6 +49,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
             about = replace(about, usd_per_hour_next=usd_per_hour(proposed, job.prices))
         return constraints.approves(today, proposed, job.limits, about)
 
+    qualities = qualities_of(job.settings, runs)
     return Request(
         current,
         free=[p.name for p in job.workload.parameters if not p.held and p.name not in unclear | kept],
@@ -75,6 +76,8 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         resets=settings.agent.resets,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},
+        quality=next((each for each in qualities if each.name == settings.agent.quality), quality_measured(runs, qualities)),
+        qualities=qualities,
         as_run=kept,
     )
 
@@ -99,13 +102,24 @@ def as_run(job: Project, reaches: Sequence[Reach]) -> tuple[Parameters, frozense
     return really, frozenset(kept & really.keys())
 
 
+def qualities_of(settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Quality, ...]:
+    """The qualities that models may be measured by: JPO's own, and the metric of [metric]."""
+    metric = settings.values.metric
+    if metric.name is None or metric.direction is None:
+        return QUALITIES
+    return (*QUALITIES, own_quality(metric.name, metric.direction, metric.best, runs))
+
+
 def choices_of(parameters: Sequence[Parameter], tables: ParameterTables) -> Iterator[tuple[str, Sequence[float]]]:
-    """The user's own values, in all: those of what the file says, times what today makes of one."""
+    """The user's own values, in all: those of what the file says, times what today makes of one; and what is tried of a
+    parameter of the team's own."""
     for p in parameters:
-        if p.counted and (own := tables.get(p.term)) and own.choices:
-            yield p.name, [choice * p.value / p.counted[1] for choice in own.choices]
-        elif (table := tables.get(p.name)) and table.choices:
-            yield p.name, table.choices
+        if is_own(p.name):
+            yield p.name, tables[p.name].ladder(p.text)
+        elif p.counted and (own := tables.get(p.term)) and own.values:
+            yield p.name, [choice * p.value / p.counted[1] for choice in own.values]
+        elif (table := tables.get(p.name)) and table.values:
+            yield p.name, table.values
 
 
 def _is_bounded(parameter: Parameter, tables: ParameterTables) -> bool:

@@ -13,7 +13,9 @@ from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
+from jpo.project.project import own_direction
 from jpo.project.settings import AuthTable, PrometheusTable
+from jpo.project.tables.parameters import is_own
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
 from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
@@ -22,6 +24,7 @@ from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
 from jpo.telemetry.imports.columns import FIELDS, OWN
 from jpo.telemetry.imports.foreign import ForeignColumn
 from jpo.telemetry.imports.units import UNITS
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.running.ask import going_on
 from jpo.telemetry.running.progress import with_progress
@@ -47,7 +50,13 @@ UNVERIFIED = (
 def logged(workload: Workload, settings: LoadedSettings, *, now: float) -> Finished:
     """The finished runs of the CSV logs that settings name, under each name of the workload."""
     patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
-    return read_logs(patterns, workload.identity, aliases=workload.aliases, now=now)
+    return read_logs(patterns, workload.identity, aliases=workload.aliases, now=now, own=own_names(settings))
+
+
+def own_names(settings: LoadedSettings) -> Own:
+    """What runs may report under the team's own names, parameters in the order of [parameters]."""
+    tables = settings.values.parameters
+    return Own({name: tables[name].worded for name in tables if is_own(name)}, tuple(own_direction(settings)))
 
 
 def whole(finished: Finished) -> Finished:
@@ -102,7 +111,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container, table.pod_labels)
+    return Names.of(table.metrics, table.labels, table.container, table.pod_labels, own=own_names(settings))
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:

@@ -12,6 +12,7 @@ from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
 from jpo.records.contradictions import AS_RUN, ROW_AS_RUN, Contradictions, Reach, Stray
 from jpo.records.decisions import (
+    FORECAST,
     LOSS_KEPT,
     NAMED_PREFERENCES,
     USD,
@@ -24,8 +25,11 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known
+from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
+from jpo.records.ranges import Range
 from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
+from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (
     COUNTS,
     LARGEST_VALUE,
@@ -42,6 +46,7 @@ from jpo.records.workloads import (
     Terms,
     Workload,
     as_given,
+    in_order,
     same,
 )
 
@@ -53,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AS_RUN",
     "COUNTS",
+    "FORECAST",
     "KUBERNETES",
     "LARGEST_VALUE",
     "LOSS_KEPT",
@@ -61,6 +67,7 @@ __all__ = [
     "NO_EVIDENCE",
     "PARAMETERS",
     "POLICIES",
+    "QUALITIES",
     "RESOURCES",
     "ROW_AS_RUN",
     "SAME",
@@ -69,6 +76,8 @@ __all__ = [
     "TOTAL_OF",
     "TRAINED",
     "USD",
+    "VAL_ACCURACY",
+    "VAL_LOSS",
     "WHOLE",
     "Alternative",
     "Belief",
@@ -92,6 +101,8 @@ __all__ = [
     "Parameters",
     "PolicyName",
     "Preference",
+    "Quality",
+    "Range",
     "Reach",
     "Residuals",
     "Run",
@@ -105,7 +116,15 @@ __all__ = [
     "Terms",
     "TrackRecord",
     "Undo",
+    "Word",
     "Workload",
     "as_given",
+    "each_judged",
+    "in_order",
+    "own_quality",
+    "plain",
+    "plain_values",
+    "quality_measured",
     "same",
+    "value_of",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from jpo.records.words import Word
 from jpo.records.workloads import Identity
 
 KUBERNETES = "kubernetes"
@@ -77,10 +78,20 @@ class Outcome:
             if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
                 raise ValueError(f"{name} = {value} is negative")
             if value > 1 and name in ("gpu_utilisation", "cpu_utilisation", "val_accuracy"):
-                raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
+                raise ValueError(f"{name} = {value} is not a ratio in 0..1; {value:g}% is {value / 100:g}")
         for name, value in self.metrics.items():
             if not math.isfinite(value):
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
+
+    def of(self, quantity: str) -> float | None:
+        """What was measured of a quantity, or of a metric of the user's own; None: nothing."""
+        value: float | None = getattr(self, quantity) if quantity in MEASURED else self.metrics.get(quantity)
+        return value
+
+    @property
+    def known(self) -> dict[str, float]:
+        """By quantity what was measured, the user's own metrics last."""
+        return {**{name: value for name in MEASURED if (value := getattr(self, name)) is not None}, **self.metrics}
 
 
 def _as_bool(name: str, value: object) -> bool:
@@ -98,7 +109,7 @@ MEASURED = tuple(f.name for f in fields(Outcome) if f.name not in ("stopped", "m
 class Run:
     """Run: one finished execution of a workload, an action (parameters) and what came of it.
 
-    `parameters` holds only what is known; a parameter that the source did not report is absent.
+    `parameters` holds only what is known; a parameter that the source did not report is absent. Words are in it as `Word`.
     """
 
     run_id: str
@@ -113,7 +124,7 @@ class Run:
     fell_silent: bool = False
     """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Parameters whose values are words (optimizer = "adam"), by name."""
+    """Parameters whose values are words (optimizer = "adam"), by name; `parameters` has them too."""
     assumed: tuple[str, ...] = ()
     """Parameters that the source did not report, and whose values are those of the suggestion then in force."""
 
@@ -124,6 +135,11 @@ class Run:
             raise ValueError(f"run {self.run_id} has no time in unix seconds ({self.started_at} to {self.ended_at})")
         if self.started_at is not None and self.ended_at < self.started_at:
             raise ValueError(f"run {self.run_id} ends before it starts ({self.ended_at} < {self.started_at})")
+        words = {name: value.word for name, value in self.parameters.items() if isinstance(value, Word)}
+        if self.texts or words:
+            object.__setattr__(self, "texts", {**self.texts, **words})
+            said = {name: Word(word) for name, word in self.texts.items() if name not in words}
+            object.__setattr__(self, "parameters", {**self.parameters, **said})
         for name, value in self.parameters.items():
             if not math.isfinite(value):
                 raise ValueError(f"run {self.run_id} has {name} = {value}, which is not a finite number")
@@ -136,7 +152,8 @@ class Run:
     @property
     def tells_no_quality(self) -> bool:
         """It was a labelled pod: nobody says how good its model is, nor will of the next one."""
-        return self.source == KUBERNETES and self.outcome.val_loss is None
+        measured = self.outcome
+        return self.source == KUBERNETES and measured.val_loss is measured.val_accuracy is None and not measured.metrics
 
     def completed(self, usual: Mapping[str, float]) -> Run:
         """The same run; a parameter that it does not report had the usual value."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 
 PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib")
-"""Names of all parameters which JPO can tune, in the order of reports. batch_size is global, over all GPUs."""
+"""Names of the parameters which JPO knows, in the order of reports. batch_size is global, over all GPUs.
+Others are a team's own."""
 
 WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 """Parameters which are whole numbers."""
@@ -31,6 +32,12 @@ RESOURCES = ("gpus", "cpus", "memory_gib")
 
 SAME = 1e-6
 """Relative: values travel through texts and units (bytes, GiB) before they come back as a run."""
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Parameters in the order of PARAMETERS, then those that JPO gives no meaning, as they come."""
+    given = dict.fromkeys(names)
+    return (*(name for name in PARAMETERS if name in given), *(name for name in given if name not in PARAMETERS))
 
 
 def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
@@ -161,13 +168,14 @@ class Parameter:
     """Parameter: one value of config.ini which JPO may change.
 
     Attributes:
-        name: one of PARAMETERS.
+        name: one of PARAMETERS, or a team's own.
         key: `section.option` as written in the file.
-        value: the number in JPO's unit (memory in GiB).
+        value: the number in JPO's unit (memory in GiB), or a `Word`.
         text: the value's characters in the file, without comment and surrounding blanks.
         line: 1-based line of the value.
         held: why it must not be changed now ("pinned in config.ini", "frozen in jpo.toml"), or None.
         counted: which of COUNTS the text says instead of `name`, and how many; None: it says `value` itself.
+        whole: of a team's own: the training code may read it with int().
     """
 
     name: str
@@ -177,6 +185,7 @@ class Parameter:
     line: int
     held: str | None = None
     counted: tuple[str, float] | None = None
+    whole: bool = False
 
     @property
     def term(self) -> str:
@@ -184,8 +193,6 @@ class Parameter:
         return self.counted[0] if self.counted else self.name
 
     def __post_init__(self) -> None:
-        if self.name not in PARAMETERS:
-            raise ValueError(f"{self.name!r} is not a parameter; known are {', '.join(PARAMETERS)}")
         if not math.isfinite(self.value):
             raise ValueError(f"{self.key} = {self.text!r} is not a finite number")
 
@@ -216,7 +223,7 @@ class Workload:
 
     @property
     def current(self) -> dict[str, float]:
-        """The values of today by parameter name, in the order of PARAMETERS."""
+        """The values of today by parameter name, in the order of PARAMETERS, a team's own behind them."""
         return {p.name: p.value for p in self.parameters}
 
 

@@ -5,12 +5,12 @@ What an older suggestion does not hold has no section.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
-from jpo.records import PARAMETERS, Interval, Run, Running, Suggestion
+from jpo.records import Interval, Run, Running, Suggestion, in_order
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
 from jpo.report.history import assumed_in, run_document
@@ -22,7 +22,6 @@ MOST_FOLLOWERS = 5
 """Newest runs that are held against the forecast one by one; JSON has all."""
 DIGEST = 12
 """Characters of a policy's digest that tell it from others."""
-BROUGHT = tuple(Column(names.quantity(name).short, quantity=name) for name in names.OBJECTIVES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +95,8 @@ def came_of_it(explained: Explanation) -> Section:
         where = f"{run.run_id}: {ended(run)}"
         for name, within in inside(expected, run.outcome).items():
             word = Cell("inside", emphasis="good") if within else Cell("outside", emphasis="warning")
-            interval, came = getattr(expected, name), getattr(run.outcome, name)
-            rows.append((where, names.quantity(name).short, estimate(interval, name), Cell(came, name), word))
+            interval, came = expected.of(name), run.outcome.of(name)
+            rows.append((where, names.heading(name), estimate(interval, name), Cell(came, name), word))
             where = ""
         if where:
             rows.append((where, "nothing to compare", "", "", ""))
@@ -135,31 +134,41 @@ def limits(suggestion: Suggestion) -> Iterator[str]:
 def alternatives(suggestion: Suggestion) -> Table:
     """What was not suggested."""
     rows: list[Row] = []
+    quantities = names.objectives([name for other in suggestion.alternatives for name in other.forecast.known])
     for other in suggestion.alternatives:
-        changed = [name for name in PARAMETERS if other.parameters.get(name) not in (None, suggestion.current.get(name))]
+        now = suggestion.current
+        changed = [name for name in in_order(other.parameters) if other.parameters[name] != now.get(name)]
         values = ", ".join(f"{name} {numbers.plain(other.parameters[name])}" for name in changed) or "today's values"
-        expected = (getattr(other.forecast, name) for name in names.OBJECTIVES)
-        rows.append((values, *(interval and interval.mean for interval in expected), other.why_not))
-    columns = (Column("alternative", "prose"), *BROUGHT, Column("compared with the suggestion", "prose"))
+        expected = (other.forecast.of(name) for name in quantities)
+        rows.append((values, *(interval.mean if interval else None for interval in expected), other.why_not))
+    columns = (Column("alternative", "prose"), *_columns(quantities), Column("compared with the suggestion", "prose"))
     return Table(columns, tuple(rows), "alternatives")
 
 
 def runs(some: Sequence[Run]) -> Table:
     """Runs with the parameters in which they differ, and what they brought."""
-    tuned = [name for name in names.SHORT if len({run.parameters.get(name) for run in some}) > 1]
+    named = in_order(name for run in some for name in run.parameters)
+    tuned = [name for name in named if len({run.parameters.get(name) for run in some}) > 1]
+    quantities = names.objectives([name for run in some for name in run.outcome.known])
     rows: list[Row] = []
     for run in some:
         values = (run.parameters.get(name, "") for name in tuned)
-        rows.append((run.run_id, run.ended_at, ended(run), *values, *(getattr(run.outcome, name) for name in names.OBJECTIVES)))
+        rows.append((run.run_id, run.ended_at, ended(run), *values, *map(run.outcome.of, quantities)))
     first = (Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status"))
-    return Table((*first, *(Column(names.SHORT[name], quantity=name) for name in tuned), *BROUGHT), tuple(rows), "runs")
+    return Table(
+        (*first, *(Column(names.short(name), quantity=name) for name in tuned), *_columns(quantities)), tuple(rows), "runs"
+    )
+
+
+def _columns(quantities: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(Column(names.heading(name), quantity=name) for name in quantities)
 
 
 def track_record(explained: Explanation) -> Table:
     """How the last forecasts of this workload turned out, as of today."""
     rows: list[Row] = []
     for past in explained.report.track:
-        true, name = explained.coverage.get(past.quantity), names.quantity(past.quantity).short
+        true, name = explained.coverage.get(past.quantity), names.heading(past.quantity)
         share = numbers.between("share", true.low, true.high) if true else ""
         rows.append((name, past.forecasts, past.median_error, f"{past.inside} of {past.forecasts}", share))
     columns = (

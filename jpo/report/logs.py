@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, fields
 
 from jpo.cost.sla import kept_all
 from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
-from jpo.records import PARAMETERS, USD, Currency, Forecast, Interval, Run, Suggestion
+from jpo.records import PARAMETERS, USD, Currency, Forecast, Interval, Run, Suggestion, in_order, plain
 from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
@@ -94,26 +94,24 @@ def _quantities(figures: Figures, currency: Currency) -> Table:
         *(Column("of runs that ended well"), Column("runs", "figure"), Column("mean", "figure"), Column("median", "figure")),
         *(Column("middle half"), Column("least", "figure")),
     )
-    rows = (_spread(name, figures.spreads[name], currency) for name in QUANTITIES if figures.spreads[name].runs)
+    rows = (_spread(name, figures.spreads[name], currency) for name in figures.spreads if figures.spreads[name].runs)
     return Table(columns, tuple(rows), name="quantities")
 
 
 def _spread(name: str, spread: Spread, currency: Currency) -> Row:
     half = "" if spread.low is None or spread.high is None else numbers.between(name, spread.low, spread.high, currency)
     mean, median, least = (Cell(value, name) for value in (spread.mean, spread.median, spread.least))
-    return names.quantity(name).short, spread.runs, mean, median, half, least
+    return names.heading(name), spread.runs, mean, median, half, least
 
 
 def _best(figures: Figures) -> Table:
     """For each goal the best configuration, with what differs between configurations, and how many runs say so."""
     best = {goal: configuration for goal, configuration in figures.best.items() if configuration}
-    parameters = figures.varied or [
-        name for name in PARAMETERS if any(name in configuration.parameters for configuration in best.values())
-    ]
+    parameters = figures.varied or [*in_order(name for configuration in best.values() for name in configuration.parameters)]
     measured = [name for name in QUANTITIES if figures.spreads[name].runs]
     columns = (
         Column("best configuration"),
-        *(Column(names.SHORT[name], "figure", name) for name in parameters),
+        *(Column(names.short(name), "figure", name) for name in parameters),
         *(Column("runs", "figure"), Column("failed", "figure")),
         *(Column(names.quantity(name).short, "figure", name) for name in measured),
     )
@@ -148,19 +146,21 @@ def as_json(result: LogFigures) -> dict[str, object]:
 
 
 def _workload(figures: Figures) -> dict[str, object]:
-    """One workload, always with the same names."""
+    """One workload, always with the same names; metrics of the user's own where there are any."""
+    own = {name: asdict(spread) for name, spread in figures.spreads.items() if name not in QUANTITIES}
     return {
         **figures.identity.labels,
         "runs": figures.runs,
         "by_status": {status.replace(" ", "_"): figures.by_status.get(status, 0) for status in STATUSES},
         **{name: asdict(figures.spreads[name]) for name in QUANTITIES},
+        **({"metrics": own} if own else {}),
         "best": {goal: _configuration(figures.best[goal] or Configuration({}, 0, 0, {})) for goal in GOALS},
     }
 
 
 def _configuration(configuration: Configuration) -> dict[str, object]:
     return {
-        "parameters": {name: configuration.parameters.get(name) for name in PARAMETERS},
+        "parameters": {name: configuration.parameters.get(name) for name in in_order((*PARAMETERS, *configuration.parameters))},
         "runs": configuration.runs,
         "failed": configuration.failed,
         **{name: configuration.medians.get(name) for name in QUANTITIES},
@@ -180,7 +180,7 @@ def _leaves(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[
             yield from _leaves(value, f"{prefix}{name}.")
         else:
             assert value is None or isinstance(value, str | float | int)
-            yield f"{prefix}{name}", value
+            yield f"{prefix}{name}", plain(value) if isinstance(value, float) else value
 
 
 def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
@@ -197,6 +197,8 @@ def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
 
 def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
     """The extended CSV."""
+    runs = [*runs]
+    own = history.own_parameters(judged.run for judged in runs)
     rows = (
         (
             *history.row_of(judged.run, judged.suggestion_id),
@@ -205,10 +207,13 @@ def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
             judged.reward,
             *(judged.sla.get(name) for name in targets),
             *history.decision_of(judged.suggestion, kept_all(judged.sla.values())),
+            *history.own_cells(judged.run.parameters, own),
+            *history.own_cells(judged.suggestion.suggested if judged.suggestion else {}, own),
         )
         for judged in runs
     )
-    return "".join(map(csv_line, (extended_head(targets), *rows)))
+    head = (*extended_head(targets), *own, *(f"suggested_{name}" for name in own))
+    return "".join(map(csv_line, (head, *rows)))
 
 
 def epochs_head(columns: Sequence[str]) -> tuple[str, ...]:

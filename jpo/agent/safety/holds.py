@@ -17,6 +17,7 @@ from jpo.agent.safety.claim import LIKELIER, log_loss_of, p_loss_worse
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
+from jpo.wording.quality import worse_than
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Run
@@ -166,7 +167,8 @@ def of_loss(
     rows = np.where(lenient, (below > LIKELIER) | (much_below > trial_risk), below > LOSS_RISK)
     rows[now] = below[now] > LIKELIER
     rows[base] = False
-    words = f"is likely to end with a validation loss more than {floor:.0%} worse"
+    level = belief.val_loss * math.exp(float(belief.weights @ belief.log_loss[:, base]))
+    words = f"is likely to end with {worse_than(belief.quality, level, floor)}"
     return (Hold(rows, words, "JPO-I623"),)
 
 

@@ -10,7 +10,7 @@ from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError
 from jpo.history import open_store
 from jpo.project.project import open_history
-from jpo.project.sources import asked_since, names_of, running_now
+from jpo.project.sources import asked_since, names_of, own_names, running_now
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
 from jpo.telemetry.csv.folder import doubts_of
@@ -98,7 +98,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
         if not any(map(exists, files)):
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
-        runs, unusable = read_each(files, now=case.now)
+        runs, unusable = read_each(files, now=case.now, own=own_names(case.settings))
         names = (case.identity, *case.workload.aliases) if case.identity else ()
         others = Counter(log.run.identity for log in runs if not any(name.includes(log.run.identity) for name in names))
         ours = len(runs) - others.total() if names else 0

@@ -15,7 +15,7 @@ from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.doubts import Doubt, once_each
-from jpo.telemetry.outcome import NoEvidence
+from jpo.telemetry.outcome import NONE_OWN, NoEvidence, Own
 
 MOST_DIFFERING = 3
 """Values that a message names."""
@@ -49,21 +49,26 @@ class UnusableLog:
 
 
 def read_logs(
-    patterns: Iterable[str | Path], identity: Identity, *, aliases: Collection[Identity] = (), now: float | None = None
+    patterns: Iterable[str | Path],
+    identity: Identity,
+    *,
+    aliases: Collection[Identity] = (),
+    now: float | None = None,
+    own: Own = NONE_OWN,
 ) -> Finished:
     """The finished runs of one workload, and of the same job on other hardware, among many logs, oldest first.
 
     Args:
         patterns: see `log_files`.
         aliases: other names of the workload, whose runs are taken as they are reported.
-        now: as in `read_log`.
+        now, own: as in `read_log`.
 
     Returns:
         Logs of other workloads are passed over; those that cannot be used are skipped with the reason. There is no watermark;
         `complete` is False when a log could not be read.
     """
     passed_by: Counter[Identity] = Counter()
-    runs, unusable = read_each(log_files(patterns), identity=identity, aliases=aliases, now=now, passed_by=passed_by)
+    runs, unusable = read_each(log_files(patterns), identity=identity, aliases=aliases, now=now, own=own, passed_by=passed_by)
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(
@@ -74,10 +79,10 @@ def read_logs(
     )
 
 
-def logged_run(path: Path, *, now: float | None = None) -> LoggedRun:
+def logged_run(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> LoggedRun:
     """The finished run of one log; arguments and errors as of `read_log`."""
-    log = parsed(path)
-    run = run_of(log, now=now)
+    log = parsed(path, own.metrics)
+    run = run_of(log, now=now, own=own)
     return LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
 
 
@@ -96,6 +101,7 @@ def read_each(
     identity: Identity | None = None,
     aliases: Collection[Identity] = (),
     now: float | None = None,
+    own: Own = NONE_OWN,
     passed_by: Counter[Identity] | None = None,
 ) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     """The finished runs in these files, oldest first, each once, and the files that cannot be used.
@@ -113,7 +119,7 @@ def read_each(
         name = path.name
         ours = True
         try:
-            log = parsed(path)
+            log = parsed(path, own.metrics)
             name = log.run_id
             names = (identity, *aliases) if identity else ()
             whose = next((each for each in names if each.includes(log.identity)), log.identity)
@@ -123,7 +129,7 @@ def read_each(
                     passed_by[whose] += 1
                 continue
             twin = by_run.get((name, whose))
-            run = replace(run_of(log, now=now), identity=whose) if twin is None else None
+            run = replace(run_of(log, now=now, own=own), identity=whose) if twin is None else None
             copy = by_content.setdefault(_content(log, run), path) if run else path
             if twin:
                 other = differing(twin.run, log, now=now)

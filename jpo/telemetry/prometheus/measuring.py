@@ -151,6 +151,8 @@ def _run(
 ) -> RunWithPods:
     assert bounds.started_at is not None
     values = dict(cluster_says.values)
+    own = values.pop(queries.OWN, None)
+    metrics = {} if own is None or scope.names.own_metric is None else {scope.names.own_metric: own}
     if len(described.pods) > 1:
         values.pop("cpu_cores_p95", None)  # of one pod (recording_rules.yml)
     measured = MeasuredRun(
@@ -161,7 +163,7 @@ def _run(
         ended_at=bounds.ended_at,
         closed=bounds.closed,
         statuses=frozenset(statuses),
-        values=MeasuredValues(**values),
+        values=MeasuredValues(**values, metrics=metrics),
         seen_to_end=cluster_says.seen_to_end,
     )
     return measured, SampledRun(run_id, bounds.started_at, bounds.ended_at, tuple(described.pods), cluster_says.container)

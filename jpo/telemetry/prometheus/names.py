@@ -16,6 +16,7 @@ from itertools import zip_longest
 from jpo.errors import UsageError
 from jpo.records import COUNTS, PARAMETERS
 from jpo.telemetry import contract
+from jpo.telemetry.outcome import NONE_OWN, Own
 
 METRICS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in contract.METRICS},
@@ -76,12 +77,19 @@ class Names:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
         site_pod_labels: by role of POD_LABELS, what a site calls the labels by which pods say what they train (pods/labels.py).
+        own: names of the team's own: labels of parameters, and one metric, the value of OWN_METRIC's label `metric`.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     container: str | None = None
     site_pod_labels: Mapping[str, str] = field(default_factory=dict)
+    own: Own = NONE_OWN
+
+    @property
+    def own_metric(self) -> str | None:
+        """The metric of the team's own, None where none is asked for."""
+        return next(iter(self.own.metrics), None)
 
     @classmethod
     def of(
@@ -90,16 +98,18 @@ class Names:
         labels: Mapping[str, str],
         container: str | None = None,
         pod_labels: Mapping[str, str] = NONE,
+        *,
+        own: Own = NONE_OWN,
     ) -> Names:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
-        _check("labels", labels, LABELS, LABEL_NAME)
+        _check("labels", labels, {**LABELS, **{name: (name,) for name in own.parameters}}, LABEL_NAME)
         if container is not None and not container.strip():
             remedy = "name the trainer's container, or leave it out"
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
         in_prometheus = {role: exposed(name) for role, name in pod_labels.items()}
         _check("pod_labels", in_prometheus, dict.fromkeys(POD_LABELS, ()), LABEL_NAME)
-        return cls(dict(metrics), dict(labels), container, in_prometheus)
+        return cls(dict(metrics), dict(labels), container, in_prometheus, own)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's metric; empty when only a site can know."""
@@ -111,7 +121,7 @@ class Names:
 
     def labelled(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's label."""
-        return (self.labels[role],) if role in self.labels else LABELS[role]
+        return (self.labels[role],) if role in self.labels else LABELS.get(role, (role,))
 
     def label(self, role: str) -> str:
         """The name of a label that has one, or the first of several."""
@@ -132,7 +142,9 @@ class Names:
 
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""
-        return {role: labels[name] for role in LABELS for name in self.labelled(role) if labels.get(name)}
+        return {
+            role: labels[name] for role in (*LABELS, *self.own.parameters) for name in self.labelled(role) if labels.get(name)
+        }
 
 
 def exposed(key: str) -> str:

@@ -17,6 +17,7 @@ from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow, TooMuch
 from jpo.telemetry.prometheus.cluster import Pod, pod_of
+from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.scope import Scope
 
 LOSSES = ("train_loss", "val_loss")
@@ -57,10 +58,11 @@ def _value(text: str) -> object:
 def descriptions(scope: Scope, run_ids: Sequence[str]) -> dict[str, Description]:
     """Descriptions by run id; those of other runs may be among them."""
     span = queries.window(scope.begin, scope.until)
-    return described(scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span)))
+    answers = scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span))
+    return described(answers, scope.names)
 
 
-def described(rows: Iterable[tuple[str, AnswerRow]]) -> dict[str, Description]:
+def described(rows: Iterable[tuple[str, AnswerRow]], names: Names) -> dict[str, Description]:
     """Descriptions by run id from the answers to `queries.descriptions`; asking for another one gives an empty one."""
     by_run: dict[str, Description] = defaultdict(Description)
     for kind, row in rows:
@@ -68,7 +70,7 @@ def described(rows: Iterable[tuple[str, AnswerRow]]) -> dict[str, Description]:
         if kind == "ending":
             run.endings.add(labels.get("status", ""))
             continue
-        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION)
+        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION, *names.own.parameters)
         run.configurations.add(tuple((name, labels[name]) for name in said if name in labels))
         if "pod" in labels:
             run.pods[pod_of(labels)] = labels.get("container")
@@ -89,7 +91,7 @@ def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dic
         if before != row.value and not (math.isnan(before) and math.isnan(row.value)):
             contradictory[quantity].add(run_id)
     for quantity, run_ids in contradictory.items():
-        role, _ = queries.QUANTITIES[quantity]
+        role = contract.OWN_METRIC if quantity == queries.OWN else queries.QUANTITIES[quantity][0]
         for run_id, value in _latest(scope, role, sorted(run_ids)).items():
             by_run[run_id][quantity] = value
     for run_id, loss in _lost_nan(scope, by_run):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError
 from jpo.records import KUBERNETES, Finished, Identity, Run, Series, Skipped
+from jpo.telemetry import contract
 from jpo.telemetry.doubts import of_ending, once_each
 from jpo.telemetry.learning_curve import Slope
 from jpo.telemetry.outcome import MeasuredRun, NoEvidence, to_run
@@ -230,7 +231,13 @@ def _newest_samples(scope: Scope, collected: Collected) -> tuple[dict[str, list[
         for series in time_series.read(narrow, wanted, tuple(collected.labellings.values())):
             series_of[series.run_id].append(series)
         reporting = [run for run in wanted if not collected.runs[run.run_id][0].labelled]
-        return series_of, time_series.loss_slopes(narrow, reporting) if reporting else {}
+        if not reporting:
+            return series_of, {}
+        measured = [each.values for each, _ in collected.runs.values()]
+        no_loss = all(values.val_loss is None for values in measured)
+        by_accuracy = no_loss and any(values.val_accuracy is not None for values in measured)
+        role = contract.VAL_ACCURACY if by_accuracy else contract.VAL_LOSS
+        return series_of, time_series.loss_slopes(narrow, reporting, role)
     except TelemetryError as error:
         if not isinstance(error, TooMuch) and error.code != OUT_OF_TIME:
             raise

@@ -211,7 +211,7 @@ def _run(scope: Scope, run: PodRun, bounds: RunBounds, facts: ClusterFacts) -> R
         ended_at=bounds.ended_at,
         closed=False,
         statuses=frozenset(),
-        values=MeasuredValues(**found.values),
+        values=MeasuredValues(**found.values, metrics={}),
         seen_to_end=run.status,
         labelled=True,
     )
