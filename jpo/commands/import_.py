@@ -9,7 +9,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
-from jpo.project.sources import caveats_of, columns_given
+from jpo.project.sources import caveats_of, columns_given, own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
 from jpo.telemetry import PrometheusSource
@@ -67,7 +67,7 @@ def import_runs(
             finding, remedy = f"{name} = {value:g} is no parameter of a job", f"known are {', '.join(PARAMETERS)}"
             raise UsageError("--set", finding, remedy, code="JPO-E305")
     certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
-    said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values)
+    said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values, own_names(settings))
     given, lines, runs, skipped = columns_given(settings), list[str](), list[Run](), 0
     paths = [source for source in sources if isinstance(source, Path)]
     servers = [source for source in sources if not isinstance(source, Path)]
@@ -77,7 +77,7 @@ def import_runs(
     loss = given["val_loss"].name if "val_loss" in given else None
     lines += [f"note: {note} [{code}]" for server in servers for note, code in caveats_of(server).items()]
     for source in [*read_sources(paths, wanted.form), *(read_server(server, wanted.experiments, loss) for server in servers)]:
-        columns = columns_of(source, given)
+        columns = columns_of(source, given, said.own)
         found = translated(source, columns, said, now=now)
         lines += described(source.place, source.format, len(source.runs), found, as_toml(columns))
         runs += found.runs

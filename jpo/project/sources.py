@@ -21,7 +21,7 @@ from jpo.reading import soon_read
 from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
 from jpo.telemetry import PrometheusSource, read_logs
 from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
-from jpo.telemetry.imports.columns import FIELDS, OWN
+from jpo.telemetry.imports.columns import FIELDS, GIVEN_OWN, OWN
 from jpo.telemetry.imports.foreign import ForeignColumn
 from jpo.telemetry.imports.units import UNITS
 from jpo.telemetry.outcome import Own
@@ -180,10 +180,13 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
     """
-    found = {}
+    found, own = dict[str, ForeignColumn](), own_names(settings)
     for field, entry in settings.values.imports.columns.items():
         name, unit = (entry, None) if isinstance(entry, str) else (entry.get("column", ""), entry.get("unit"))
         place = f"{settings.place}: [imports.columns] {field}"
+        if field in own.parameters:
+            found[f"{GIVEN_OWN}{field}"] = ForeignColumn(name, None, "jpo.toml")
+            continue
         if field not in FIELDS:
             raise UsageError(place, "is nothing that is read of a run", f"known are {', '.join(FIELDS)}", code="JPO-E157")
         units = UNITS.get(FIELDS[field], {})

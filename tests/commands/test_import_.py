@@ -157,6 +157,24 @@ def test_accuracies_and_own_metrics_are_read(empty):
     database.close()
 
 
+def test_parameters_and_metrics_of_the_teams_own_are_known_by_their_names(empty):
+    config = empty.config.read_text()
+    empty.config.write_text(f"{config}[model]\ndropout = 0.1\noptimizer = adam\n")
+    toml = (
+        '[parameters]\ndropout = { key = "model.dropout", min = 0.0, max = 0.5 }\n'
+        'optimizer = { key = "model.optimizer", choices = ["adam", "sgd"] }\n'
+        '[metric]\nname = "f1"\ndirection = "max"\n[imports.columns]\noptimizer = "opt"\n'
+    )
+    (empty.folder / "jpo.toml").write_text(toml)
+    (empty.folder / "theirs.csv").write_text("end,minutes,config.dropout,opt,eval/f1,f1\n2026-01-01,10,0.2,sgd,0.1,0.7\n")
+    answer = empty.jpo("import", "theirs.csv", "--write")
+    lines = [line.strip() for line in answer.out.splitlines()]
+    assert 'dropout = "config.dropout"  # guessed' in lines, answer.err
+    assert 'f1 = "f1"  # guessed' in lines
+    (run,) = runs_on_record(empty)
+    assert (run["parameters"], run["outcome"]["metrics"]) == ({"dropout": 0.2, "optimizer": "sgd"}, {"f1": 0.7})
+
+
 @pytest.mark.parametrize(
     ("toml", "cells", "code", "finding"),
     [
