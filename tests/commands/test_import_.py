@@ -259,3 +259,12 @@ def test_runs_of_other_tools_are_recorded(empty):
     assert empty.jpo("import", "theirs", "--write").code == 0
     assert "0 runs recorded, 6 on record already" in empty.jpo("import", "theirs", "--write").out
     assert {run["run_id"].partition("-")[0] for run in runs_on_record(empty)} >= {"huggingface", "lightning"}
+
+
+def test_a_table_that_grew_adds_its_new_rows_alone(empty, table):
+    """At its top, as W&B's does; no id of a run depends on its row."""
+    table.write_text(TABLE.replace("run_name", "notes"))
+    assert "2 runs recorded, 0 on record already" in empty.jpo("import", "table.csv", "--write").out
+    head, rows = TABLE.replace("run_name", "notes").split("\n", 1)
+    table.write_text(f"{head}\nnew,finished,2026-01-09T10:00:00Z,9,32,0.01,0.35,50\n{rows}")
+    assert "1 run recorded, 2 on record already" in empty.jpo("import", "table.csv", "--write").out
