@@ -90,7 +90,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container, own_metric=settings.values.metric.name)
+    return Names.of(table.metrics, table.labels, table.container, own_metric=next(iter(own_metrics(settings).values()), None))
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:

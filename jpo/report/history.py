@@ -14,12 +14,14 @@ from jpo.wording import names, numbers
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
 
-MEASURES = tuple(field.name for field in fields(Outcome) if field.name != "metrics")
+LATER = ("val_accuracy", "metrics")
+"""Columns that came after the others were published, and stand behind them."""
+MEASURES = tuple(field.name for field in fields(Outcome) if field.name not in LATER)
 HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
     *PARAMETERS,
     *(f"used_{name}" if name in PARAMETERS else name for name in MEASURES),
-    *("hardware", "metrics"),
+    *("hardware", *LATER),
 )
 """The columns of a run as CSV."""
 
@@ -253,7 +255,14 @@ def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
     identity = (run.identity.dataset, run.identity.model, run.identity.framework)
     head: list[Raw] = [run.run_id, *identity, run.status.value, run.started_at, run.ended_at, suggestion_id]
     parameters = [run.parameters.get(name) for name in PARAMETERS]
-    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES), run.identity.hardware, _own(run)]
+    return [
+        *head,
+        *parameters,
+        *(getattr(run.outcome, name) for name in MEASURES),
+        run.identity.hardware,
+        run.outcome.val_accuracy,
+        _own(run),
+    ]
 
 
 def _own(run: Run) -> str | None:

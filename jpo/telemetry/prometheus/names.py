@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from jpo.errors import UsageError
-from jpo.records import COUNTS, PARAMETERS
+from jpo.records import COUNTS, PARAMETERS, Quality
 from jpo.telemetry import contract
 
 METRICS: Mapping[str, tuple[str, ...]] = {
@@ -66,13 +66,13 @@ class Names:
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
-        own_metric: a metric of the user's own, the value of OWN_METRIC's label `metric`; None: none is asked for.
+        own_metric: the user's own, whose name is the value of OWN_METRIC's label `metric`; None: none is asked for.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     container: str | None = None
-    own_metric: str | None = None
+    own_metric: Quality | None = None
 
     @classmethod
     def of(
@@ -81,7 +81,7 @@ class Names:
         labels: Mapping[str, str],
         container: str | None = None,
         *,
-        own_metric: str | None = None,
+        own_metric: Quality | None = None,
     ) -> Names:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
