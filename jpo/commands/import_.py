@@ -9,7 +9,7 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
-from jpo.project.sources import caveats_of, columns_given, own_parameters
+from jpo.project.sources import caveats_of, columns_given, own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
 from jpo.telemetry import PrometheusSource
@@ -62,7 +62,7 @@ def import_runs(
         raise UsageError(
             "jpo import", "names nothing to read", "name files or folders, e.g. jpo import runs.csv", code="JPO-E155"
         )
-    own = own_parameters(settings)
+    own = own_names(settings).parameters
     for name, value in wanted.values.items():
         if name not in own and (name not in PARAMETERS or value < 0):
             finding, remedy = f"{name} = {value:g} is no parameter of a job", f"known are {', '.join((*PARAMETERS, *own))}"

@@ -21,8 +21,8 @@ from jpo.files import whole
 from jpo.history.figures import figures, usual_values
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
-from jpo.project.project import open_history, own_direction, preference_of, targets_of
-from jpo.project.sources import own_parameters
+from jpo.project.project import open_history, preference_of, targets_of
+from jpo.project.sources import own_names
 from jpo.reading import beginning, same_file
 from jpo.records import Identity, Preference, Run, Suggestion, quality_measured
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, epochs_csv, epochs_head, extended_csv, extended_head
@@ -74,9 +74,7 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     for file, head in tables.heads.items():
         refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
-    metrics, own = tuple(own_direction(settings)), own_parameters(settings)
-    read = track(range(len(paths)), "reading logs")
-    usable, unusable = read_each((paths[i] for i in read), now=now, metrics=metrics, own=own)
+    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own_names(settings))
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")

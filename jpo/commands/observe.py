@@ -12,7 +12,7 @@ from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project, own_direction
-from jpo.project.sources import own_parameters
+from jpo.project.sources import own_names
 from jpo.project.workload import read_workload, refuse_unknown
 from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus
@@ -67,15 +67,14 @@ def observe(
         return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
-            metrics, own = tuple(own_direction(settings)), own_parameters(settings)
-            read = [logged_run(path, now=now, metrics=metrics, own=own) for path in logs]
+            read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
             lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
             return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
         if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         ended = ended_now(run.run_id, config, settings, run, now=now)
         if store.run(run.run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
-            ended = replace(ended, parameters=run.parameters, texts={})
+            ended = replace(ended, parameters=run.parameters)
         return recorded(store.record(Finished((ended,)), now=now))
 
 
@@ -100,7 +99,7 @@ def follow(
     """
     with open_history(settings):
         pass  # a store that cannot be used is reported now, not after hours
-    with Tail(log, tuple(own_direction(settings))) as tail:
+    with Tail(log, own_names(settings)) as tail:
         last: LogRow | None = None
         for update in updates_of(tail, clock=clock, sleep=sleep):
             for note in notes(log, update):
@@ -111,7 +110,7 @@ def follow(
                 live.progress(*progress(tail, last, earlier))
             if update.state == "gone":
                 raise gone(log)
-        run = tail.run(clock(), own_parameters(settings))
+        run = tail.run(clock())
     with open_history(settings) as store:
         return recorded(store.record(Finished((run,)), now=clock()))
 

@@ -12,8 +12,8 @@ from jpo.errors import UsageError
 from jpo.inventory.gpus import gpus_here
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
-from jpo.project.project import Project, open_project, own_direction, targets_of
-from jpo.project.sources import own_parameters
+from jpo.project.project import Project, open_project, targets_of
+from jpo.project.sources import own_names
 from jpo.records import Identity, Known, Run, Workload, same
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport
 from jpo.telemetry import read_log
@@ -73,9 +73,8 @@ def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:
     """The runs to be checked."""
     identity = job.workload.identity
     if wanted.logs:
-        metrics, own = tuple(own_direction(job.settings)), own_parameters(job.settings)
-        read = {path: read_log(path, now=job.now, metrics=metrics, own=own) for path in wanted.logs}
-        return [of_workload(str(path), run, identity) for path, run in read.items()]
+        own = own_names(job.settings)
+        return [of_workload(str(path), read_log(path, now=job.now, own=own), identity) for path in wanted.logs]
     if wanted.run_id is None:
         return known.runs[-1:]
     run = next((run for run in known.runs if run.run_id == wanted.run_id), None) or job.store.run(wanted.run_id)

@@ -58,7 +58,7 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         policy, known = continual.policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
-        proposal = propose(job, advice, known.runs, kept=request.as_run)
+        proposal = propose(job, advice, known.runs, request.as_run)
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         return Report(told, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)

@@ -84,8 +84,8 @@ def figures(runs: Sequence[Run], cost_usd: Measure) -> tuple[Figures, ...]:
 def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure) -> Figures:
     """Figures of the runs of one workload."""
     tried = configurations(runs, cost_usd)
-    named = in_order(name for configuration in tried for name in configuration.parameters)
     own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
+    named = in_order(name for configuration in tried for name in configuration.parameters)
     return Figures(
         identity=identity,
         runs=len(runs),

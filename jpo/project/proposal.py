@@ -22,7 +22,7 @@ from jpo.records import FORECAST, SAME, Edit, Guarded, Parameters, Run, Workload
 from jpo.wording.printable import printable
 
 
-def propose(job: Project, advice: Advice, runs: Sequence[Run], *, kept: Collection[str] = ()) -> Proposal:
+def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[str] = ()) -> Proposal:
     """Format the advised values and have them checked.
 
     Args:

@@ -78,8 +78,12 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         chosen=chosen or {},
         quality=next((each for each in qualities if each.name == settings.agent.quality), quality_measured(runs, qualities)),
         qualities=qualities,
-        as_run=kept,
+        as_run={**dict.fromkeys(kept, unseen), **{r.parameter: r.really for r in within if r.parameter in kept}},
     )
+
+
+def unseen(_in_file: float) -> None:
+    """What runs make of a value that none was given."""
 
 
 def as_run(job: Project, reaches: Sequence[Reach]) -> tuple[Parameters, frozenset[str]]:
@@ -155,13 +159,15 @@ def followed_parameters(job: Project) -> dict[str, str]:
 
 
 def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
-    """The values of --set, refused before anything is computed with them where the guard would refuse them anyway.
+    """The values of --set, in all, refused before anything is computed with them where the guard would refuse them anyway.
 
     Raises:
         NothingAdmissible: JPO-E401, the guard refuses; that is on record.
     """
-    wanted = job.workload.terms.with_chosen(job.workload.current, chosen)
+    terms, current = job.workload.terms, job.workload.current
+    in_all = terms.of_shares(current, chosen)
+    wanted = terms.with_chosen(current, in_all)
     guard = guarded(job, wanted, Facts())
     if not guard.approved:
         refuse(job, wanted, guard, now=job.now, about={"decided_by": "user"})
-    return chosen
+    return in_all

@@ -17,7 +17,7 @@ from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
 from jpo.project.tables.parameters import is_own
-from jpo.records import WHOLE, Parameters, Word, Workload
+from jpo.records import TOTAL_OF, WHOLE, Parameters, Word, Workload
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -69,16 +69,19 @@ def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--
         UsageError: JPO-E305, one is not.
     """
     for name, value in by_hand.items():
-        if name not in workload.current:
+        total = TOTAL_OF.get(name, name)
+        if total not in workload.current:
             has = ", ".join(workload.current)
             raise UsageError(option, f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
-        parameter = workload.parameter(name)
+        if name != total and total in by_hand:
+            raise UsageError(option, f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
+        parameter = workload.parameter(total)
         if isinstance(value, Word) != isinstance(parameter.value, Word):
             kind, example = (
                 ("word", f"{parameter.value}") if isinstance(parameter.value, Word) else ("number", f"{parameter.value:g}")
             )
             raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={example}", code="JPO-E305")
-        if (name in WHOLE or parameter.whole) and not value.is_integer():
+        if (total in WHOLE or parameter.whole) and not value.is_integer():
             raise UsageError(option, f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
 
 

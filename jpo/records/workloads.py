@@ -16,6 +16,8 @@ Others are a team's own."""
 WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 """Parameters which are whole numbers."""
 
+TOTAL_OF: Mapping[str, str] = {"batch_size_per_device": "batch_size", "gpus_per_node": "gpus"}
+"""A share of a device or node -> what it is a share of."""
 COUNTS = ("batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes")
 """Quantities in whose terms a config.ini may say batch_size and gpus."""
 
@@ -139,6 +141,15 @@ class Terms:
             values["gpus"] *= self.nodes or 1
         if self.batch_per_device and "batch_size" in values:
             values["batch_size"] *= self._passes(values)
+        return values
+
+    def of_shares(self, current: Parameters, chosen: Parameters) -> dict[str, float]:
+        """Chosen values in all, of which some are per device or per node (TOTAL_OF); the other term of each is today's."""
+        values = dict(chosen)
+        if "gpus_per_node" in values:
+            values["gpus"] = values.pop("gpus_per_node") * (self.nodes or 1)
+        if "batch_size_per_device" in values:
+            values["batch_size"] = values.pop("batch_size_per_device") * self._passes({**current, **values})
         return values
 
     def with_chosen(self, current: Parameters, chosen: Parameters) -> dict[str, float]:

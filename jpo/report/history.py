@@ -6,7 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from jpo.records import PARAMETERS, Identity, Interval, Outcome, Run, Suggestion, TrackRecord, in_order, plain, plain_values
+from jpo.records import (
+    PARAMETERS,
+    Identity,
+    Interval,
+    Outcome,
+    Parameters,
+    Run,
+    Suggestion,
+    TrackRecord,
+    in_order,
+    plain,
+    plain_values,
+)
 from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
@@ -276,7 +288,7 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
 
 
 def as_csv(history: History) -> str:
-    """One row per run: identity, status, times, parameters, outcome, decision; empty cells where nothing is known."""
+    """One row per run: identity, status, times, parameters, outcome, decision, own parameters; empty where nothing is known."""
     own = own_parameters(past.recorded.run for past in history.runs)
     rows = (
         [
@@ -301,6 +313,11 @@ def own_parameters(runs: Iterable[Run]) -> tuple[str, ...]:
     return tuple(name for name in in_order(name for run in runs for name in run.parameters) if name not in PARAMETERS)
 
 
+def own_cells(values: Parameters, own: Sequence[str]) -> list[Raw]:
+    """The cells of parameters of the team's own; a word as its text."""
+    return [plain(values[name]) if name in values else None for name in own]
+
+
 def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
     """The cells of one run under HEAD."""
     identity = (run.identity.dataset, run.identity.model, run.identity.framework)
@@ -312,8 +329,3 @@ def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
 def _own(run: Run) -> str | None:
     """Metrics of the user's own: "f1=0.81 auc=0.9"; None where a run measured none."""
     return " ".join(f"{name}={value!r}" for name, value in run.outcome.metrics.items()) or None
-
-
-def own_cells(values: Mapping[str, float], own: Sequence[str]) -> Iterator[Raw]:
-    """The cells of parameters of the team's own, words as texts."""
-    yield from (plain(values[name]) if name in values else None for name in own)

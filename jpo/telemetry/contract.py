@@ -25,6 +25,8 @@ same names (csv/log.py).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 RUN_INFO = "jpo_run_info"
 DATA_FRACTION = "data_fraction"
 """Label of RUN_INFO, and head line of logs, for a trial: the share of the data that it trained on."""
@@ -47,3 +49,19 @@ METRICS = (
 
 STALE_SECONDS = 300.0
 """A job that has not reported for this long, nor its end, is over: Prometheus' own look-back of 5 minutes."""
+
+ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
+    "batch_size_per_device": (
+        *(
+            "per_device_train_batch_size",
+            "per_gpu_train_batch_size",
+            "train_micro_batch_size_per_gpu",
+            "micro_batch_size_per_gpu",
+        ),
+        "batch_size_per_gpu",
+    ),
+    "gradient_accumulation_steps": ("accumulate_grad_batches", "grad_accum_steps"),
+    "gpus_per_node": ("num_gpus_per_node", "nproc_per_node"),
+    "nodes": ("num_nodes", "nnodes"),
+}
+"""What Hugging Face, Lightning, DeepSpeed and torchrun call shares and counts, in labels of runs and in the heads of logs."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from jpo.reading import number
-from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus, Terms, Word
+from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
 from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
@@ -19,9 +19,22 @@ LARGEST = 1e12
 """No parameter of a training job is larger: what jpo/optimizer/question.py takes."""
 LONGEST_WORD = 64
 """Characters; a longer text is no choice of a config.ini."""
-Own = Mapping[str, bool]
-"""Parameters of the team's own: whether their values are words."""
-NONE_OWN: Own = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Names of the team's own under which runs report something.
+
+    Attributes:
+        parameters: by name, whether their values are words.
+        metrics: of the model, as qualities.
+    """
+
+    parameters: Mapping[str, bool] = field(default_factory=dict)
+    metrics: Mapping[str, Quality] = field(default_factory=dict)
+
+
+NONE_OWN = Own()
 COUNT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 POSITIVE = ("batch_size", "learning_rate", "epochs")
 """Parameters without which nothing is trained; of the others, 0 is none of it (no GPUs)."""
@@ -118,7 +131,7 @@ def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
     """The record of an ended run.
 
     Args:
-        own: parameters of the team's own, see `Own`.
+        own: names of the team's own.
 
     Raises:
         NoEvidence: the reason why nothing can be learnt from it, for Skipped.
@@ -129,7 +142,7 @@ def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
         raise NoEvidence(f"it is a trial on a part of the data ({share}), not a run", UNTOLD)
-    parameters = {**configuration(measured.parameters), **own_values(measured.parameters, own)}
+    parameters = {**configuration(measured.parameters), **own_values(measured.parameters, own.parameters)}
     if measured.values.epoch is not None and not 0 <= measured.values.epoch < math.inf:
         raise NoEvidence(f"epoch = {measured.values.epoch:g} cannot be", IMPOSSIBLE)
     if measured.values.converged not in (None, 0, 1) and not math.isnan(measured.values.converged or 0.0):
@@ -172,7 +185,7 @@ def configuration(texts: Mapping[str, str]) -> dict[str, float]:
     return terms.in_all(values)
 
 
-def own_values(texts: Mapping[str, str], own: Own) -> dict[str, float]:
+def own_values(texts: Mapping[str, str], own: Mapping[str, bool]) -> dict[str, float]:
     """Parameters of the team's own; what is no value of its kind (an optimizer "0.9", a dropout "none") is not known."""
     values: dict[str, float] = {}
     for name in own.keys() & texts.keys():

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError
 from jpo.history import open_store
-from jpo.project.project import open_history, own_direction
-from jpo.project.sources import asked_since, names_of, running_now
+from jpo.project.project import open_history
+from jpo.project.sources import asked_since, names_of, own_names, running_now
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
 from jpo.telemetry.csv.folder import doubts_of
@@ -88,7 +88,7 @@ def going_on(case: Case) -> list[Line]:
         return []
     goes, ended = ("goes on", DOES_NOT_COUNT) if len(runs) == 1 else ("go on", "they do not count until they ended")
     told = "; ".join(sentence(run) for run in runs[:MOST_SHOWN]) + ("; and others" if runs[MOST_SHOWN:] else "")
-    return [Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I162")]
+    return [Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I174")]
 
 
 def csv_logs(case: Case) -> Iterator[Line]:
@@ -98,7 +98,7 @@ def csv_logs(case: Case) -> Iterator[Line]:
         if not any(map(exists, files)):
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
-        runs, unusable = read_each(files, now=case.now, metrics=tuple(own_direction(case.settings)))
+        runs, unusable = read_each(files, now=case.now, own=own_names(case.settings))
         names = (case.identity, *case.workload.aliases) if case.identity else ()
         others = Counter(log.run.identity for log in runs if not any(name.includes(log.run.identity) for name in names))
         ours = len(runs) - others.total() if names else 0

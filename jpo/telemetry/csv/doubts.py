@@ -26,8 +26,10 @@ RISING = 0.9
 PERCENT = 100.0
 SAMPLES_DIFFER = 0.1
 """Share by which samples per step may differ from the batch size: last batches are smaller."""
-ZONE_SECONDS = 900.0
-"""Zones differ by quarters of an hour; a machine's clock by less."""
+ZONE_SECONDS, ZONE_SLACK_SECONDS = 1800.0, 90.0
+"""Zones differ by half hours, and a log is closed by its last line: local time for UTC shows in when the file was changed."""
+AHEAD_SECONDS = 6 * 3600.0
+"""No clock of a machine is that fast."""
 
 
 @dataclass(slots=True)
@@ -113,10 +115,22 @@ def _of_times(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
     if told and start is not None and abs(told[1] - (end - start)) > SLACK_SECONDS + SLACK * abs(end - start) and end > start:
         where = f"{log.path}: {log.place_of(told[0])}"
         yield Doubt("another duration", f"{where} is {told[1]:g}, and end - start is {end - start:.0f}s, which counts")
-    if now is not None and end > now + ZONE_SECONDS:
-        where = f"{log.path}: {log.place_of('end') if log.closed else f'line {course.line}'}"
-        ahead = f"it is {(end - now) / 3600:.1f}h ahead of this machine's clock"
-        yield Doubt("ahead", f"{where}: {ahead}; write unix seconds (UTC), not local time; the run is used as it is")
+    where = f"{log.path}: {log.place_of('end') if log.closed else f'line {course.line}'}"
+    remedy = "write unix seconds (UTC), not local time; the run is used as it is"
+    if now is not None and end > now + AHEAD_SECONDS:
+        yield Doubt("ahead", f"{where} is {(end - now) / 3600:.1f}h ahead of this machine's clock; {remedy}")
+    elif ahead := _zone_seconds(log, end):
+        yield Doubt("ahead", f"{where} is {ahead / 3600:g}h later than the file was written; {remedy}")
+
+
+def _zone_seconds(log: Log, end: float) -> float:
+    """By how much an end lies ahead of the file's last change, if that is as far as a zone; else 0."""
+    try:
+        ahead = end - log.path.stat().st_mtime
+    except OSError:  # it is gone meanwhile
+        return 0.0
+    zone = round(ahead / ZONE_SECONDS) * ZONE_SECONDS
+    return zone if zone >= 2 * ZONE_SECONDS and abs(ahead - zone) <= ZONE_SLACK_SECONDS else 0.0
 
 
 def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:

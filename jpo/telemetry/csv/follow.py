@@ -7,7 +7,7 @@ recorded in the end consists of the lines read here, not of what the file's name
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -74,8 +74,9 @@ class Tail:
     A file that is renamed or deleted is read to its end first: it stays open as long as there is something to read.
     """
 
-    def __init__(self, path: Path, metrics: Collection[str] = ()) -> None:
-        self.log = Log(path, wanted=metrics)
+    def __init__(self, path: Path, own: Own = NONE_OWN) -> None:
+        self.log = Log(path, wanted=own.metrics)
+        self._own = own
         self._path = path
         self._file: BufferedReader | None = None
         self._opening = self._unfinished = b""
@@ -104,9 +105,9 @@ class Tail:
         except OSError as error:
             raise unreadable(self._path, f"cannot be read ({error.strerror})", "let JPO read it") from error
 
-    def run(self, now: float, own: Own = NONE_OWN) -> Run:
+    def run(self, now: float) -> Run:
         """The finished run that was read; arguments and errors as of `read_log`."""
-        return run_of(self.log, now=now, own=own)
+        return run_of(self.log, now=now, own=self._own)
 
     @property
     def modified_at(self) -> float | None:

@@ -8,7 +8,8 @@ A log is one run. Its lines, in the order in which a training script writes them
     # framework=pytorch
     # hardware=a100                 only where runs on different hardware are told apart
     # batch_size=64                 each parameter of records.PARAMETERS that is known; further keys are allowed
-    # batch_size_per_device=8       or this and the other records.COUNTS, where batch_size and gpus in all are not known
+    # batch_size_per_device=8       or this and the other records.COUNTS, where batch_size and gpus in all are not known;
+                                    contract.ALSO_CALLED has other names of them (per_device_train_batch_size)
     # data_fraction=0.1             only of a trial on a part of the data, which is no run: see `jpo predict --trials`
     # metrics=f1,auc               only where the user's own metrics are among the columns
     # start=1795255200.0
@@ -30,15 +31,15 @@ still being written.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
 from jpo import reading
 from jpo.errors import TelemetryError
-from jpo.records import COUNTS, PARAMETERS, VAL_ACCURACY, Run
-from jpo.telemetry.contract import DATA_FRACTION
+from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
+from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
 from jpo.telemetry.csv.doubts import LOSSES, left_out
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
@@ -61,18 +62,17 @@ CLOCKS_DIFFER_SECONDS = 86400.0
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
-def read_log(path: Path, *, now: float | None = None, metrics: Collection[str] = (), own: Own = NONE_OWN) -> Run:
+def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of a log.
 
     Args:
-        own: parameters of the team's own.
+        own: what the log may hold under the team's own names; columns of metrics besides those that it names.
         now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
-        metrics: names of the user's own metrics, whose columns are read besides those that the log names.
 
     Raises:
         TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
     """
-    return run_of(parsed(path, metrics), now=now, own=own)
+    return run_of(parsed(path, own.metrics), now=now, own=own)
 
 
 def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
@@ -93,15 +93,16 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     if said and converged is None:
         raise _no_evidence(log.path, NoEvidence(f"converged = {said[:80]!r} is neither true nor false", IMPOSSIBLE))
     losses = {name: log.latest.get(name) for name in LOSSES if name not in left_out(log)}
-    errors = ((epoch, VAL_ACCURACY.error_of(accuracy) or 0.0) for epoch, accuracy in log.accuracies)
-    slope, error = loss_slope((log.curve if "val_loss" in losses else ()) or errors) or (None, None)
+    qualities = {**{quality.name: quality for quality in QUALITIES if quality.name not in left_out(log)}, **log.wanted}
+    curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
+    slope, error = loss_slope(next(curves, ())) or (None, None)
     start = log.number("start")
     if start == ended_at and log.course.line:
         start = None  # a clock that stood still: nothing says how long the run took
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
-        parameters={name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own) if log.head.get(name)},
+        parameters=_configuration(log.head, own.parameters),
         started_at=start,
         ended_at=ended_at,
         closed=log.closed,
@@ -126,6 +127,12 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
         raise _no_evidence(log.path, why) from why
 
 
+def _configuration(head: Mapping[str, str], own: Collection[str]) -> dict[str, str]:
+    """What the head of a log says of parameters and counts, those by the names of frameworks included, and of the team's own."""
+    names = {name: (name, *ALSO_CALLED.get(name, ())) for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own)}
+    return {name: text for name, usual in names.items() if (text := next((head[one] for one in usual if head.get(one)), ""))}
+
+
 def _no_evidence(
     path: Path, why: NoEvidence, remedy: str = "correct the script that writes the log; trials are for `jpo predict --trials`"
 ) -> TelemetryError:
@@ -134,7 +141,7 @@ def _no_evidence(
     return error
 
 
-def parsed(path: Path, metrics: Collection[str] = ()) -> Log:
+def parsed(path: Path, metrics: Mapping[str, Quality] = NONE_OWN.metrics) -> Log:
     """A log with all its whole lines taken in."""
     log = Log(path, wanted=metrics)
     for line in whole_lines(path):

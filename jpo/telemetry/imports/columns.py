@@ -48,7 +48,7 @@ FIELDS: Mapping[str, Kind] = {
 """What can be read of a run, by JPO's name. `batch_size` is global; `memory_gib` is what the job asks for, `peak_memory_gib` what
 it used; `epochs` are those it is to run, `epochs_done` those it has run."""
 USUAL: Mapping[str, tuple[str, ...]] = {
-    "run_id": ("run_id", "run_uuid", "run_name", "name", "id"),
+    "run_id": ("run_id", "run_uuid", "run_name", "name", "id", "run"),
     "dataset": ("dataset", "dataset_name", "data_set"),
     "model": ("model", "model_name", "model_name_or_path", "architecture", "arch"),
     "framework": ("framework",),
@@ -191,7 +191,9 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
         for name, (base, bracketed) in plain.items():
             stem, _, last = base.rpartition("_")
             unit = SPELT.get(last) if stem in usual else None
-            if base in usual and (bracketed is None or bracketed in UNITS.get(kind, {})):
+            if field == "duration_seconds" and _is_a_duration(base, bracketed):
+                fits.append((len(usual), name, bracketed or SPELT.get(last)))
+            elif base in usual and (bracketed is None or bracketed in UNITS.get(kind, {})):
                 fits.append((usual.index(base), name, bracketed))
             elif unit in UNITS.get(kind, {}):
                 fits.append((usual.index(stem), name, unit))
@@ -210,6 +212,15 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
         if fits:
             _, name, unit = min(fits, key=lambda fit: fit[0])
             yield field, ForeignColumn(name, unit)
+
+
+def _is_a_duration(base: str, bracketed: str | None) -> bool:
+    """Whether a name is one by its unit alone: "time (min)", "time_h", "minutes"; "time" itself may be a moment."""
+    stem, _, last = base.rpartition("_")
+    unit = bracketed or SPELT.get(last)
+    if bracketed:
+        return base == "time" and bracketed in UNITS["duration"]
+    return unit in UNITS["duration"] and (stem == "time" or (not stem and base in ("seconds", "minutes", "hours", "days")))
 
 
 def usual_for(field: str, name: str) -> bool:

@@ -21,7 +21,6 @@ from jpo.telemetry.outcome import (
     MeasuredRun,
     MeasuredValues,
     NoEvidence,
-    Own,
     own_values,
     to_run,
 )
@@ -49,13 +48,13 @@ class Said:
         identity: dataset, model, framework and hardware that are certain, whatever a file says.
         otherwise: the same for runs that do not say it.
         values: parameters that no file holds.
-        own: parameters of the team's own, found by their names.
+        own: parameters of the team's own, found by their names: whether their values are words.
     """
 
     identity: Mapping[str, str] = field(default_factory=dict)
     otherwise: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
-    own: Own = field(default_factory=dict)
+    own: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ UNITS: Mapping[str, Mapping[str, float]] = {
 SPELT = {
     "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "milliseconds": "ms",
     "us": "us", "m": "min", "min": "min", "mins": "min", "minute": "min", "minutes": "min", "h": "h", "hr": "h", "hrs": "h",
-    "hour": "h", "hours": "h", "d": "d", "days": "d",
+    "hour": "h", "hours": "h", "d": "d", "day": "d", "days": "d",
     "b": "B", "byte": "B", "bytes": "B",
     "ki": "KiB", "mi": "MiB", "gi": "GiB", "kib": "KiB", "kb": "KB", "mib": "MiB", "mb": "MB", "gib": "GiB", "gb": "GB",
     "ratio": "ratio", "fraction": "ratio", "share": "ratio", "percent": "percent", "pct": "percent", "perc": "percent",
@@ -41,6 +41,10 @@ FULL = 1.5
 """A share above it is a percentage; a little more than 1 is a burst."""
 WITH_UNIT = re.compile(r"([-+.0-9eE]*[0-9.])\s*([a-zA-Z%]+)")
 """A cell with a unit of its own, which counts more than the column's: 16Gi, 55%, 10 min."""
+CLOCK = re.compile(r"(?:([0-9]+) days?,? )?([0-9]+):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)", re.ASCII)
+"""A duration as clocks and pandas write it: 1:30:00, 0 days 01:30:00.5. Of two numbers (1:30) nobody knows what they are."""
+SPELT_OUT = re.compile(r"(?:[0-9.]+\s*[a-z]+[\s,]*){2,}", re.ASCII | re.IGNORECASE)
+"""1h 30m, 2 days 3 hours."""
 TRUTH = {"true": 1.0, "1": 1.0, "1.0": 1.0, "yes": 1.0, "false": 0.0, "0": 0.0, "0.0": 0.0, "no": 0.0}
 
 
@@ -88,6 +92,8 @@ def value_of(kind: Kind, unit: str | None, text: str) -> float:
         return TRUTH[text.lower()]
     if kind == "moment" and unit == "ISO 8601":
         return _moment(text)
+    if kind == "duration" and len(text) <= LONGEST_NUMBER and (seconds := _in_parts(text)) is not None:
+        return seconds
     with_unit = WITH_UNIT.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
     own = SPELT.get(with_unit[2].lower()) if with_unit else None
     shown, unit = (with_unit[1], own) if with_unit and own in UNITS.get(kind, {}) else (text, unit)
@@ -96,6 +102,19 @@ def value_of(kind: Kind, unit: str | None, text: str) -> float:
     except ValueError as error:
         raise ValueError(f"{text!r:.60} is not a number") from error
     return value * UNITS[kind][unit] if unit else value
+
+
+def _in_parts(text: str) -> float | None:
+    """Seconds of a duration that is written in several units; None for any other text."""
+    if clock := CLOCK.fullmatch(text):
+        days, hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    if not SPELT_OUT.fullmatch(text):
+        return None
+    parts = [(SPELT.get(unit.lower()), amount) for amount, unit in re.findall(r"([0-9.]+)\s*([a-zA-Z]+)", text)]
+    if not all(unit in UNITS["duration"] and _is_number(amount) for unit, amount in parts):
+        return None
+    return math.fsum(number(amount) * UNITS["duration"][unit] for unit, amount in parts if unit)
 
 
 def _moment(text: str) -> float:

@@ -31,6 +31,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "pod_completion_time_seconds": ("kube_pod_completion_time",),
     "pod_phase": ("kube_pod_status_phase",),
     "container_terminated_reason": ("kube_pod_container_status_terminated_reason",),
+    "container_restarts_total": ("kube_pod_container_status_restarts_total",),
     "pod_owner": ("kube_pod_owner",),
     "container_requests": ("kube_pod_container_resource_requests",),
     "pod_labels": ("kube_pod_labels",),  # only what its flag --metric-labels-allowlist names
@@ -51,6 +52,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 }
 LABELS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "hardware", "status", *PARAMETERS, *COUNTS)},
+    **{count: (count, *others) for count, others in contract.ALSO_CALLED.items()},
     # Scraped without honor_labels, an exporter's labels of the workload move to exported_*, and pod is the exporter's own.
     "namespace": ("namespace", "exported_namespace"),
     "pod": ("pod", "exported_pod"),
@@ -76,16 +78,19 @@ class Names:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
         site_pod_labels: by role of POD_LABELS, what a site calls the labels by which pods say what they train (pods/labels.py).
-        own_metric: a metric of the user's own, the value of OWN_METRIC's label `metric`; None: none is asked for.
-        own: parameters of the team's own, whose labels have their names.
+        own: names of the team's own: labels of parameters, and one metric, the value of OWN_METRIC's label `metric`.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     container: str | None = None
     site_pod_labels: Mapping[str, str] = field(default_factory=dict)
-    own_metric: str | None = None
-    own: Own = field(default_factory=dict)
+    own: Own = NONE_OWN
+
+    @property
+    def own_metric(self) -> str | None:
+        """The metric of the team's own, None where none is asked for."""
+        return next(iter(self.own.metrics), None)
 
     @classmethod
     def of(
@@ -95,18 +100,17 @@ class Names:
         container: str | None = None,
         pod_labels: Mapping[str, str] = NONE,
         *,
-        own_metric: str | None = None,
         own: Own = NONE_OWN,
     ) -> Names:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
-        _check("labels", labels, {**LABELS, **{name: (name,) for name in own}}, LABEL_NAME)
+        _check("labels", labels, {**LABELS, **{name: (name,) for name in own.parameters}}, LABEL_NAME)
         if container is not None and not container.strip():
             remedy = "name the trainer's container, or leave it out"
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
         in_prometheus = {role: exposed(name) for role, name in pod_labels.items()}
         _check("pod_labels", in_prometheus, dict.fromkeys(POD_LABELS, ()), LABEL_NAME)
-        return cls(dict(metrics), dict(labels), container, in_prometheus, own_metric, own)
+        return cls(dict(metrics), dict(labels), container, in_prometheus, own)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's metric; empty when only a site can know."""
@@ -139,7 +143,9 @@ class Names:
 
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""
-        return {role: labels[name] for role in (*LABELS, *self.own) for name in self.labelled(role) if labels.get(name)}
+        return {
+            role: labels[name] for role in (*LABELS, *self.own.parameters) for name in self.labelled(role) if labels.get(name)
+        }
 
 
 def exposed(key: str) -> str:
@@ -147,7 +153,7 @@ def exposed(key: str) -> str:
 
     What begins with label_ or annotation_ has it already. Source: kube-state-metrics, internal/store/utils.go.
     """
-    if key.startswith(("label_", "annotation_")):
+    if not key.strip() or key.startswith(("label_", "annotation_")):
         return key
     plain = re.sub(r"[^a-zA-Z0-9_]", "_", key)
     return "label_" + re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", plain).lower()

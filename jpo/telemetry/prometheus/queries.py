@@ -138,7 +138,9 @@ def discovery(
 def descriptions(names: Names, chosen: str, span: str) -> dict[str, str]:
     """Queries for configuration and pods of the runs, and for the status with which they ended."""
     labels = [
-        name for role in (*PARAMETERS, *COUNTS, *names.own, "namespace", "pod", "container") for name in names.labelled(role)
+        name
+        for role in (*PARAMETERS, *COUNTS, *names.own.parameters, "namespace", "pod", "container")
+        for name in names.labelled(role)
     ]
     run, status = names.label("run_id"), names.label("status")
     return {

@@ -17,6 +17,7 @@ from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow, TooMuch
 from jpo.telemetry.prometheus.cluster import Pod, pod_of
+from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.scope import Scope
 
 LOSSES = ("train_loss", "val_loss")
@@ -57,22 +58,19 @@ def _value(text: str) -> object:
 def descriptions(scope: Scope, run_ids: Sequence[str]) -> dict[str, Description]:
     """Descriptions by run id; those of other runs may be among them."""
     span = queries.window(scope.begin, scope.until)
-    return described(scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span)), scope.names.own)
+    answers = scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span))
+    return described(answers, scope.names)
 
 
-def described(rows: Iterable[tuple[str, AnswerRow]], own: Iterable[str] = ()) -> dict[str, Description]:
-    """Descriptions by run id from the answers to `queries.descriptions`; asking for another one gives an empty one.
-
-    Args:
-        own: parameters of the team's own.
-    """
-    said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION, *own)
+def described(rows: Iterable[tuple[str, AnswerRow]], names: Names) -> dict[str, Description]:
+    """Descriptions by run id from the answers to `queries.descriptions`; asking for another one gives an empty one."""
     by_run: dict[str, Description] = defaultdict(Description)
     for kind, row in rows:
         labels, run = row.labels, by_run[row.labels.get("run_id", "")]
         if kind == "ending":
             run.endings.add(labels.get("status", ""))
             continue
+        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION, *names.own.parameters)
         run.configurations.add(tuple((name, labels[name]) for name in said if name in labels))
         if "pod" in labels:
             run.pods[pod_of(labels)] = labels.get("container")

@@ -94,7 +94,7 @@ def _reporting(scope: Scope, marks: Mapping[str, discovery.Marks]) -> list[Now]:
             values[row.labels.get("run_id", "")][key] = row.value
         else:
             rows.append((key, row))
-    descriptions = described(rows)
+    descriptions = described(rows, scope.names)
     found = []
     for run_id in wanted:
         description = descriptions.get(run_id, Description())

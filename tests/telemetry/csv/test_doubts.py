@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -52,7 +53,10 @@ def epochs(
         ({"duration_seconds": 6000}, "# duration_seconds= in line 7 is 6000, and end - start is 600s"),
         ({"rows": epochs(train=lambda e: "nan" if e in (3, 5) else 1 / e)}, "line 11: a loss is nan, the first of 2 such rows"),
         ({"rows": epochs(val=lambda e: 40 + 5.5 * e)}, "line 18: val_loss rose all the way to 95, as an accuracy does: used"),
-        ({"start": NOW + 7000, "end": NOW + 7600, "rows": epochs(time=lambda e: NOW + 7000 + e)}, "in line 19: it is 2.1h ahead"),
+        (
+            {"start": NOW + 36000, "end": NOW + 36600, "rows": epochs(time=lambda e: NOW + 36000 + e)},
+            "# end= in line 19 is 10.2h ahead of this machine's clock",
+        ),
         (
             {"columns": "time,epoch,samples,val_loss,step", "rows": [(*row[:4], 1500 * row[1] / 128) for row in epochs()]},
             "line 18: 15000 samples in 117.188 steps are 128 each, and batch_size is 64",
@@ -67,6 +71,14 @@ def test_a_run_is_used_with_one_sentence(tmp_path: Path, given: dict[str, object
     assert code == "JPO-W125"
     assert str(path) in sentence
     assert said in sentence
+
+
+def test_local_time_for_utc_shows_in_when_the_file_was_written(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    for written, said in [(START + 600 - 7190, 1), (START + 600 - 5760, 0), (START + 700, 0)]:
+        os.utime(path, (written, written))
+        found = read_logs([tmp_path], DIGITS, now=NOW).doubts
+        assert ["is 2h later than the file was written" in sentence for sentence in found] == [True] * said
 
 
 def test_a_clock_that_stood_still_tells_no_duration(tmp_path: Path) -> None:
