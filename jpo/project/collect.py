@@ -25,8 +25,7 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
-from jpo.project.unreported import CODE as UNREPORTED
-from jpo.project.unreported import placed
+from jpo.project.unreported import Placed, placed
 from jpo.project.watermarks import Bookmark, read_on
 from jpo.records import (
     FORECAST,
@@ -98,8 +97,8 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         raise UsageError("--again", "asks Prometheus, and none is named", "name it with --prometheus-url", code="JPO-E306")
     asked = ask(server, job, strict=strict, again_seconds=again_seconds)
     on_file = on_record(store, job.workload)
-    recorded, doubted, runs, siblings = on_file.recorded, on_file.doubted, on_file.runs, on_file.siblings
-    notes = dict(asked.notes) | on_other_hardware(on_file.on_hardware) | ({on_file.note: UNREPORTED} if on_file.note else {})
+    recorded, doubted, runs, siblings = on_file.own.recorded, on_file.doubted, on_file.runs, on_file.siblings
+    notes = dict(asked.notes) | on_other_hardware(on_file.on_hardware) | dict(on_file.own.notes)
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
@@ -133,28 +132,25 @@ class OnRecord:
     """Runs on record that count for a workload, oldest first, without what cannot be believed.
 
     Attributes:
-        recorded: its own; `runs` are the same without what they followed.
         doubted: what was left out of them.
         on_hardware: newest ones of the same job on other hardware.
-        elsewhere: its own of which a parameter is not known, see unreported.py; `note` says how many.
+        own: its own, by what is known of their parameters; `runs` are those of which all is known.
         others: newest ones of other workloads.
     """
 
-    recorded: tuple[RecordedRun, ...]
     doubted: tuple[Skipped, ...]
     on_hardware: tuple[Run, ...]
-    elsewhere: tuple[Run, ...]
+    own: Placed
     others: tuple[Run, ...]
-    note: str | None
 
     @property
     def siblings(self) -> tuple[Run, ...]:
         """Runs of the same job under other conditions."""
-        return (*self.on_hardware, *self.elsewhere)
+        return (*self.on_hardware, *self.own.elsewhere)
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        return tuple(entry.run for entry in self.recorded)
+        return tuple(entry.run for entry in self.own.recorded)
 
 
 def on_record(store: Store, workload: Workload) -> OnRecord:
@@ -165,7 +161,7 @@ def on_record(store: Store, workload: Workload) -> OnRecord:
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
     own = placed(recorded, store, workload)
     others = tuple(run for run in store.others_of(identity, among=OTHER_RUNS) if run.identity not in aliases)
-    return OnRecord(own.recorded, doubted, siblings, own.elsewhere, believed_of_each(others), own.note)
+    return OnRecord(doubted, siblings, own, believed_of_each(others))
 
 
 def under_all_names(store: Store, identity: Identity, aliases: Collection[Identity]) -> Sequence[RecordedRun]:

@@ -8,7 +8,7 @@ same job under other conditions does (other hardware), by what differs between s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.project.tables.parameters import is_own
@@ -25,12 +25,12 @@ class Placed:
     Attributes:
         recorded: those of which all free parameters are known.
         elsewhere: the others, as runs of the same job under other conditions.
-        note: how many those are; None where there are none.
+        notes: how many those are: sentence -> reason code; empty where there are none.
     """
 
     recorded: tuple[RecordedRun, ...]
     elsewhere: tuple[Run, ...] = ()
-    note: str | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) -> Placed:
@@ -57,7 +57,7 @@ def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) ->
     runs = tuple(run for some in elsewhere.values() for run in some)
     names = ", ".join(dict.fromkeys(name for missing in elsewhere for name in missing))
     which = f"{numbers.counted(len(runs), 'run')} did not report {names}, and what config.ini said then is not on record"
-    return Placed(tuple(kept), runs, f"{which}: what differs between them counts, as of the same job on other hardware")
+    return Placed(tuple(kept), runs, {f"{which}: what differs between them counts, as of the same job on other hardware": CODE})
 
 
 def _of_kind(run: Run, own: Mapping[str, float]) -> Run:
