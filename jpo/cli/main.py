@@ -8,6 +8,7 @@ import click
 
 from jpo.cli.audit import audit
 from jpo.cli.check import check
+from jpo.cli.comment import comment
 from jpo.cli.config import config
 from jpo.cli.doctor import doctor
 from jpo.cli.explain import explain
@@ -30,7 +31,7 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (observe, import_, learn, audit, state, config),
+    "Operate": (comment, observe, import_, learn, audit, state, config),
     "Lab": (simulate, replay, logs),
 }
 """Every command, by its group in the help."""

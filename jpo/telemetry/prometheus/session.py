@@ -13,7 +13,7 @@ import ssl
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from concurrent.futures import Future
 from contextlib import nullcontext
 from functools import partial
@@ -41,10 +41,19 @@ LONGEST_URL = 6000
 MOST_REDIRECTS = 5
 
 
-class GuardedSession(requests.Session):
-    """A requests session whose answers are complete, in time and from Prometheus, or a TelemetryError."""
+Accept = Callable[[str, int, Mapping[str, str], bytes, Callable[[str], str]], CheckedAnswer]
+"""(place, status, headers, body, hide) -> what was answered; raises what it is instead. `hide` removes secrets from a text."""
 
-    def __init__(self, source: PrometheusSource) -> None:
+
+class GuardedSession(requests.Session):
+    """A requests session whose answers are complete, in time and from Prometheus, or a TelemetryError.
+
+    Args:
+        accept: checks the answers; another server than Prometheus has another form of them.
+        repeatable: methods that may be sent again after temporary trouble.
+    """
+
+    def __init__(self, source: PrometheusSource, *, accept: Accept = check, repeatable: Container[str] = ("GET", "POST")) -> None:
         super().__init__()
         check_files(source.ca_file, source.client_cert)
         self.trust_env = False
@@ -61,7 +70,7 @@ class GuardedSession(requests.Session):
         self.warnings: dict[str, None] = {}
         self.answer = CheckedAnswer({}, ())
         """The last one; the library returns less of it."""
-        self._source = source
+        self._source, self._accept, self._repeatable = source, accept, repeatable
         self._signer = Signer(source.sigv4_region, self.place) if source.sigv4_region else None
         self._asked_to_wait_seconds = 0.0
         self._began = time.monotonic()
@@ -82,7 +91,7 @@ class GuardedSession(requests.Session):
             try:
                 return self._checked(request, kwargs)
             except PassingTrouble as trouble:
-                if tries == len(trouble.pauses):
+                if tries == len(trouble.pauses) or request.method not in self._repeatable:
                     raise
                 pause = max(trouble.pauses[tries], self._asked_to_wait_seconds)
                 if self.left() < pause + SHORTEST_TRY_SECONDS:
@@ -98,7 +107,7 @@ class GuardedSession(requests.Session):
             raise self.explained(error) from None  # its text may hold headers
         wait = response.headers.get("Retry-After", "")
         self._asked_to_wait_seconds = float(wait) if wait.isdecimal() else 0.0
-        self.answer = check(self.place, response.status_code, response.headers, response.content, self._hide)
+        self.answer = self._accept(self.place, response.status_code, response.headers, response.content, self._hide)
         self.warnings.update(dict.fromkeys(self.answer.warnings))
         return response
 
