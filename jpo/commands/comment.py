@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -11,6 +12,7 @@ from jpo.project.code_host.merge_request import merge_request_of
 from jpo.project.code_host.notes import Written, put_note
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
+from jpo.project.prices import currency_of
 from jpo.project.project import open_project_store
 from jpo.report.pipeline import comment as report
 from jpo.report.pipeline.comment import Comment
@@ -28,7 +30,7 @@ def comment(suggestion_id: str | None, source: Path | None, settings: LoadedSett
     """
     if source and suggestion_id:
         raise UsageError("--from", "names a suggestion, and so does the ID", "leave one of them out", code="JPO-E908")
-    made = read_report(source) if source else on_record(suggestion_id, settings)
+    made = replace(read_report(source), currency=currency_of(settings)) if source else on_record(suggestion_id, settings)
     return Comment(made, link)
 
 

@@ -164,6 +164,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "history --compare": (*FORMS, "csv"),
     "check": FORMS,
     "doctor --offline": FORMS,
+    "init --dry-run --ci none": FORMS,
+    "init --dry-run --ci none --prometheus-url SERVER": FORMS,
     "doctor --prometheus-url SERVER": FORMS,
     "predict --vary batch_size=16,64": FORMS,
     "pareto": FORMS,
@@ -275,3 +277,15 @@ def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFix
     backup = tmp_path / "b.jsonl"
     answers(capfd, ["state", "export", str(backup)])
     assert steered(backup.read_text()) == []
+
+
+@pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
+def test_the_note_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], source: list[str]) -> None:
+    answers(capfd, ["suggest", "--dry-run", "--offline", "--set", "batch_size=64", "--output-file", "s.json"])
+    for attack in ("https://ci.example/", *ATTACKS):
+        if len(os.fsencode(attack)) < 100_000:
+            out, err = answers(capfd, ["comment", "--dry-run", *source, "--link", attack])
+            assert (err, steered(out)) == ("", [])
+            marker, _, note = out.partition("\n\n")
+            assert re.fullmatch("<!-- jpo:suggestion:[0-9a-f]{32} -->", marker)
+            check_markdown(note.replace("[Report and log](<https://ci.example/>)", ""))

@@ -21,7 +21,7 @@ LARGEST_BYTES = 8 << 20
 
 
 def read_report(file: Path) -> Report:
-    """The report that a suggestion.json holds; amounts in USD, as they are in it.
+    """The report that a suggestion.json holds; in which currency its amounts are shown is not in it.
 
     Raises:
         UsageError: JPO-E908, it cannot be read, or is none.
