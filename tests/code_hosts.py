@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 
 SCHEMAS = Path(__file__).parent / "project" / "code_host"
 TOKEN = "t0ken-0f-the-test"
-ME, SOMEBODY = 7, 8
+ME, SOMEBODY, ANOTHER_BOT = 7, 8, 9
 Fault = Callable[["Handler"], bool]
 """Answers in the place of the double, or lets it go on."""
 NOW = "2026-11-22T00:00:00Z"
@@ -248,6 +248,6 @@ class Handler(BaseHTTPRequestHandler):
     def user(self, number: int) -> dict[str, object]:
         if self.server.kind == "gitlab":
             return {"id": number, "username": f"user-{number}"}
-        kind = "Bot" if self.server.is_app and number == ME else "User"
+        kind = "Bot" if number == ANOTHER_BOT or (self.server.is_app and number == ME) else "User"
         page = f"https://github.example.com/user-{number}"
         return {"login": f"user-{number}", "id": number, "type": kind, "html_url": page, "created_at": NOW, "updated_at": NOW}

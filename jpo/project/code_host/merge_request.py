@@ -20,7 +20,7 @@ from jpo.reading import contents, json_object, soon_read
 
 ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]+(/[A-Za-z0-9._~/-]*)?")
 """Of an API: without user, password and query, so that it can be shown."""
-REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+REPOSITORY = re.compile(r"[\w-][\w.-]*/(?!\.\.?$)[\w.-]+", re.ASCII)
 NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 TOKEN = re.compile(r"[!-~]{1,4096}")
 LARGEST_EVENT_BYTES = 32 << 20

@@ -118,7 +118,8 @@ class _Notes:
             try:
                 self._calls.ask("PATCH" if self._github else "PUT", f"{self._each}/{note.number}", body={"body": body})
             except CodeHostError as error:
-                if error.code != "JPO-E903":  # else somebody deleted it meanwhile
+                another_bots = self._me is None and error.code == "JPO-E902"
+                if error.code != "JPO-E903" and not another_bots:  # else somebody deleted it meanwhile
                     raise
             else:
                 return "updated", note.number

@@ -111,6 +111,13 @@ def test_what_cannot_be_used_is_said_before_anything_is_sent(variables: dict[str
     assert "two words" not in str(caught.value)
 
 
+@pytest.mark.parametrize("repository", ["../..", "a/..", "a/b/c", "a", "", "a/b?c", "./a"])
+def test_a_repository_is_an_owner_and_a_name(repository: str) -> None:
+    with pytest.raises(CodeHostError, match="GITHUB_REPOSITORY"):
+        of(GITHUB, 5, GITHUB_REPOSITORY=repository)
+    assert of(GITHUB, 5, GITHUB_REPOSITORY="team/.github")
+
+
 def test_unencrypted_only_where_the_runner_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JPO_SECRETS_TO", "http://gitlab.example.com")
     assert of(GITLAB, CI_API_V4_URL="http://gitlab.example.com/api/v4")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from code_hosts import ME, SOMEBODY, TOKEN, CodeHost, code_host, does_it_and_hangs_up, hangs_up, refuses
+from code_hosts import ANOTHER_BOT, ME, SOMEBODY, TOKEN, CodeHost, code_host, does_it_and_hangs_up, hangs_up, refuses
 
 from jpo.errors import CodeHostError
 from jpo.project.code_host import notes
@@ -63,6 +63,13 @@ def test_the_token_of_a_workflow_knows_its_own_note_though_it_may_not_ask_who_it
         host.add(SOMEBODY, OLD)
         assert [put(host, tmp_path, body).how for body in (OLD, NEW)] == ["written", "updated"]
         assert (host.bodies(SOMEBODY), host.bodies()) == ([OLD], [NEW])
+
+
+def test_the_note_of_another_bot_is_left_and_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    with code_host("github", is_app=True) as host:
+        host.add(ANOTHER_BOT, OLD)
+        assert [put(host, tmp_path, body).how for body in (OLD, NEW)] == ["unchanged", "written"]
+        assert (host.bodies(ANOTHER_BOT), host.bodies()) == ([OLD], [NEW])
 
 
 def test_it_is_found_on_a_later_page(host: CodeHost, tmp_path: Path) -> None:
