@@ -5,7 +5,7 @@ It may come from another job, as an artifact: it is data, validated by its schem
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from jpo.report.suggestion import ForecastDocument, IntervalDocument, Report, Su
 from jpo.wording import names
 
 LARGEST_BYTES = 8 << 20
+SMALLEST, LARGEST = 1e-15, 1e15
+"""Of any figure in it: seconds, USD, losses, values, unix seconds. Beyond, ratios have no number any more."""
 
 
 def read_report(file: Path) -> Report:
@@ -47,6 +49,8 @@ def report_of(given: Mapping[str, object]) -> Report:
         ValueError: it is none, or says what cannot be.
     """
     document = SuggestionDocument.model_validate(given)
+    if wild := next((number for number in _numbers(document.model_dump(exclude={"seed"})) if not _plausible(number)), None):
+        raise ValueError(f"has the number {wild!s:.40}, which nothing of a run can be")
     unknown = [check.name for check in document.sla if check.name not in names.TARGETS]
     if unknown:
         raise ValueError(f"has a target {unknown[0]!r:.80}, which is none")
@@ -77,6 +81,19 @@ def report_of(given: Mapping[str, object]) -> Report:
     )
     track = tuple(TrackRecord(**past.model_dump()) for past in document.track_record)
     return Report(suggestion, Path(document.config), document.written, track)
+
+
+def _numbers(value: object) -> Iterator[float]:
+    """All numbers in a document."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(inner)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield value
+
+
+def _plausible(number: float) -> bool:
+    return number == 0 or SMALLEST <= abs(number) <= LARGEST
 
 
 def _forecast(document: ForecastDocument, when: str) -> Forecast:

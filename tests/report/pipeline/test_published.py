@@ -38,6 +38,8 @@ def test_the_note_of_a_file_is_the_note_of_what_it_was_made_of(tmp_path: Path) -
         ({"status": "::error::x"}, "status"),
         ({"sla": [{"name": "@admin", "limit": 1, "verdict": "ok"}]}, "'@admin', which is none"),
         ({"preference": {"time": 3}}, "weights must be in 0..1"),
+        ({"confidence": 1e308}, "the number 1e+308, which nothing of a run can be"),
+        ({"current": {"x": 10**300}}, "the number 1e+300"),
         ({"changes": [{}]}, "changes.0.parameter: Field required"),
     ],
 )
