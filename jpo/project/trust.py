@@ -76,8 +76,7 @@ def check_encrypted(url: str, secret: str) -> None:
     Raises:
         UsageError: JPO-E323.
     """
-    address = urlsplit(url)
-    if address.scheme == "http" and not _is_loopback(address.hostname or "") and not _allowed(url):
+    if travels_openly(url) and not _allowed(url):
         remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
         raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
 
@@ -133,10 +132,15 @@ def secrets_sent(settings: LoadedSettings) -> Mapping[str, bool]:
 
 def unencrypted(settings: LoadedSettings) -> str | None:
     """The secret, in words, that whoever is on the way to Prometheus can read and use; None where there is none."""
-    url = urlsplit(str(settings.values.prometheus.url))
-    if url.scheme != "http" or _is_loopback(url.hostname or ""):
+    if not travels_openly(str(settings.values.prometheus.url)):
         return None
     return next((what for what in secrets_sent(settings) if not what.startswith(("a signature", "proof"))), None)
+
+
+def travels_openly(url: str) -> bool:
+    """Whether what is sent to an address can be read by whoever is on the way."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not _is_loopback(parts.hostname or "")
 
 
 def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, instead: str) -> None:

@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 from jpo.errors import CodeHostError, TelemetryError
 from jpo.project.code_host.merge_request import MergeRequest
 from jpo.telemetry.prometheus.answers import BUSY, Busy, CheckedAnswer, PassingTrouble, quote
-from jpo.telemetry.prometheus.session import GuardedSession
+from jpo.telemetry.prometheus.session import GuardedSession, Service
 from jpo.telemetry.prometheus.source import PrometheusSource
 
 REPEATABLE = ("GET", "PUT", "PATCH", "DELETE")
 """Once more of these does nothing else; a second POST is a second note."""
 RATE_LIMITS = ("X-RateLimit-Remaining", "RateLimit-Remaining")
+REACHABLE = "is it reachable from the runner?"
 STRANGE = ("JPO-E104", "JPO-E109")
 """Of the session: an answer that is none of an API."""
 REMEDIES = {
@@ -48,7 +49,9 @@ class Calls:
             headers={"PRIVATE-TOKEN": request.token} if gitlab else {"X-GitHub-Api-Version": "2022-11-28"},
             ca_file=request.ca_file,
         )
-        self._session = GuardedSession(source, accept=self._accepted, repeatable=REPEATABLE)
+        name = "GitLab" if gitlab else "GitHub"
+        service = Service(name, self._accepted, absent=REACHABLE, late="raise --timeout", large="", repeatable=REPEATABLE)
+        self._session = GuardedSession(source, service)
 
     def __enter__(self) -> Calls:
         return self
