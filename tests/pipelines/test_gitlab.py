@@ -238,15 +238,13 @@ def test_with_a_token_the_suggestion_is_a_note_and_without_permission_no_job_fai
 def test_no_name_in_a_suggestion_becomes_a_variable_of_its_own(machine: Any, tmp_path: Path) -> None:
     lines = "\n".join(jobs()["jpo-suggest"]["script"])
     script = lines[lines.index("python -I -c '\nimport json") : lines.index("\nplain", lines.index("import json"))]
-    (tmp_path / "suggestion.json").write_text(
-        json.dumps(
-            {"status": "kept", "suggestion_id": "1", "current": dict.fromkeys(ATTACKS[:14], 1), "suggested": {"a\nPATH": 2}}
-        )
-    )
+    words = {"optimizer": "adam", **{f"w{number}": attack for number, attack in enumerate(ATTACKS[:14])}}
+    values = {"current": dict.fromkeys(ATTACKS[:14], 1), "suggested": {"a\nPATH": 2, **words}}
+    (tmp_path / "suggestion.json").write_text(json.dumps({"status": "kept", "suggestion_id": "1", **values}))
     done = machine.run(["sh", "-ec"], f"report={tmp_path}\n{script}", {})
     assert done.returncode == 0, done.stderr
     said = (tmp_path / "jpo.env").read_text().splitlines()
     assert [
         line for line in said if not re.fullmatch(r"JPO_(STATUS|SUGGESTION_ID|OLD_[A-Z0-9_]*|NEW_[A-Z0-9_]*)=\w+", line)
     ] == []
-    assert said[-1] == "JPO_NEW_A_PATH=2"
+    assert said[-2:] == ["JPO_NEW_A_PATH=2", "JPO_NEW_OPTIMIZER=adam"]

@@ -119,7 +119,9 @@ def _entry(parameter: Parameter) -> str:
 
 
 def _limits(parameter: Parameter, settings: LoadedSettings) -> str:
-    limit = limits_of(settings).parameters[parameter.term]
+    limit = limits_of(settings).parameters.get(parameter.term)
+    if limit is None:
+        return "no limits"
     given: Iterable[tuple[str, float | None]] = (("min", limit.low), ("max", limit.high), ("max_change", limit.max_change))
     said = [f"{name} = {plain(value)}" for name, value in given if value is not None and abs(value) != float("inf")]
     return ", ".join(said) or "no limits"
