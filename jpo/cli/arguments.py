@@ -69,6 +69,14 @@ def as_number(name: str, text: str) -> float:
     return value
 
 
+def as_value(name: str, text: str, settings: LoadedSettings) -> float:
+    """A finite number; a word where [parameters] says that the parameter has those."""
+    from jpo.records import Word
+
+    table = settings.values.parameters.get(name)
+    return Word(text) if table and table.worded else as_number(name, text)
+
+
 def seconds_until(option: str, text: str, now: float) -> float:
     """How long there is left: '6h' is a duration, '2026-11-22T06:00Z' a moment.
 

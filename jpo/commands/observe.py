@@ -11,12 +11,13 @@ from jpo.errors import UsageError
 from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_history, open_project
+from jpo.project.project import open_history, open_project, own_direction
+from jpo.project.sources import own_names
 from jpo.project.workload import read_workload
 from jpo.reading import number
 from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
 from jpo.report.progress import Live
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.folder import doubts_of, logged_run
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
 from jpo.telemetry.csv.follow import follow as updates_of
 from jpo.wording import numbers
@@ -64,7 +65,9 @@ def observe(
         return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
-            return recorded(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
+            read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
+            lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
+            return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
         if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         ended = ended_now(run.run_id, config, settings, run, now=now)
@@ -94,7 +97,7 @@ def follow(
     """
     with open_history(settings):
         pass  # a store that cannot be used is reported now, not after hours
-    with Tail(log) as tail:
+    with Tail(log, own_names(settings)) as tail:
         last: LogRow | None = None
         for update in updates_of(tail, clock=clock, sleep=sleep):
             for note in notes(log, update):
@@ -135,6 +138,7 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
         None if rate is None else f"{numbers.plain(rate)} samples/s",
         None if row.train_loss is None else f"{OUTCOMES['train_loss'].short} {numbers.plain(row.train_loss)}",
         None if row.val_loss is None else f"{OUTCOMES['val_loss'].short} {numbers.plain(row.val_loss)}",
+        None if row.val_accuracy is None else f"{OUTCOMES['val_accuracy'].short} {numbers.plain(row.val_accuracy)}",
     ]
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
@@ -164,9 +168,11 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
     """A run that just ended with the values of config.ini and the outcome given on the command line."""
     workload = read_workload(config, settings, now=now)
     values: dict[str, float | bool] = {}
+    own = own_direction(settings)
     for name, text in run.metrics.items():
-        if name not in MEASURED:
-            raise UsageError("--metric", f"{name} is not a metric", f"known are {', '.join(MEASURED)}", code="JPO-E306")
+        if name not in (*MEASURED, *own):
+            remedy = f"known are {', '.join((*MEASURED, *own))}; one of your own needs its name in [metric]"
+            raise UsageError("--metric", f"{name} is not a metric", remedy, code="JPO-E306")
         try:
             values[name] = TRUTH[text.lower()] if name == "converged" else number(text)
         except (ValueError, KeyError) as error:
@@ -174,7 +180,8 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
             finding, remedy = f"{name} = {text!r} is {kind}", f"write e.g. {name}={example}"
             raise UsageError("--metric", finding, remedy, code="JPO-E306") from error
     try:
-        outcome = Outcome(**values)  # type: ignore[arg-type]
+        measured = {name: value for name, value in values.items() if name not in own}
+        outcome = Outcome(**measured, metrics={name: values[name] for name in own if name in values})  # type: ignore[arg-type]
     except ValueError as error:
         raise UsageError("--metric", str(error), "give what was measured", code="JPO-E306") from error
     started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None

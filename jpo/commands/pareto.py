@@ -39,7 +39,7 @@ def pareto(
     names = None if objectives is None else named(objectives)
     with open_project(path, settings, now=now, read_only=True) as job:
         known = with_doubts_noted(collect(job))
-        request = request_of(job, known.runs)
+        request = request_of(job, known.runs, reaches=known.reaches)
         policy = continual.policy_for(job.store, request.explore, request.policy)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)
     axes, note = axes_of(names, choices.surrogate)

@@ -17,7 +17,7 @@ from jpo.history.undo import day, equal, last_in_force, on_record, pins, took_ef
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.request import Request
-from jpo.optimizer.suggestion import suggestion_of
+from jpo.optimizer.suggestion import number_in, suggestion_of
 from jpo.optimizer.surrogate import surrogate_of
 from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
@@ -25,7 +25,7 @@ from jpo.project.project import open_project
 from jpo.project.proposal import checked, diff_of, edits_of
 from jpo.project.record import carry_out
 from jpo.project.request import request_of
-from jpo.records import Decision, Known, Parameter, Run, Suggestion, Undo, Workload
+from jpo.records import PARAMETERS, Decision, Known, Parameter, Run, Suggestion, Undo, Workload
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
 
@@ -147,7 +147,9 @@ def is_at(parameter: Parameter, text: str, value: float) -> bool:
 
 
 def meaning(parameter: Parameter, text: str) -> float:
-    """The number that a text means at this place; NaN where it means none."""
+    """The number (or word) that a text means at this place; NaN where it means none."""
+    if parameter.name not in PARAMETERS:
+        return number_in(parameter, text)
     try:
         value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
     except ValueError:

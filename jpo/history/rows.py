@@ -33,6 +33,7 @@ from jpo.records import (
     Skipped,
     SlaCheck,
     Suggestion,
+    value_of,
 )
 
 Columns = dict[str, str | float | None]
@@ -100,7 +101,7 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "ended_at": run.ended_at,
         "recorded_at": recorded.recorded_at,
         "suggestion_id": recorded.suggestion_id,
-        "parameters": canonical(run.parameters),
+        "parameters": canonical({name: value for name, value in run.parameters.items() if name not in run.texts}),
         **{name: getattr(run.outcome, name) for name in MEASURED},
         "fell_silent": int(run.fell_silent),
         "metrics": canonical(run.outcome.metrics),
@@ -155,7 +156,10 @@ def read_suggestion(row: TableRow) -> Suggestion:
         **{
             **document,
             "identity": Identity(**document["identity"]),
-            "changes": tuple(Change(**change) for change in document["changes"]),
+            **{name: _values(document[name]) for name in ("current", "suggested")},
+            "changes": tuple(
+                Change(**{**change, **_values({n: change[n] for n in ("old", "new")})}) for change in document["changes"]
+            ),
             "now": _forecast(document["now"]),
             "next": _forecast(document["next"]),
             "guard": Guarded(guard["approved"], tuple(guard["violations"]), tuple(guard["notices"])),
@@ -170,12 +174,18 @@ def read_suggestion(row: TableRow) -> Suggestion:
     )
 
 
+def _values(document: Mapping[str, Any]) -> dict[str, float]:
+    return {name: value_of(value) for name, value in document.items()}
+
+
 def _forecast(document: Mapping[str, Any]) -> Forecast:
-    return Forecast(**{name: None if bounds is None else Interval(**bounds) for name, bounds in document.items()})
+    own: Mapping[str, Any] = document.get("metrics") or {}
+    bounds = {**{name: bounds for name, bounds in document.items() if name != "metrics"}, **own}
+    return Forecast().having({name: None if ends is None else Interval(**ends) for name, ends in bounds.items()})
 
 
 def _alternative(document: Mapping[str, Any]) -> Alternative:
-    return Alternative(document["parameters"], _forecast(document["forecast"]), document["why_not"])
+    return Alternative(_values(document["parameters"]), _forecast(document["forecast"]), document["why_not"])
 
 
 def _evidence(document: Mapping[str, Any]) -> Evidence:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import dropwhile, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.records import SAME, Change, Identity, Parameters, Run, Suggestion, Undo, Workload, same
+from jpo.records import SAME, Change, Identity, Parameters, Reach, Run, Suggestion, Undo, Workload, same
 
 PROBATION_RUNS = 5
 """Runs after which a change is no longer undone automatically: what gets worse later has another cause, such as growing data."""
@@ -85,11 +85,14 @@ def undo(effective: Sequence[Suggestion], suggestion_id: str) -> Undo | None:
     return Undo(suggestion_id, undone) if undone else None
 
 
-def on_probation(store: Store, workload: Workload, runs: Sequence[Run]) -> Undo | None:
+def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches: Sequence[Reach] = ()) -> Undo | None:
     """The undo of the agent's last change, if it is still in force, was run since, and at most PROBATION_RUNS times.
 
     What a user has set is the user's to undo, and so is a value that is under another key now, where the old text may mean
     another unit. The same step is undone once: a user who takes it again knows its effect.
+
+    Args:
+        reaches: of parameters that runs do not take as config.ini gives them.
     """
     now = workload.current
     effective = took_effect(store.suggestions_of(workload.identity, limit=LOOKED_BACK), now)
@@ -97,7 +100,9 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run]) -> Undo 
     undone = undo(effective, newest.suggestion_id) if newest and newest.decided_by != "user" else None
     if newest is None or undone is None or not holds(now, undone.last.values()) or renamed(workload, undone):
         return None
-    followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, now) for run in runs)
+    really = {reach.parameter: reach.really(now[reach.parameter]) for reach in reaches if reach.parameter in now}
+    as_run = {**now, **{name: value for name, value in really.items() if value is not None}}
+    followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, as_run) for run in runs)
     then = workload.terms.with_chosen(now, undone.values)
     again = any(made.undoes and same(made.current, now) and same(made.suggested, then) for made in effective)
     return undone if 0 < followed <= PROBATION_RUNS and not again else None

@@ -12,7 +12,7 @@ from jpo.errors import UsageError
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request
 from jpo.reading import number
-from jpo.records import LARGEST_VALUE, SMALLEST_VALUE, WHOLE, Parameters, Workload
+from jpo.records import LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, WHOLE, Parameters, Word, Workload
 
 MOST_ROWS = 200
 
@@ -60,8 +60,9 @@ def asked_for(question: Question, workload: Workload, request: Request) -> list[
 
 def several(name: str, text: str, workload: Workload) -> list[float]:
     """Values of --vary, each once."""
+    worded = isinstance(workload.current.get(name), Word)
     try:
-        values = [number(word.strip()) for word in text.split(",")]
+        values = [Word(word.strip()) if worded else number(word.strip()) for word in text.split(",")]
     except ValueError as error:
         finding = f"{name} = {text!r:.80} is not a list of numbers"
         raise UsageError("--vary", finding, f"write e.g. --vary {name}=1,2,4", code="JPO-E823") from error
@@ -73,11 +74,23 @@ def possible(option: str, name: str, value: float, workload: Workload) -> float:
     if name not in workload.current:
         finding = f"{workload.path} has no parameter {name}"
         raise UsageError(option, finding, f"it has {', '.join(workload.current)}", code="JPO-E823")
+    if name not in PARAMETERS:
+        return possible_own(option, name, value, workload)
     if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")) or (
         name in WHOLE and not value.is_integer()
     ):
         kind = "whole number above 0" if name in WHOLE else "number above 0"
         raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}=32", code="JPO-E823")
+    return value
+
+
+def possible_own(option: str, name: str, value: float, workload: Workload) -> float:
+    """Value that a parameter of the team's own could have: of its kind; whether the limits allow it is another question."""
+    parameter = workload.parameter(name)
+    word = isinstance(parameter.value, Word)
+    if isinstance(value, Word) != word or (parameter.whole and not value.is_integer()):
+        kind = "word" if word else "whole number" if parameter.whole else "number"
+        raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={parameter.value:g}", code="JPO-E823")
     return value
 
 

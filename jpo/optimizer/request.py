@@ -11,7 +11,7 @@ from typing import Literal
 
 from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
-from jpo.records import PARAMETERS, USD, Currency, Parameters, PolicyName, Preference, Terms
+from jpo.records import PARAMETERS, QUALITIES, USD, VAL_LOSS, Currency, Parameters, PolicyName, Preference, Quality, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,9 @@ class Request:
         policy: who decides.
         resets: when the agent begins anew: on "evidence" that the world has changed, on a "broken-sla", or every so many seconds.
         usd_per_saved_hour: what an hour less is worth to the user; None = not said.
+        as_run: parameters whose value in `current` is what runs have; config.ini says another, and keeps it.
         chosen: values set by hand; nothing else changes then but what follows them.
+        quality: by which the models of the workload are judged; `qualities`: all that it may measure.
     """
 
     current: Parameters
@@ -66,3 +68,6 @@ class Request:
     resets: Literal["evidence", "broken-sla"] | float = "evidence"
     usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)
+    as_run: Collection[str] = ()
+    quality: Quality = VAL_LOSS
+    qualities: Sequence[Quality] = QUALITIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from constraints import Limits
@@ -16,7 +16,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.trust import check_store
 from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
-from jpo.records import Currency, Parameters, Preference, Workload
+from jpo.records import Currency, Identity, Parameters, Preference, Workload
 
 NOTHING: Parameters = {}
 
@@ -52,6 +52,10 @@ class Project:
         """The guard's limits, of a command that judges values."""
         assert self.judged_by is not None, "opened with judges=False"
         return self.judged_by
+
+    def under(self, name: Identity) -> Project:
+        """The same project, with its workload under another of its names."""
+        return self if name == self.workload.identity else replace(self, workload=replace(self.workload, identity=name))
 
 
 @contextmanager
@@ -146,8 +150,14 @@ def preference_of(settings: LoadedSettings) -> Preference:
 
 
 def targets_of(settings: LoadedSettings) -> Mapping[str, float]:
-    """The SLA targets by their names in [sla]."""
-    return settings.values.sla.targets
+    """The SLA targets by their names in [sla], and that of [metric]."""
+    return {**settings.values.sla.targets, **settings.values.metric.targets}
+
+
+def own_direction(settings: LoadedSettings) -> Mapping[str, bool]:
+    """Whether more is better of the metric of [metric], by its name; empty where there is none."""
+    metric = settings.values.metric
+    return {} if metric.name is None else {metric.name: metric.direction == "max"}
 
 
 def series_kept_seconds(settings: LoadedSettings) -> float:

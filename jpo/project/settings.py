@@ -23,8 +23,9 @@ from pydantic import (
 )
 
 from jpo.project.durations import Duration, ResetRule
-from jpo.project.price_table import PricesTable
-from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
+from jpo.project.tables.parameters import ParameterTable, Positive
+from jpo.project.tables.prices import PricesTable
+from jpo.records import MEASURED, NAMED_PREFERENCES, PARAMETERS, PolicyName, Preference
 
 
 def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) -> object:
@@ -46,6 +47,13 @@ def auto_or_number(given: object) -> object:
     return given
 
 
+def no_percentage(given: object) -> object:
+    """An accuracy is a ratio: 93 is meant as 0.93."""
+    if isinstance(given, int | float) and not isinstance(given, bool) and 1 < given <= 100:
+        raise ValueError(f"{given:g} is no ratio in 0..1; write {given / 100:g}")
+    return given
+
+
 def or_a_name(schema: dict[str, Any]) -> None:
     """The published schema of a preference: its table, or the name of one."""
     table = {"$ref": schema.pop("$ref")} if "$ref" in schema else schema.pop("allOf")[0]  # until pydantic 2.8
@@ -54,11 +62,13 @@ def or_a_name(schema: dict[str, Any]) -> None:
 
 MOST_RUNS = 10**9
 """No job runs more often."""
-Positive = Annotated[float, Field(gt=0)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Total = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
+IdentityPart = Literal["dataset", "model", "framework", "hardware"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
-ParameterName = Literal[Total, Count]  # one list, so that a misspelt name is compared with all
+
+
+KNOWN_NAMES = {*MEASURED, *PARAMETERS, *Count.__args__, "time", "epoch", "accuracy", "loss", "metric"}  # type: ignore[attr-defined]
+"""Quantities, parameters, columns and objectives that are JPO's own: no metric of the user's can have their name."""
 
 
 class SettingsTable(BaseModel):
@@ -66,31 +76,14 @@ class SettingsTable(BaseModel):
 
 
 class WorkloadTable(SettingsTable):
-    """Path of config.ini, and the options in it that hold the job's identity (`section.option`)."""
+    """Path of config.ini, the options in it that hold the job's identity (`section.option`), and further names of its parts."""
 
     config: str = "config.ini"
-    identity: dict[Literal["dataset", "model", "framework", "hardware"], str] = {}
+    identity: dict[IdentityPart, str] = {}
+    aliases: dict[IdentityPart, tuple[Annotated[str, Field(pattern=r"\S")], ...]] = {}
 
 
-class ParameterTable(SettingsTable):
-    """Limits of what JPO may do with one parameter. The guard reads the same table by itself."""
-
-    key: str | None = None
-    min: float | None = None
-    max: float | None = None
-    choices: tuple[float, ...] | None = Field(None, min_length=1)
-    step: Literal["pow2"] | None = None
-    multiple_of: Positive | None = None
-    max_change: Annotated[float, Field(gt=1)] | None = None
-    scale: Literal["linear", "log"] | None = None
-    follow: Annotated[str, Field(pattern="^batch_size:(sqrt|linear)$")] | None = None
-    freeze: bool = False
-
-    @model_validator(mode="after")
-    def ordered(self) -> ParameterTable:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min = {self.min:g} is above max = {self.max:g}")
-        return self
+Share = Annotated[float, BeforeValidator(no_percentage), Field(ge=0, le=1)]
 
 
 class SlaTable(SettingsTable):
@@ -107,6 +100,7 @@ class SlaTable(SettingsTable):
     gpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
     cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
     val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    accuracy_min: Share | None = None
 
     @field_validator("*", mode="before")
     @classmethod
@@ -120,6 +114,42 @@ class SlaTable(SettingsTable):
     def targets(self) -> dict[str, float]:
         """What was promised, by name."""
         return {name: limit for name, limit in self.model_dump().items() if limit is not None}
+
+
+class MetricTable(SettingsTable):
+    """A metric of the user's own: its name as runs report it, and which direction is better.
+
+    `best`: value of a perfect model, where more is better; left out, 1.0 where all values lie in 0..1. `limit`: what every run
+    must reach, or keep below, as a target of [sla] does: it is reported as NAME_min or NAME_max.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] | None = None
+    direction: Literal["max", "min"] | None = None
+    best: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    limit: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def one_direction(self) -> MetricTable:
+        """Name and direction belong together; what contradicts the direction is an error, not a guess."""
+        if self.name in KNOWN_NAMES:
+            raise ValueError(f"{self.name} is a name of JPO's own, with a direction of its own; rename the metric")
+        if (self.name is None) != (self.direction is None):
+            missing = "direction" if self.name else "name"
+            raise ValueError(
+                f'a metric has a name and a direction, and {missing} is missing; write name = "f1", direction = "max"'
+            )
+        if self.name is None and (self.best is not None or self.limit is not None):
+            raise ValueError('best and limit are of a metric; write name = "f1", direction = "max"')
+        if self.direction == "min" and self.best is not None:
+            raise ValueError('best is for a metric of which more is better, and direction is "min"; take one of them out')
+        if None not in (self.best, self.limit) and (self.limit or 0.0) > (self.best or 0.0):
+            raise ValueError(f"limit = {self.limit:g} is above best = {self.best:g}, which no run can exceed")
+        return self
+
+    @property
+    def targets(self) -> dict[str, float]:
+        """What was promised, by name."""
+        return {} if self.limit is None else {f"{self.name}_{'min' if self.direction == 'max' else 'max'}": self.limit}
 
 
 class PreferenceTable(SettingsTable):
@@ -185,7 +215,8 @@ class PrometheusTable(SettingsTable):
     `since`: how far back its history is read at first contact. `late`: how far back each look asks for runs that were not there
     before, because they became visible after younger ones; 0: not at all. `cert_file` and `key_file` are JPO's own certificate
     (mTLS); `insecure` trusts any server, and every report says so. `metrics` and `labels` rename what a site calls otherwise
-    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several.
+    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several. `pod_labels`: labels
+    by which pods without instrumentation say what they train, by Kubernetes' key (app.kubernetes.io/name) or Prometheus' name.
     """
 
     url: str | None = None
@@ -200,6 +231,7 @@ class PrometheusTable(SettingsTable):
     headers: dict[str, SecretStr] = {}
     metrics: dict[str, str] = {}
     labels: dict[str, str] = {}
+    pod_labels: dict[str, str] = {}
     container: str | None = None
 
     @model_validator(mode="after")
@@ -216,9 +248,14 @@ class CsvTable(SettingsTable):
 
 
 class ImportsTable(SettingsTable):
-    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out."""
+    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out.
 
+    `metrics`: the user's own, by the names that they have in JPO -> column. `timeout`: for all questions to an MLflow server.
+    """
+
+    timeout: Annotated[Duration, Field(gt=0, le=86400)] = 60.0
     columns: dict[str, str | dict[Literal["column", "unit"], str]] = {}
+    metrics: dict[str, str] = {}
 
 
 class StoreTable(SettingsTable):
@@ -238,8 +275,10 @@ class StoreTable(SettingsTable):
 class AgentTable(SettingsTable):
     """Boldness of the agent, and the time that it may learn inside `jpo suggest`.
 
-    `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
-    "off": as the preference weighs it. `quality_risk`: chance of a loss five times as far below that holds a trial back.
+    `quality`: by what models are judged: "val_loss", "val_accuracy", the name in [metric], or "auto": the first of them that runs
+    measure. `quality_floor`: by which share the validation loss (of another quality its error, 1 - accuracy) may become worse
+    than with the values before the agent's first change; "off": as the preference weighs it. `quality_risk`: chance of a loss
+    five times as far below that holds a trial back.
     `min_confidence`: chance of what a change claims (to be better, or of a trial to end well for no more than a tenth more),
     below which "safe" writes nothing.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
@@ -252,6 +291,7 @@ class AgentTable(SettingsTable):
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
+    quality: str = "auto"
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
     quality_risk: Annotated[float, Field(gt=0, le=1)] = 0.2
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
@@ -296,8 +336,9 @@ class Settings(SettingsTable):
     """All settings that jpo.toml can contain."""
 
     workload: WorkloadTable = WorkloadTable()
-    parameters: dict[ParameterName, ParameterTable] = {}
+    parameters: dict[str, ParameterTable] = {}
     sla: SlaTable = SlaTable()
+    metric: MetricTable = MetricTable()
     preferences: dict[str, PreferenceTable] = {}
     preference: Annotated[PreferenceTable, Field(json_schema_extra=or_a_name)] = PreferenceTable(time=0.5, cost=0.5)
     prices: PricesTable = PricesTable()
@@ -321,12 +362,23 @@ class Settings(SettingsTable):
         """No promise may contradict what [parameters] demands."""
         tables: dict[str, ParameterTable] = others.data.get("parameters", {})
         gpus, memory = tables.get("gpus"), tables.get("memory_gib")
-        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.choices == (0,)):
+        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.values == (0,)):
             raise ValueError("gpu_util_min asks for busy GPUs, and [parameters] gpus allows none; take one of them out")
-        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.choices or (0.0,))) if memory else 0.0
+        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.values or (0.0,))) if memory else 0.0
         if most is not None and most < least:
             finding = f"memory_max_gib = {most:g}, but [parameters] memory_gib lets no run ask for less than {least:g}"
             raise ValueError(f"{finding}; raise one, or lower the other")
+        return given
+
+    @field_validator("agent")
+    @classmethod
+    def known_quality(cls, given: AgentTable, others: ValidationInfo) -> AgentTable:
+        metric: MetricTable | None = others.data.get("metric")
+        known = ["auto", "val_loss", "val_accuracy", *([metric.name] if metric and metric.name else [])]
+        if given.quality not in known:
+            raise ValueError(
+                f"quality = {given.quality!r:.80} is none of {', '.join(known)}; name a metric of your own in [metric]"
+            )
         return given
 
     @field_validator("preferences")

@@ -102,6 +102,28 @@ def check_store(settings: LoadedSettings) -> None:
         _check_address(settings, "store.url", server, secrets[0], "set JPO_STORE__URL")
 
 
+def check_mlflow(url: str, secret: str | None) -> None:
+    """The same for an MLflow server of the command line, and the secret, in words, that it would get.
+
+    What MLFLOW_TRACKING_URI stands next to is for the server that it names.
+
+    Raises:
+        UsageError: as `check_prometheus`; JPO-E155, it is no address.
+    """
+    server = _server(url)
+    if server is None or server[0] == "postgresql" or "@" in urlsplit(url).netloc.rpartition("@")[0] + urlsplit(url).path:
+        raise UsageError("jpo import", "names no address of a server", "write e.g. https://mlflow.example.com", code="JPO-E155")
+    if not secret or _allowed(url):
+        return
+    meant = os.environ.get("MLFLOW_TRACKING_URI", "")
+    if _server(meant) not in (None, _server(url)):
+        finding = f"would get {secret}, which is for MLFLOW_TRACKING_URI={_base(meant)}"
+        raise UsageError(_base(url), finding, f"name that one, or allow this one: {VARIABLE}={_base(url)}", code="JPO-E321")
+    if travels_openly(url):
+        remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
+        raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
+
+
 def check_config(settings: LoadedSettings) -> None:
     """Refuse a config.ini outside of the project, if jpo.toml names it."""
     _check_file(settings, "workload.config", settings.values.workload.config)

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from jpo.history.following.labelled_pods import with_values_in_force, without_doubles
 from jpo.history.runs import Reading
+from jpo.history.undo import in_effect
 from jpo.project.project import Project
 from jpo.project.sources import PROMETHEUS, asked_since, names_of, whole
-from jpo.records import Finished
+from jpo.records import KUBERNETES, Finished
 from jpo.telemetry import Late, PrometheusSource, finished_runs
 from jpo.telemetry.contract import RUN_INFO
 from jpo.telemetry.prometheus.names import Names
@@ -72,7 +74,17 @@ def read_on(server: PrometheusSource, job: Project, *, again_seconds: float | No
             late=late,
         )
     )
+    finished = with_what_is_known(finished, job)
     return replace(finished, passed_over={**lately, **(finished.passed_over or {})}), mark
+
+
+def with_what_is_known(finished: Finished, job: Project) -> Finished:
+    """The answer; of labelled pods without those that another source reports, and with the values that were in force."""
+    if all(run.source != KUBERNETES for run in finished.runs):
+        return finished
+    recorded = job.store.recorded_runs(job.workload.identity)
+    runs = without_doubles(finished.runs, [entry.run for entry in recorded])
+    return replace(finished, runs=with_values_in_force(runs, in_effect(job.store, job.workload.identity, recorded)))
 
 
 def bookmark(readings: Mapping[str, Reading], server: PrometheusSource, names: Names) -> Bookmark:
@@ -102,6 +114,7 @@ def source_of(server: PrometheusSource, names: Names) -> str:
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     selecting = [f"{name.lower()}: {value}" for name, value in server.headers.items() if name.lower() in TENANTS]
     selecting += [f"{role} = {names.label(role)}" for role in SELECTING if names.label(role) != Names().label(role)]
+    selecting += [f"pod {role} = {label}" for role, label in names.site_pod_labels.items() if role in SELECTING]
     selecting += [f"{RUN_INFO} = {names.metric(RUN_INFO)}"] if names.metric(RUN_INFO) != RUN_INFO else []
     digest = hashlib.sha256("\n".join(sorted(selecting)).encode()).hexdigest()[:12]
     return f"{PROMETHEUS} {parts.scheme}://{host}{port}{parts.path}" + (f" {digest}" if selecting else "")

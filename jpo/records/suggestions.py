@@ -121,7 +121,7 @@ class Suggestion:
 
     def expected_change(self, quantity: str) -> float | None:
         """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
-        now, then = getattr(self.now, quantity), getattr(self.next, quantity)
+        now, then = self.now.of(quantity), self.next.of(quantity)
         return then.mean / now.mean if now and then and now.mean > 0 else None
 
 

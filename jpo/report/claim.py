@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jpo.records import LOSS_KEPT, Suggestion
-from jpo.wording import numbers
+from jpo.wording import names, numbers
 
 
 def with_confidence(suggestion: Suggestion) -> str:
@@ -14,9 +14,27 @@ def with_confidence(suggestion: Suggestion) -> str:
 def of(suggestion: Suggestion) -> str:
     """What the confidence of a trial is about, and the chance that it leaves out; nothing of other changes."""
     if "JPO-I640" in suggestion.codes:
-        return " that it lowers the validation loss"
+        return f" that it {_improves(suggestion)}"
     if "JPO-I604" not in suggestion.codes:
         return ""
     if (kept := suggestion.seen.get(LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
-    return f" that it ends well and costs no more than a tenth more, {numbers.percent_in_words(kept)} that it keeps the loss"
+    chance = numbers.percent_in_words(kept)
+    return f" that it ends well and costs no more than a tenth more, {chance} that it keeps the {judged(suggestion)}"
+
+
+def judged(suggestion: Suggestion) -> str:
+    """By what the model of a suggestion is judged, in short: loss, or where none is known the quality that is."""
+    known = suggestion.next.known
+    name = next((name for name in ("val_loss", "val_accuracy", *suggestion.next.metrics) if name in known), "val_loss")
+    return "loss" if name == "val_loss" else names.heading(name)
+
+
+def _improves(suggestion: Suggestion) -> str:
+    """What the promise that comes first says, as its reason does: lowers the validation loss."""
+    broken = next(
+        (check.name for check in suggestion.sla if f"{check.name} =" in " ".join(suggestion.reasons[:1])), "val_loss_max"
+    )
+    target = names.target(broken)
+    quality = names.quantity(target.quantity).long or target.quantity
+    return f"{'lowers' if target.sign == '≤' else 'raises'} the {quality}"

@@ -12,6 +12,8 @@ same names (csv/log.py).
 | jpo_samples_total           | counter | training samples processed                                                           |
 | jpo_train_loss              | gauge   |                                                                                      |
 | jpo_val_loss                | gauge   | absent before the first validation; NaN = diverged; its course is the learning curve |
+| jpo_val_accuracy            | gauge   | optional: a ratio in 0..1; absent before the first validation                        |
+| jpo_metric{metric="f1"}     | gauge   | optional: a metric of the user's own, whose name [metric] in jpo.toml says           |
 | jpo_epoch                   | gauge   | optional: finished epochs                                                            |
 | jpo_run_start_time_seconds  | gauge   | optional: unix seconds                                                               |
 | jpo_run_end_time_seconds    | gauge   | optional: unix seconds; set last: all other values are then final                     |
@@ -29,6 +31,8 @@ DATA_FRACTION = "data_fraction"
 SAMPLES = "jpo_samples_total"
 TRAIN_LOSS = "jpo_train_loss"
 VAL_LOSS = "jpo_val_loss"
+VAL_ACCURACY = "jpo_val_accuracy"
+OWN_METRIC = "jpo_metric"
 EPOCH = "jpo_epoch"
 START = "jpo_run_start_time_seconds"
 END = "jpo_run_end_time_seconds"
@@ -36,7 +40,10 @@ STATUS = "jpo_run_status"
 CONVERGED = "jpo_converged"
 CPU_SECONDS = "jpo_cpu_seconds_total"
 MEMORY_BYTES = "jpo_memory_bytes"
-METRICS = (RUN_INFO, SAMPLES, TRAIN_LOSS, VAL_LOSS, EPOCH, START, END, STATUS, CONVERGED, CPU_SECONDS, MEMORY_BYTES)
+METRICS = (
+    *(RUN_INFO, SAMPLES, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY, OWN_METRIC, EPOCH),
+    *(START, END, STATUS, CONVERGED, CPU_SECONDS, MEMORY_BYTES),
+)
 
 STALE_SECONDS = 300.0
 """A job that has not reported for this long, nor its end, is over: Prometheus' own look-back of 5 minutes."""

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 
 import pytest
 from hypothesis import given, settings
@@ -418,8 +417,8 @@ def test_the_answer_is_feasible_and_finite_for_any_observations(
     for parameters in (suggestion.parameters, one.incumbent):
         assert all(value in SPACE[name] for name, value in parameters.items())
     assert suggestion.confidence is None or 0 <= suggestion.confidence <= 1
-    for interval in asdict(suggestion.forecast).values():
-        assert interval is None or 0 <= interval["low"] <= interval["mean"] <= interval["high"] < math.inf
+    for interval in suggestion.forecast.known.values():
+        assert 0 <= interval.low <= interval.mean <= interval.high < math.inf
     assert suggestion.reasons
     assert one.ask() == suggestion
 

@@ -156,7 +156,7 @@ def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, le
     points = {}
     for row, runs in values_by_row.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
-        certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
+        certain = Forecast().having({quantity: Interval(value, value, value) for quantity, value in medians.items()})
         points[row] = Point(
             surrogate.candidates.parameters(row),
             len(runs),
@@ -188,7 +188,7 @@ def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, f
 def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Targets) -> Point:
     """Point that is expected of a configuration; without a value where nothing supports one."""
     expected = surrogate.forecast(row)
-    bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
+    bounds = {quantity: interval for quantity in axes.values() if (interval := expected.of(quantity)) is not None}
     means = {quantity: interval.mean for quantity, interval in bounds.items()}
     failure, breaks = surrogate.failure_chance(row), broken(expected, targets)
     return Point(surrogate.candidates.parameters(row), 0, means, bounds, failure=failure, breaks=breaks)

@@ -78,15 +78,15 @@ def verdict(report: Report) -> str:
 def forecasts(decided: Suggestion) -> Table:
     """What is expected of today's values and of the next ones, and by how much that differs; one column where nothing changes."""
     rows: list[Row] = []
-    promised = {check.name: check for check in decided.sla}
+    promised = {names.target(check.name).quantity: check for check in decided.sla}
     for quantity in suggestion.quantities(decided):
-        now, then, ratio = getattr(decided.now, quantity), getattr(decided.next, quantity), decided.expected_change(quantity)
-        name = names.OBJECTIVES.get(quantity) or names.quantity(quantity).short
+        now, then, ratio = decided.now.of(quantity), decided.next.of(quantity), decided.expected_change(quantity)
+        name = names.OBJECTIVES.get(quantity) or short(names.heading(quantity))
         change = Cell("" if ratio is None or decided.status == "kept" else numbers.change(ratio), emphasis="strong")
-        check = promised.get(names.target_of(quantity) or "")
+        check = promised.get(quantity)
         word = Cell(check.verdict, emphasis=suggestion.VERDICTS[check.verdict]) if check else Cell("")
         if now or then:
-            rows.append((name, change, Cell(now and now.mean, quantity), estimate(then, quantity), word))
+            rows.append((name, change, Cell(now.mean if now else None, quantity), estimate(then, quantity), word))
     heads = ("expected", "change", "now", "next (90% interval)", "SLA")
     return Table(tuple(map(Column, heads)), tuple(rows), "forecasts")
 

@@ -13,8 +13,21 @@ from pydantic import ValidationError
 
 from jpo.errors import UsageError
 from jpo.reading import contents, json_object
-from jpo.records import Change, Evidence, Forecast, Guarded, Identity, Interval, Preference, SlaCheck, Suggestion, TrackRecord
-from jpo.report.suggestion import ForecastDocument, IntervalDocument, Report, SuggestionDocument
+from jpo.records import (
+    FORECAST,
+    Change,
+    Evidence,
+    Forecast,
+    Guarded,
+    Identity,
+    Interval,
+    Preference,
+    SlaCheck,
+    Suggestion,
+    TrackRecord,
+    value_of,
+)
+from jpo.report.suggestion import ChangeDocument, ForecastDocument, IntervalDocument, Report, SuggestionDocument
 from jpo.wording import names
 
 LARGEST_BYTES = 8 << 20
@@ -51,7 +64,8 @@ def report_of(given: Mapping[str, object]) -> Report:
     document = SuggestionDocument.model_validate(given)
     if wild := next((number for number in _numbers(document.model_dump(exclude={"seed"})) if not _plausible(number)), None):
         raise ValueError(f"has the number {wild!s:.40}, which nothing of a run can be")
-    unknown = [check.name for check in document.sla if check.name not in names.TARGETS]
+    targets = (*names.TARGETS, *(f"{name}{end}" for name in document.forecast.metrics for end in ("_min", "_max")))
+    unknown = [check.name for check in document.sla if check.name not in targets]
     if unknown:
         raise ValueError(f"has a target {unknown[0]!r:.80}, which is none")
     suggestion = Suggestion(
@@ -59,9 +73,9 @@ def report_of(given: Mapping[str, object]) -> Report:
         identity=Identity(**document.workload.model_dump()),
         status=document.status,
         keys={change.parameter: change.key for change in document.changes},
-        current=document.current,
-        suggested=document.suggested,
-        changes=tuple(Change(**change.model_dump()) for change in document.changes),
+        current={name: value_of(value) for name, value in document.current.items()},
+        suggested={name: value_of(value) for name, value in document.suggested.items()},
+        changes=tuple(_change(change) for change in document.changes),
         now=_forecast(document.forecast, "now"),
         next=_forecast(document.forecast, "next"),
         guard=Guarded(document.guard.approved, tuple(document.guard.violations), tuple(document.guard.notices)),
@@ -96,8 +110,14 @@ def _plausible(number: float) -> bool:
     return number == 0 or SMALLEST <= abs(number) <= LARGEST
 
 
+def _change(document: ChangeDocument) -> Change:
+    return Change(**{**document.model_dump(), "old": value_of(document.old), "new": value_of(document.new)})
+
+
 def _forecast(document: ForecastDocument, when: str) -> Forecast:
-    return Forecast(**{field.name: _interval(getattr(getattr(document, field.name), when)) for field in fields(Forecast)})
+    """One side of all forecasts; of metrics of the user's own those that are known."""
+    own = {name: _interval(getattr(both, when)) for name, both in document.metrics.items()}
+    return Forecast().having({**{name: _interval(getattr(getattr(document, name), when)) for name in FORECAST}, **own})
 
 
 def _interval(document: IntervalDocument | None) -> Interval | None:

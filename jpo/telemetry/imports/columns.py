@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRuns, unreadable
 from jpo.telemetry.imports.units import SPELT, UNITS, Kind, unit_by_values
@@ -33,6 +34,7 @@ FIELDS: Mapping[str, Kind] = {
     "epochs_done": "number",
     "train_loss": "number",
     "val_loss": "number",
+    "val_accuracy": "accuracy",
     "throughput_samples_per_second": "number",
     "gpu_utilisation": "share",
     "cpu_utilisation": "share",
@@ -81,6 +83,11 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "epochs_done": ("epochs_done", "epoch", "last_epoch", "final_epoch"),
     "train_loss": ("train_loss", "training_loss", "loss_train", "loss", "train_loss_epoch", "train_loss_step"),
     "val_loss": ("val_loss", "valid_loss", "validation_loss", "eval_loss", "loss_val", "dev_loss", "val_loss_epoch", "test_loss"),
+    "val_accuracy": (
+        "val_accuracy", "val_acc", "valid_accuracy", "valid_acc", "validation_accuracy", "validation_acc", "eval_accuracy",
+        "eval_acc", "dev_accuracy", "dev_acc", "accuracy_val", "acc_val", "val_accuracy_epoch", "val_acc_epoch", "val_acc1",
+        "val_top1", "test_accuracy", "test_acc", "accuracy", "acc",
+    ),
     "throughput_samples_per_second": ("throughput", "samples_per_second", "samples_per_sec", "train_samples_per_second"),
     "gpu_utilisation": ("gpu_utilisation", "gpu_utilization", "gpu_util", "gpu_usage"),
     "cpu_utilisation": ("cpu_utilisation", "cpu_utilization", "cpu_util", "cpu_usage"),
@@ -97,8 +104,16 @@ GIVEN = (*PARAMETERS, "batch_size_per_device", "gradient_accumulation_steps", "d
 MEASURED_GROUP = re.compile(r"^(?:metrics?|summary)[./|]")
 GROUPS = re.compile(r"^(?:params?|config|metrics?|summary|tags?|hparams?|hyperparameters|args)[./|]")
 """What trackers write before a name."""
+NESTED = re.compile(r"[./]")
 IN_BRACKETS = re.compile(r"\s*[\[(]([^\[\]()]*)[\])]\s*$")
-EVALUATION = re.compile(r"^(?:val|valid|validation|eval|dev)_(?:\d+_)?loss$")
+EVALUATION = {
+    "val_loss": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?loss"),
+    "val_accuracy": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?(?:accuracy|acc)"),
+}
+OWN = "metrics."
+"""Before the name of a metric of the user's own, among JPO's names."""
+BETTER = {"val_loss": "less", "train_loss": "less", "val_accuracy": "more"}
+"""Which direction is better of what is read of a model."""
 
 
 def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[str, ForeignColumn]:
@@ -108,8 +123,10 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[
         given: as jpo.toml says it; an empty name: nowhere, whatever a column is called.
 
     Raises:
-        TelemetryError: JPO-E151, a column that jpo.toml names is in no run.
+        TelemetryError: JPO-E151, a column that jpo.toml names is in no run; JPO-E159, its map reads what has two directions from
+            one column, or accuracies may be ratios or percentages.
     """
+    _refuse_two_directions(source.place, given)
     cells: dict[str, list[str]] = {}
     for run in source.runs:
         for name, text in run.cells.items():
@@ -128,7 +145,31 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[
     taken = {column.name for column in found.values()}
     for field, column in _guessed(cells, len(source.runs), taken):
         found.setdefault(field, column)
-    return {field: _with_unit(field, column, cells[column.name]) for field, column in found.items() if column.name}
+    return {field: _with_unit(source.place, field, column, cells[column.name]) for field, column in found.items() if column.name}
+
+
+def kind_of(field: str) -> Kind:
+    """What a quantity is; a metric of the user's own is a number."""
+    return "number" if field.startswith(OWN) else FIELDS[field]
+
+
+def _refuse_two_directions(place: str, given: Mapping[str, ForeignColumn]) -> None:
+    """A loss that is read from accuracies would make the worst run the best."""
+    read: dict[str, str] = {}
+    for field, column in given.items():
+        other = {"less": "val_accuracy", "more": "val_loss"}.get(BETTER.get(field, ""))
+        if other and usual_for(other, column.name):
+            finding = (
+                f"of {field} {BETTER[field]} is better, and {column.name!r:.80} is called like what {BETTER[other]} is better of"
+            )
+            remedy = f"[imports.columns] {other} reads it; rename the column if it is a {field}"
+            raise TelemetryError(place, finding, remedy, code="JPO-E159")
+        if not column.name or not (field in BETTER or field.startswith(OWN)):
+            continue
+        if column.name in read and BETTER.get(read[column.name]) != BETTER.get(field):
+            finding = f"[imports] reads {read[column.name]} and {field} from one column, {column.name!r:.80}"
+            raise TelemetryError(place, finding, "a metric has one direction: keep one of them", code="JPO-E159")
+        read[column.name] = field
 
 
 def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> Iterator[tuple[str, ForeignColumn]]:
@@ -144,15 +185,27 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
                 fits.append((usual.index(base), name, bracketed))
             elif unit in UNITS.get(kind, {}):
                 fits.append((usual.index(stem), name, unit))
-            elif field == "val_loss" and EVALUATION.match(base):
+            elif field in EVALUATION and EVALUATION[field].fullmatch(base):
                 fits.append((len(usual), name, None))
         if field in GIVEN:
+            inner = [
+                name
+                for name in plain
+                if NESTED.search(GROUPS.sub("", name.lower())) and _plain(NESTED.split(name)[-1])[0] in usual
+            ]
+            fits = fits or [(len(usual), name, None) for name in inner if len(inner) == 1]  # optimizer.lr, where no other is
             fits = [fit for fit in fits if not MEASURED_GROUP.match(fit[1].strip().lower())]
         if field == "run_id":
             fits = [fit for fit in fits if _tells_runs_apart(cells[fit[1]], runs)]
         if fits:
             _, name, unit = min(fits, key=lambda fit: fit[0])
             yield field, ForeignColumn(name, unit)
+
+
+def usual_for(field: str, name: str) -> bool:
+    """Whether a column is called as many call a quantity."""
+    base, _ = _plain(name)
+    return base in USUAL[field] or (field in EVALUATION and bool(EVALUATION[field].fullmatch(base)))
 
 
 def _plain(name: str) -> tuple[str, str | None]:
@@ -169,18 +222,24 @@ def _tells_runs_apart(cells: Sequence[str], runs: int) -> bool:
     return len(cells) == runs == len(set(cells)) and not any(cell.isdecimal() and len(cell) < 8 for cell in cells)
 
 
-def _with_unit(field: str, column: ForeignColumn, cells: Sequence[str]) -> ForeignColumn:
-    unit = column.unit or unit_by_values(FIELDS[field], cells)
+def _with_unit(place: str, field: str, column: ForeignColumn, cells: Sequence[str]) -> ForeignColumn:
+    try:
+        unit = column.unit or unit_by_values(kind_of(field), cells)
+    except ValueError as error:
+        remedy = f'say which: [imports.columns] {field} = {{ column = "{column.name:.80}", unit = "percent" }}, or "ratio"'
+        raise TelemetryError(place, f"{column.name!r:.80}, read as {field}, {error}", remedy, code="JPO-E159") from error
     return ForeignColumn(column.name, unit, column.origin)
 
 
 def as_toml(columns: Mapping[str, ForeignColumn]) -> list[str]:
     """The map as jpo.toml would have it, a line each; what a format always has at its place is a comment."""
-    lines = ["[imports.columns]"]
-    for field in FIELDS:
-        if column := columns.get(field):
-            always = "" if column.origin in ("guessed", "jpo.toml") else "# "
-            name = '"' + column.name.replace("\\", "\\\\").replace('"', '\\"') + '"'
-            where = f'{{ column = {name}, unit = "{column.unit}" }}' if column.unit else name
-            lines.append(f"{always}{field} = {where}  # {column.origin}")
-    return lines
+    lines = ["[imports.columns]", *(_line(field, columns[field]) for field in FIELDS if field in columns)]
+    own = [_line(field.removeprefix(OWN), column) for field, column in columns.items() if field.startswith(OWN)]
+    return [*lines, *(["[imports.metrics]", *own] if own else [])]
+
+
+def _line(field: str, column: ForeignColumn) -> str:
+    always = "" if column.origin in ("guessed", "jpo.toml") else "# "
+    name = '"' + column.name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    where = f'{{ column = {name}, unit = "{column.unit}" }}' if column.unit else name
+    return f"{always}{field} = {where}  # {column.origin}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, WHOLE, Identity, Run, RunStatus, Skipped
 from jpo.telemetry.contract import STALE_SECONDS
-from jpo.telemetry.imports.columns import FIELDS
+from jpo.telemetry.imports.columns import OWN, kind_of
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns, digest_of
 from jpo.telemetry.imports.units import value_of
 from jpo.telemetry.learning_curve import loss_slope
@@ -109,7 +109,7 @@ class _Row:
             return None
         column = self.columns[name]
         try:
-            return value_of(FIELDS[name], column.unit, text)
+            return value_of(kind_of(name), column.unit, text)
         except ValueError as error:
             unit = f" in {column.unit}" if column.unit else ""
             finding = f"{column.name} is read as {name}{unit}, and {error}"
@@ -167,10 +167,15 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
     run = replace(to_run(measured, f"{form}: {row.run.place}"), fell_silent=row.run.silent)
     outcome = run.outcome
     throughput, busy = row.finite("throughput_samples_per_second"), row.finite("cpu_utilisation")
+    own = {
+        name.removeprefix(OWN): value for name in row.columns if name.startswith(OWN) and (value := row.finite(name)) is not None
+    }
     try:
         outcome = replace(
             outcome,
             cost_usd=row.finite("cost_usd"),
+            val_accuracy=row.finite("val_accuracy"),
+            metrics=own,
             throughput_samples_per_second=outcome.throughput_samples_per_second
             if outcome.throughput_samples_per_second is not None
             else throughput,

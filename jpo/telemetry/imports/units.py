@@ -10,12 +10,13 @@ from typing import Literal
 
 from jpo.reading import LONGEST_NUMBER, number
 
-Kind = Literal["text", "truth", "number", "duration", "moment", "size", "share", "energy", "money"]
+Kind = Literal["text", "truth", "number", "duration", "moment", "size", "share", "accuracy", "energy", "money"]
 DEFAULT_UNIT = {"duration": "s", "share": "ratio", "size": "GiB", "energy": "J", "money": "USD", "moment": "s"}
 UNITS: Mapping[str, Mapping[str, float]] = {
     "duration": {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0, "d": 86400.0},
     "size": {"B": 2**-30, "KiB": 2**-20, "KB": 1e3 / 2**30, "MiB": 2**-10, "MB": 1e6 / 2**30, "GiB": 1.0, "GB": 1e9 / 2**30},
     "share": {"ratio": 1.0, "percent": 0.01},
+    "accuracy": {"ratio": 1.0, "percent": 0.01},
     "energy": {"J": 1.0, "kJ": 1e3, "Wh": 3600.0, "kWh": 3.6e6},
     "money": {"USD": 1.0},
     "moment": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ISO 8601": math.nan},
@@ -44,7 +45,13 @@ TRUTH = {"true": 1.0, "1": 1.0, "1.0": 1.0, "yes": 1.0, "false": 0.0, "0": 0.0, 
 
 
 def unit_by_values(kind: Kind, cells: Sequence[str]) -> str | None:
-    """The unit which the values of a column suggest where its name has none; None for what has no unit."""
+    """The unit which the values of a column suggest where its name has none; None for what has no unit.
+
+    Raises:
+        ValueError: accuracies that may be ratios or percentages; the finding in words.
+    """
+    if kind == "accuracy":
+        return _unit_of_accuracies([value for cell in cells if math.isfinite(value := _or_nan(cell))])
     if kind not in DEFAULT_UNIT:
         return None
     if kind == "moment" and 2 * sum(_is_number(cell) for cell in cells) < len(cells):  # what most are: the others are wrong
@@ -57,6 +64,16 @@ def unit_by_values(kind: Kind, cells: Sequence[str]) -> str | None:
     if kind == "share":
         return "percent" if largest > FULL else "ratio"
     return DEFAULT_UNIT[kind]
+
+
+def _unit_of_accuracies(values: Sequence[float]) -> str:
+    """No mixture is guessed at: 0.93 among 91 and 92 is an exporter's mistake, or a model that learnt nothing."""
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    if least >= 0 and most <= 1:
+        return "ratio"
+    if least > 1 and most <= 100:
+        return "percent"
+    raise ValueError(f"holds {least:g} and {most:g}: neither all in 0..1, nor all percentages above 1")
 
 
 def value_of(kind: Kind, unit: str | None, text: str) -> float:

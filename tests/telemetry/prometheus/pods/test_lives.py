@@ -1,0 +1,43 @@
+"""What kube-state-metrics tells of a pod."""
+
+from __future__ import annotations
+
+import pytest
+
+from jpo.telemetry.prometheus.answers import AnswerRow
+from jpo.telemetry.prometheus.cluster import Pod
+from jpo.telemetry.prometheus.pods.discovery import PodId
+from jpo.telemetry.prometheus.pods.lives import PodLife, lives
+
+ID = PodId(Pod("ml", "p"), "u")
+PLACE = {"namespace": "ml", "pod": "p", "uid": "u"}
+
+
+def life_of(*rows):
+    return lives([(f"{key}|m|0", AnswerRow({**PLACE, **labels}, ((0.0, value),))) for key, labels, value in rows], [ID])[ID]
+
+
+def test_states_count_where_they_are_one():
+    life = life_of(
+        ("phase", {"phase": "Failed"}, 1.0), ("phase", {"phase": "Succeeded"}, 0.0), ("reason", {"reason": "Evicted"}, 0.0)
+    )
+    assert (life.phases, life.reasons, life.live) == ({"Failed"}, set(), False)
+
+
+def test_rows_of_another_pod_of_the_same_name_are_not_its_own():
+    assert life_of(("started", {"uid": "other"}, 5.0)) == PodLife()
+
+
+@pytest.mark.parametrize(
+    ("kind", "serves", "job"),
+    [
+        ("Job", False, "o"),
+        ("PyTorchJob", False, "o"),
+        ("ReplicaSet", True, None),
+        ("StatefulSet", True, None),
+        ("<none>", False, None),
+    ],
+)
+def test_the_owner_says_whether_a_pod_serves_or_works_together_with_others(kind, serves, job):
+    life = life_of(("owner", {"owner_kind": kind, "owner_name": "o"}, 1.0))
+    assert (life.serves, life.job) == (serves, job)
