@@ -11,7 +11,8 @@ the run has, costs and reports no more; the best is that of what can be reached,
 more.
 
     python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ...] [--clean-checkout]
-        [--observe] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2] [--keep FOLDER] [--json]
+        [--observe] [--report val_accuracy] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2]
+        [--keep FOLDER] [--json]
 
 --jpo may be repeated: all play the same jobs with the same luck. Exit code 1 if the (last) one does not keep the promise.
 """
@@ -38,7 +39,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from apparatus.night_files import config_ini, jpo_toml, run_log, values_in
+from apparatus.night_files import Reported, config_ini, jpo_toml, run_log, values_in
 from apparatus.night_jobs import ISSUE, KINDS, LOSS_KEPT, WELL, Job, best, first_loss, job_of, results
 from apparatus.stamp import stamp
 
@@ -157,6 +158,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
     parser.add_argument("--reached", action="append", default=[], metavar="NAME=MOST", help="the job takes no more of this")
+    parser.add_argument("--report", default="val_loss", metavar="NAME", help="what runs measure of models (default: val_loss)")
+    parser.add_argument("--validated", type=int, default=10_000, help="samples of which an accuracy is (default: 10,000)")
     parser.add_argument("--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help="a line of jpo.toml")
     parser.add_argument("--processes", type=int, default=2, help="(default: 2)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the jobs' folders there")
@@ -190,6 +193,7 @@ class Program:
 
 def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
     """All nights of one job with one version of JPO."""
+    reports = Reported(options.report, options.validated)
     config, runs, nights = jpo.folder / "config.ini", jpo.folder / "runs", []
     runs.mkdir(parents=True)
     (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
@@ -203,7 +207,7 @@ def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
         took, asked = time.perf_counter() - began, values_in(config)
         values = {name: min(value, most.get(name, value)) for name, value in asked.items()}
         log = runs / f"night-{number + 1:02}.csv"
-        log.write_text(run_log(job, values, number, at + QUEUED if jpo.clock else None), encoding="utf-8")
+        log.write_text(run_log(job, values, number, at + QUEUED if jpo.clock else None, reports), encoding="utf-8")
         if options.observe:
             jpo("observe", "--offline", "--csv", str(log), at=at + DAY / 2)
         nights.append(answered(replace(judge(values), seconds=took, in_vain=values != asked), done))

@@ -264,7 +264,7 @@ def _ending(belief: Belief, log_ratio: float, now: int) -> str:
         return _change("end with", log_ratio, quality.name_of(belief.quality))
     today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
     then = quality.value(belief.quality, today * math.exp(log_ratio))
-    return f"end with a {quality.name_of(belief.quality)} of {then} against {quality.value(belief.quality, today)}"
+    return f"end with {quality.name_of(belief.quality)} {then} against {quality.value(belief.quality, today)}"
 
 
 def _change(verb: str, log_ratio: float, what: str) -> str:

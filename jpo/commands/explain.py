@@ -46,7 +46,7 @@ def now_going_on(job: ProjectStore, suggestion: Suggestion, settings: LoadedSett
     """The runs of the suggestion's job that go on, and why that is not known, if it is not."""
     try:
         runs = running_now(prometheus_of(settings), suggestion.identity, settings, job.store)
-    except TelemetryError as error:
+    except (TelemetryError, UsageError) as error:  # a token that is not here is no reason to explain nothing
         return (), f"what runs now is not known: {error.place}: {error.finding} [{error.code}]"
     return tuple(GoingOn(run, run.started_at is not None and _runs_with(suggestion, run)) for run in runs), ""
 

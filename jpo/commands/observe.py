@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -13,9 +13,9 @@ from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project, own_direction
 from jpo.project.sources import own_names
-from jpo.project.workload import read_workload
+from jpo.project.workload import read_workload, refuse_unknown
 from jpo.reading import number
-from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
+from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus
 from jpo.report.progress import Live
 from jpo.telemetry.csv.folder import doubts_of, logged_run
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
@@ -28,16 +28,18 @@ TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, and how it ended."""
+    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, how it ended, and what it ran with where
+    that is not what config.ini says."""
 
     run_id: str | None
     metrics: Mapping[str, str]
     status: RunStatus
+    parameters: Parameters = field(default_factory=dict)
 
     @property
     def given(self) -> bool:
         """Whether there is anything of one."""
-        return self.run_id is not None or bool(self.metrics)
+        return self.run_id is not None or bool(self.metrics) or bool(self.parameters)
 
 
 def observe(
@@ -72,7 +74,7 @@ def observe(
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         ended = ended_now(run.run_id, config, settings, run, now=now)
         if store.run(run.run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
-            ended = replace(ended, parameters={})
+            ended = replace(ended, parameters=run.parameters)
         return recorded(store.record(Finished((ended,)), now=now))
 
 
@@ -185,7 +187,9 @@ def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, 
     except ValueError as error:
         raise UsageError("--metric", str(error), "give what was measured", code="JPO-E306") from error
     started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
-    return Run(run_id, workload.identity, workload.current, run.status, started, now, outcome, "observe")
+    refuse_unknown(run.parameters, workload, option="--param")
+    ran = workload.terms.with_chosen(workload.current, run.parameters)
+    return Run(run_id, workload.identity, ran, run.status, started, now, outcome, "observe")
 
 
 def recorded(runs: Sequence[Run]) -> list[str]:

@@ -167,11 +167,12 @@ def in_words(suggestion: Suggestion, runs: Sequence[Run]) -> str:
 
 def went(run: Run) -> str:
     """How a run ended."""
-    seconds, loss = run.outcome.duration_seconds, run.outcome.val_loss
+    seconds, loss, accuracy = run.outcome.duration_seconds, run.outcome.val_loss, run.outcome.val_accuracy
     words = [
         f"run {run.run_id} " + ("" if run.ended_well and seconds is not None else run.status.value.replace("_", " ")),
         "" if seconds is None else f"took {numbers.duration(seconds)}",
         "" if loss is None else f"with a validation loss of {numbers.plain(loss)}",
+        "" if accuracy is None else f"with a validation accuracy of {numbers.plain(accuracy)}",
     ]
     return " ".join(word.strip() for word in words if word.strip())
 

@@ -11,9 +11,10 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, pairwise, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
+from jpo.history.following.contradictions import file_after
 from jpo.records import SAME, Change, Identity, Parameters, Reach, Run, Suggestion, Undo, Workload, same
 
 PROBATION_RUNS = 5
@@ -38,9 +39,9 @@ def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Col
         now: the values in config.ini.
         written: ids of those of which it is certain.
     """
-    read_next = [*(made.current for made in suggestions), now][1:]
+    read_next = [*(file_after(made, later) for made, later in pairwise(suggestions)), now]
     effective: list[Suggestion] = []
-    for made, values in zip(suggestions, read_next, strict=True):
+    for made, values in zip(suggestions, read_next, strict=False):
         undone = undo(effective, made.undoes) if made.undoes and not made.changes else None
         elsewhere = undone and holds(values, undone.last.values()) and not same(values, undone.values)
         if made.suggestion_id in written or (holds(values, made.changes) and not elsewhere):

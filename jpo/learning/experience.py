@@ -26,7 +26,7 @@ from jpo.optimizer.candidates import collect, weighed_runs
 from jpo.optimizer.prior import Prior, believe, beside, prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, calibration
-from jpo.records import VAL_LOSS, Candidates, Known, Residuals, Run
+from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, Residuals, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -137,12 +137,15 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:
     """Reward vector of each run against the reference; one that failed counts like the best before it, charged.
 
-    A run that broke SLA targets carries by how much, whatever it was worth otherwise.
+    A run that broke SLA targets carries by how much, whatever it was worth otherwise. One of another model than the reference's,
+    of which nobody says how good it is, says nothing, unless the user does not mind: its loss may be worse.
     """
     vectors: list[Floats] = []
     best, least, today = None, np.inf, candidates.parameters(candidates.current)
     for run in runs:
-        if run.ended_well:
+        if run.ended_well and request.quality_floor is not None and run.tells_no_quality and _other_model(run, reference):
+            vector = np.full(6, np.nan)
+        elif run.ended_well:
             ours, theirs = request.quality.judged([run, reference])
             vector = reward_vector(ours, theirs, rate_between(candidates, run, reference))
         else:
@@ -153,3 +156,9 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, requ
         if best is None or worth < least:
             best, least = vector, worth
     return vectors
+
+
+def _other_model(run: Run, reference: Run) -> bool:
+    """Whether they differ in more than hardware."""
+    model = {name: value for name, value in run.parameters.items() if name not in RESOURCES}
+    return not same(model, reference.parameters)

@@ -93,7 +93,9 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = (
-        request.terms.with_chosen(request.current, undone.values) if undone else surrogate.candidates.parameters(decision.choice)
+        request.terms.with_chosen(request.current, request.really(undone.values))
+        if undone
+        else surrogate.candidates.parameters(decision.choice)
     )
     return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem, seed)
 
@@ -166,9 +168,9 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
     """Decision to undo the last change, if it did harm and the values before it may be used and are expected to keep the SLA."""
     candidates, now = surrogate.candidates, surrogate.candidates.current
     today = candidates.parameters(now)
-    before = request.terms.with_chosen(today, last.values)
+    before = request.terms.with_chosen(today, request.really(last.values))
     rows = rows_of(candidates, before)
-    movable = {name for name in before if before[name] != today[name]} <= {*request.free}
+    movable = {name for name in before if before[name] != today[name]} <= {*request.free, *request.as_run}
     if not (rows.size and movable and request.admissible(today, before)):
         return None
     row = int(rows[0])
@@ -178,6 +180,9 @@ def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Und
         return None
     missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]
     broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]
+    if request.as_run and not problem.candidates.admissible[row]:  # what runs make of a value may be known of the one before
+        allowed = problem.candidates.admissible | (np.arange(problem.candidates.admissible.size) == row)
+        problem = replace(problem, candidates=replace(problem.candidates, admissible=allowed))
     harm = setback(problem, row, broken)
     if harm is None:
         return None

@@ -36,7 +36,7 @@ MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
 
 MOST_OTHERS = 20
-"""Other workloads that have a say in which jobs are simulated: 10 ms each, once."""
+"""Other workloads that have a say in which jobs are simulated: 5 ms each, once."""
 
 DOUBT = 0.05
 """What siblings alone leave of either kind of draws: their surfaces are not this hardware's."""
@@ -58,12 +58,13 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
         shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
     particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
+    uniform = Latents(PARTICLES, seed)
     names = candidates.names
     jobs = informative_jobs(others, names)
     if not jobs:  # no other workload has a parameter of the team's own
         names = tuple(name for name in names if name in PARAMETERS)
         jobs = informative_jobs(others, names)
-    weights = reweighted([_evidence(job, names, candidates.words, seed) for job in jobs[-MOST_OTHERS:]])
+    weights = reweighted([_evidence(job, names, candidates.words, uniform) for job in jobs[-MOST_OTHERS:]])
     draws = jobs_of(candidates, Latents(particles, seed, weights))
     varying = [
         name
@@ -95,7 +96,9 @@ def _recalled(prior: Prior, candidates: Candidates, evidence: SiblingEvidence, r
     return replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
 
 
-def _evidence(job: Sequence[Run], names: tuple[str, ...], words: Mapping[str, Mapping[float, float]], seed: int) -> Evidence:
+def _evidence(
+    job: Sequence[Run], names: tuple[str, ...], words: Mapping[str, Mapping[float, float]], latents: Latents
+) -> Evidence:
     """Which simulated jobs explain a finished workload's runs, on the configurations it ran."""
     values = np.array(list({values_of(run, names) for run in job}), dtype=np.float64)
     values = values[np.lexsort(values.T)]
@@ -109,7 +112,6 @@ def _evidence(job: Sequence[Run], names: tuple[str, ...], words: Mapping[str, Ma
         np.zeros(len(values)),
         words={name: words[name] for name in names if name in words},
     )
-    latents = Latents(PARTICLES, seed)
     draws = jobs_of(ran, latents)
     kept = kind_of(draws, work_of(job))
     return {name: place[kept] for name, place in latents.drawn.items()}, posterior(draws, ran, job).weights

@@ -96,7 +96,7 @@ def suggestion_of(
         status="changed" if edits else "kept",
         keys={p.name: named_row(p, edited=p.key in edits, as_run=p.name in as_run) for p in workload.parameters},
         current={**workload.current, **as_run},
-        suggested={**proposal.executed, **as_run},
+        suggested={**proposal.executed, **{name: advice.suggested[name] for name in as_run}},
         changes=tuple(replace(item, capped_by=explanation.capped_by.get(item.parameter)) for item in changes),
         now=advice.now,
         next=advice.next,
@@ -217,6 +217,6 @@ def elsewhere(name: str, value: float, current: Parameters, known: Known) -> str
 
 def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:
     """Median duration of the runs that ended well with these values; None without any."""
-    alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
+    alike = [run.outcome.duration_seconds for run in runs if run.parameters and same(run.parameters, values) and run.ended_well]
     measured = [seconds for seconds in alike if seconds is not None]
     return median(measured) if measured else None

@@ -6,8 +6,9 @@ The sources themselves are in sources.py. A source that cannot be read is no err
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
@@ -18,6 +19,7 @@ from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.following.contradictions import LOOKED_BACK, behind, contradictions
 from jpo.history.following.followers import followed_up
+from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
@@ -31,6 +33,7 @@ from jpo.records import (
     KUBERNETES,
     RESOURCES,
     Evidence,
+    Finished,
     Identity,
     Known,
     Run,
@@ -39,10 +42,12 @@ from jpo.records import (
     TrackRecord,
     Workload,
 )
-from jpo.telemetry import PrometheusSource
 from jpo.telemetry.diagnosis import near_identical
 from jpo.wording import numbers
 from jpo.wording.contradictions import sentences
+
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -156,16 +161,11 @@ def on_record(store: Store, workload: Workload) -> OnRecord:
     """What suggesting and learning know of a workload, under each of its names: both must read the same, or the agent would learn
     it anew each time."""
     identity, aliases = workload.identity, workload.aliases
-    recorded, doubted = believed(under_all_names(store, identity, aliases))
+    recorded, doubted = believed(counted_once(under_all_names(store, identity, aliases)))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
-    newest = [
-        entry
-        for entry in store.recorded_runs(limit=OTHER_RUNS)
-        if entry.run.identity not in (identity, *aliases) and not entry.run.identity.is_sibling_of(identity)
-    ]
     own = placed(recorded, store, workload)
-    others = tuple(entry.run for entry in believed(newest)[0])
-    return OnRecord(own.recorded, doubted, siblings, own.elsewhere, others, own.note)
+    others = tuple(run for run in store.others_of(identity, among=OTHER_RUNS) if run.identity not in aliases)
+    return OnRecord(own.recorded, doubted, siblings, own.elsewhere, believed_of_each(others), own.note)
 
 
 def under_all_names(store: Store, identity: Identity, aliases: Collection[Identity]) -> Sequence[RecordedRun]:
@@ -185,19 +185,23 @@ def under_all_names(store: Store, identity: Identity, aliases: Collection[Identi
     return sorted(joined, key=lambda entry: (entry.run.ended_at, entry.run.run_id))
 
 
-def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:
-    """Runs on record as evidence: without values that cannot be, or that the other runs of their workload contradict; and what
-    that was. It stays on record."""
+def believed_of_each(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Runs of several workloads, without what cannot be believed of each."""
     by_workload: dict[Identity, list[Run]] = {}
-    for entry in recorded:
-        by_workload.setdefault(entry.run.identity, []).append(entry.run)
-    checked = {identity: plausible(runs) for identity, runs in by_workload.items()}
-    doubted = tuple(skipped for _, some in checked.values() for skipped in some)
+    for run in runs:
+        by_workload.setdefault(run.identity, []).append(run)
+    kept = {(run.identity, run.run_id): run for some in by_workload.values() for run in plausible(some)[0]}
+    return tuple(kept[key] for run in runs if (key := (run.identity, run.run_id)) in kept)
+
+
+def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:
+    """Runs of one workload as evidence: without values that cannot be, or that its other runs contradict; and what that was. It
+    stays on record."""
+    runs, doubted = plausible([entry.run for entry in recorded])
     if not doubted:
         return tuple(recorded), ()
-    kept = {(run.identity, run.run_id): run for runs, _ in checked.values() for run in runs}
-    entries = ((entry, kept.get((entry.run.identity, entry.run.run_id))) for entry in recorded)
-    return tuple(replace(entry, run=run) for entry, run in entries if run), doubted
+    kept = {run.run_id: run for run in runs}
+    return tuple(replace(entry, run=kept[entry.run.run_id]) for entry in recorded if entry.run.run_id in kept), doubted
 
 
 def siblings_of(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[Run, ...]:
@@ -252,18 +256,18 @@ def of_labelled_pods(runs: Sequence[Run], job: Project) -> dict[str, str]:
     if runs and runs[-1].tells_no_quality and job.settings.values.agent.quality_floor != "off":
         count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
         what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
-        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I160"
+        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I170"
     assumed = [run for run in runs if run.assumed]
     if assumed:
         names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
         told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
-            "JPO-I161"
+            "JPO-I171"
         )
     return told
 
 
 def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
-    """Ask each source once; what it reports goes on record before the next one is asked."""
+    """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     fresh: list[Run] = []
     skipped: list[Skipped] = []
@@ -274,12 +278,10 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
         mark = Bookmark(source)
         try:
             if source == PROMETHEUS and server:
-                finished, mark = read_on(server, job.under(name), again_seconds=again_seconds)
+                answer, mark = read_on(server, job.under(name), again_seconds=again_seconds)
+                parts: Iterable[Finished] = (answer,)
             else:
-                finished = logged(job.workload, job.settings, now=now)
-            if strict and not finished.complete:
-                unreadable = "; ".join(log.reason for log in finished.skipped)
-                raise TelemetryError(source, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
+                parts = logged(job.workload, job.settings, now=now, strict=strict)
         except TelemetryError as error:
             if strict:
                 raise
@@ -287,14 +289,16 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
             continue
         if mark.takes_over:
             store.take_over(name, mark.takes_over, mark.source)
-        recorded = store.record(finished, now=now, identity=name, source=mark.source)
-        fresh += [run for run in recorded if run.identity in names]
-        skipped += finished.skipped
-        notes |= {**mark.notes, **finished.doubts}
-        if finished.unread:
-            notes |= cut_short(source, finished.unread, strict=strict)
-        answers += [bool(finished.runs or finished.skipped or finished.unread)] if finished.requests else []
-        requests, seconds = requests + finished.requests, seconds + finished.seconds
+        notes |= mark.notes
+        for finished in parts:
+            recorded = store.record(finished, now=now, identity=name, source=mark.source)
+            fresh += [run for run in recorded if run.identity in names]
+            skipped += finished.skipped
+            notes |= finished.doubts
+            if finished.unread:
+                notes |= cut_short(source, finished.unread, strict=strict)
+            answers += [bool(finished.runs or finished.skipped or finished.unread)] if finished.requests else []
+            requests, seconds = requests + finished.requests, seconds + finished.seconds
     silent = bool(answers) and not any(answers)
     return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent)
 

@@ -16,7 +16,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.trust import check_store
 from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
-from jpo.records import Currency, Identity, Parameters, Preference, Workload
+from jpo.records import Currency, Identity, Parameters, Preference, Quality, Workload
 
 NOTHING: Parameters = {}
 
@@ -160,6 +160,21 @@ def own_direction(settings: LoadedSettings) -> Mapping[str, bool]:
     return {} if metric.name is None else {metric.name: metric.direction == "max"}
 
 
+def own_metrics(settings: LoadedSettings) -> Mapping[str, Quality]:
+    """The metric of [metric] by its name, as logs have it; empty where there is none."""
+    metric = settings.values.metric
+    return {
+        name: Quality(name, more, (1.0 if metric.best is None else metric.best) if more else None)
+        for name, more in own_direction(settings).items()
+    }
+
+
 def series_kept_seconds(settings: LoadedSettings) -> float:
     """How long the time series of a run are kept after its end, as [store] keep_series says."""
     return settings.values.store.keep_series
+
+
+def runs_kept(settings: LoadedSettings) -> int | None:
+    """How many of a workload's newest runs are kept, as [store] keep_runs says; None: all of them."""
+    kept = settings.values.store.keep_runs
+    return None if kept == "all" else kept

@@ -78,8 +78,12 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         chosen=chosen or {},
         quality=next((each for each in qualities if each.name == settings.agent.quality), quality_measured(runs, qualities)),
         qualities=qualities,
-        as_run=kept,
+        as_run={**dict.fromkeys(kept, unseen), **{r.parameter: r.really for r in within if r.parameter in kept}},
     )
+
+
+def unseen(_in_file: float) -> None:
+    """What runs make of a value that none was given."""
 
 
 def as_run(job: Project, reaches: Sequence[Reach]) -> tuple[Parameters, frozenset[str]]:

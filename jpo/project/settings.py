@@ -25,7 +25,8 @@ from pydantic import (
 from jpo.project.durations import Duration, ResetRule
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
-from jpo.records import MEASURED, NAMED_PREFERENCES, PARAMETERS, PolicyName, Preference
+from jpo.project.tables.promises import Limit, MetricTable, SlaTable
+from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
 
 
 def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) -> object:
@@ -40,18 +41,15 @@ def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) 
     return given
 
 
-def auto_or_number(given: object) -> object:
-    """ "auto", or a whole number of at least 1, in one message for both."""
-    if given != "auto" and not re.fullmatch("0*[1-9][0-9]*", str(given)):
-        raise ValueError(f"{given!r} is neither auto nor a whole number of at least 1")
-    return given
+def word_or_number(word: str, least: int) -> BeforeValidator:
+    """A word, or a whole number, in one message for both."""
 
+    def checked(given: object) -> object:
+        if given != word and not (re.fullmatch("[0-9]+", str(given)) and int(str(given)) >= least):
+            raise ValueError(f"{given!r} is neither {word} nor a whole number of at least {least}")
+        return given
 
-def no_percentage(given: object) -> object:
-    """An accuracy is a ratio: 93 is meant as 0.93."""
-    if isinstance(given, int | float) and not isinstance(given, bool) and 1 < given <= 100:
-        raise ValueError(f"{given:g} is no ratio in 0..1; write {given / 100:g}")
-    return given
+    return BeforeValidator(checked)
 
 
 def or_a_name(schema: dict[str, Any]) -> None:
@@ -62,13 +60,8 @@ def or_a_name(schema: dict[str, Any]) -> None:
 
 MOST_RUNS = 10**9
 """No job runs more often."""
-Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 IdentityPart = Literal["dataset", "model", "framework", "hardware"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
-
-
-KNOWN_NAMES = {*MEASURED, *PARAMETERS, *Count.__args__, "time", "epoch", "accuracy", "loss", "metric"}  # type: ignore[attr-defined]
-"""Quantities, parameters, columns and objectives that are JPO's own: no metric of the user's can have their name."""
 
 
 class SettingsTable(BaseModel):
@@ -81,75 +74,6 @@ class WorkloadTable(SettingsTable):
     config: str = "config.ini"
     identity: dict[IdentityPart, str] = {}
     aliases: dict[IdentityPart, tuple[Annotated[str, Field(pattern=r"\S")], ...]] = {}
-
-
-Share = Annotated[float, BeforeValidator(no_percentage), Field(ge=0, le=1)]
-
-
-class SlaTable(SettingsTable):
-    """Targets that a run must meet, cost in USD; what is left out is not promised, and by default nothing is.
-
-    A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
-    (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0.
-    """
-
-    time_max: Annotated[Duration, Field(gt=0, allow_inf_nan=False)] | None = None
-    cost_max: Limit | None = None
-    throughput_min: Limit | None = None
-    memory_max_gib: Limit | None = None
-    gpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
-    cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
-    val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    accuracy_min: Share | None = None
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def no_switch(cls, given: object) -> object:
-        """True would pass for 1."""
-        if isinstance(given, bool):
-            raise ValueError(f"{str(given).lower()} is no limit; write a number")
-        return given
-
-    @property
-    def targets(self) -> dict[str, float]:
-        """What was promised, by name."""
-        return {name: limit for name, limit in self.model_dump().items() if limit is not None}
-
-
-class MetricTable(SettingsTable):
-    """A metric of the user's own: its name as runs report it, and which direction is better.
-
-    `best`: value of a perfect model, where more is better; left out, 1.0 where all values lie in 0..1. `limit`: what every run
-    must reach, or keep below, as a target of [sla] does: it is reported as NAME_min or NAME_max.
-    """
-
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] | None = None
-    direction: Literal["max", "min"] | None = None
-    best: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    limit: Annotated[float, Field(allow_inf_nan=False)] | None = None
-
-    @model_validator(mode="after")
-    def one_direction(self) -> MetricTable:
-        """Name and direction belong together; what contradicts the direction is an error, not a guess."""
-        if self.name in KNOWN_NAMES:
-            raise ValueError(f"{self.name} is a name of JPO's own, with a direction of its own; rename the metric")
-        if (self.name is None) != (self.direction is None):
-            missing = "direction" if self.name else "name"
-            raise ValueError(
-                f'a metric has a name and a direction, and {missing} is missing; write name = "f1", direction = "max"'
-            )
-        if self.name is None and (self.best is not None or self.limit is not None):
-            raise ValueError('best and limit are of a metric; write name = "f1", direction = "max"')
-        if self.direction == "min" and self.best is not None:
-            raise ValueError('best is for a metric of which more is better, and direction is "min"; take one of them out')
-        if None not in (self.best, self.limit) and (self.limit or 0.0) > (self.best or 0.0):
-            raise ValueError(f"limit = {self.limit:g} is above best = {self.best:g}, which no run can exceed")
-        return self
-
-    @property
-    def targets(self) -> dict[str, float]:
-        """What was promised, by name."""
-        return {} if self.limit is None else {f"{self.name}_{'min' if self.direction == 'max' else 'max'}": self.limit}
 
 
 class PreferenceTable(SettingsTable):
@@ -262,14 +186,15 @@ class StoreTable(SettingsTable):
     """Database in which the history is stored; a relative path starts at jpo.toml, else at config.ini.
 
     A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
-    GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays. `timeout`: the longest wait for a lock,
-    for a server that starts, and for each of its answers. `deadline`: for all of them together that did not come at once.
+    GPUs of a run went that ended longer than `keep_series` ago; and runs before a workload's newest `keep_runs` that tell nothing
+    any more. `timeout`: the longest wait for a lock, a server that starts, and each answer. `deadline`: for all that took longer.
     """
 
     url: str = "sqlite:///.jpo/jpo.db"
     timeout: Duration = 10.0
     deadline: Duration = 60.0
     keep_series: Duration = 180 * 86400.0
+    keep_runs: Annotated[Literal["all"] | Annotated[int, Field(ge=2300)], word_or_number("all", 2300)] = "all"  # decision 0021
 
 
 class AgentTable(SettingsTable):
@@ -295,7 +220,7 @@ class AgentTable(SettingsTable):
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
     quality_risk: Annotated[float, Field(gt=0, le=1)] = 0.2
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
-    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], BeforeValidator(auto_or_number)] = "auto"
+    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], word_or_number("auto", 1)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     resets: ResetRule = "evidence"

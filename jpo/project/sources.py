@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jpo.errors import TelemetryError, UsageError
@@ -13,21 +14,20 @@ from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
-from jpo.project.project import own_direction
+from jpo.project.project import own_metrics
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.tables.parameters import is_own
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
 from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
-from jpo.telemetry import PrometheusSource, read_logs
-from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
-from jpo.telemetry.imports.columns import FIELDS, GIVEN_OWN, OWN
-from jpo.telemetry.imports.foreign import ForeignColumn
-from jpo.telemetry.imports.units import UNITS
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.running.ask import going_on
 from jpo.telemetry.running.progress import with_progress
+
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
+    from jpo.telemetry.imports.foreign import ForeignColumn
 
 METRIC = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 """A name that a metric of the user's own may have."""
@@ -47,16 +47,28 @@ UNVERIFIED = (
 )
 
 
-def logged(workload: Workload, settings: LoadedSettings, *, now: float) -> Finished:
-    """The finished runs of the CSV logs that settings name, under each name of the workload."""
+def logged(workload: Workload, settings: LoadedSettings, *, now: float, strict: bool) -> Iterator[Finished]:
+    """The finished runs of the CSV logs that settings name, under each name of the workload, part by part.
+
+    Raises:
+        TelemetryError: JPO-E110, if `strict`: a log cannot be read; before the first part.
+    """
+    from jpo.telemetry import read_in_parts
+
     patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
-    return read_logs(patterns, workload.identity, aliases=workload.aliases, now=now, own=own_names(settings))
+    parts = read_in_parts(patterns, workload.identity, aliases=workload.aliases, now=now, own=own_names(settings))
+    if strict:
+        parts = iter(every := tuple(parts))
+        if not all(part.complete for part in every):
+            unreadable = "; ".join(log.reason for part in every for log in part.skipped)
+            raise TelemetryError(CSV, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
+    return parts
 
 
 def own_names(settings: LoadedSettings) -> Own:
     """What runs may report under the team's own names, parameters in the order of [parameters]."""
     tables = settings.values.parameters
-    return Own({name: tables[name].worded for name in tables if is_own(name)}, tuple(own_direction(settings)))
+    return Own({name: tables[name].worded for name in tables if is_own(name)}, own_metrics(settings))
 
 
 def whole(finished: Finished) -> Finished:
@@ -93,6 +105,8 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
     if not table.url:
         return None
     check_prometheus(settings)
+    from jpo.telemetry import PrometheusSource
+
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
     return PrometheusSource(
         url=table.url,
@@ -142,6 +156,8 @@ def why_nothing(
         now: when the look began.
         seconds_spent: what it took already; one deadline holds for both.
     """
+    from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
+
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
     since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
@@ -180,6 +196,10 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
     """
+    from jpo.telemetry.imports.columns import FIELDS, GIVEN_OWN, OWN
+    from jpo.telemetry.imports.foreign import ForeignColumn
+    from jpo.telemetry.imports.units import UNITS
+
     found, own = dict[str, ForeignColumn](), own_names(settings)
     for field, entry in settings.values.imports.columns.items():
         name, unit = (entry, None) if isinstance(entry, str) else (entry.get("column", ""), entry.get("unit"))
@@ -209,6 +229,8 @@ def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) ->
     Raises:
         UsageError: as check_mlflow; JPO-E107, a certificate that cannot be used, or a token with line breaks.
     """
+    from jpo.telemetry import PrometheusSource
+
     inside = "@" in urlsplit(url).netloc
     user, password, token = (environ.get(f"MLFLOW_TRACKING_{name}") or None for name in ("USERNAME", "PASSWORD", "TOKEN"))
     basic = bool(user and password) and not inside

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jpo.history.following.labelled_pods import with_values_in_force, without_doubles
@@ -18,9 +19,11 @@ from jpo.history.undo import in_effect
 from jpo.project.project import Project
 from jpo.project.sources import PROMETHEUS, asked_since, names_of, whole
 from jpo.records import KUBERNETES, Finished
-from jpo.telemetry import Late, PrometheusSource, finished_runs
 from jpo.telemetry.contract import RUN_INFO
 from jpo.telemetry.prometheus.names import Names
+
+if TYPE_CHECKING:
+    from jpo.telemetry import Late, PrometheusSource
 
 TENANTS = ("x-scope-orgid", "thanos-tenant")
 """Headers that say whose runs a server shows (Mimir, Cortex; Thanos), in lower case."""
@@ -60,6 +63,8 @@ def read_on(server: PrometheusSource, job: Project, *, again_seconds: float | No
     Raises:
         TelemetryError: JPO-E101 to E109, E113.
     """
+    from jpo.telemetry import finished_runs
+
     identity, now, settings = job.workload.identity, job.now, job.settings
     mark = bookmark(job.store.readings(identity), server, names_of(settings))
     late, lately = late_runs(job, mark.passed_over, again_seconds), recent(mark.passed_over, now)
@@ -126,6 +131,8 @@ def late_runs(job: Project, passed_over: Mapping[str, float], again_seconds: flo
     named = table.since if job.settings.origins.get("prometheus.since") == "command line" else 0.0
     seconds = max(table.late, named) if again_seconds is None else again_seconds
     lately = recent(passed_over, job.now) if again_seconds is None else {}
+    from jpo.telemetry import Late
+
     return Late(job.now - seconds, job.store.ended_ids(job.workload.identity) | lately.keys()) if seconds else None
 
 

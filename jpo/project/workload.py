@@ -62,8 +62,8 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Worklo
     return replace(workload, aliases=workload.identity.also_called(aliases)) if aliases else workload
 
 
-def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:
-    """Values of --set must be of parameters that this config.ini has, and whole where those are.
+def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--set") -> None:
+    """Values of --set, or of another option, must be of parameters that this config.ini has, and whole where those are.
 
     Raises:
         UsageError: JPO-E305, one is not.
@@ -72,17 +72,17 @@ def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:
         total = TOTAL_OF.get(name, name)
         if total not in workload.current:
             has = ", ".join(workload.current)
-            raise UsageError("--set", f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
+            raise UsageError(option, f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
         if name != total and total in by_hand:
-            raise UsageError("--set", f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
+            raise UsageError(option, f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
         parameter = workload.parameter(total)
         if isinstance(value, Word) != isinstance(parameter.value, Word):
             kind, example = (
                 ("word", f"{parameter.value}") if isinstance(parameter.value, Word) else ("number", f"{parameter.value:g}")
             )
-            raise UsageError("--set", f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={example}", code="JPO-E305")
+            raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={example}", code="JPO-E305")
         if (total in WHOLE or parameter.whole) and not value.is_integer():
-            raise UsageError("--set", f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
+            raise UsageError(option, f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
 
 
 def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mapping[str, str]:

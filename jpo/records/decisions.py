@@ -83,6 +83,12 @@ class Forecast:
         return {name: value for name, value in asdict(self).items() if value or name not in ("val_accuracy", "metrics")}
 
     @property
+    def by_quantity(self) -> dict[str, Any]:
+        """The same with the user's own metrics among the quantities."""
+        own: dict[str, Any] = asdict(self)["metrics"]
+        return {**{name: value for name, value in self.document.items() if name != "metrics"}, **own}
+
+    @property
     def known(self) -> dict[str, Interval]:
         """By quantity what is known, the user's own metrics last."""
         return {**{name: value for name in FORECAST if (value := getattr(self, name)) is not None}, **self.metrics}

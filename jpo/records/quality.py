@@ -8,6 +8,7 @@ curves as that of a loss does. Source: Hestness et al., "Deep Learning Scaling i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -49,6 +50,13 @@ class Quality:
             return max(self.best - value, LEAST * abs(self.best))
         return 1 / value if value > 0 else None
 
+    def errors_of(self, curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        """A learning curve, each value with its place, as one of errors; of a metric without a known best, ratios."""
+        beyond = self.best == 1 and any(value > 1 for _, value in curve if math.isfinite(value))
+        quality = replace(self, best=None) if beyond else self
+        errors = ((place, quality.error_of(value)) for place, value in curve)
+        return [(place, math.nan if error is None else error) for place, error in errors]
+
     def value_of(self, error: float) -> float:
         """The value that an error means; the reverse of `error_of`."""
         if not self.more_is_better:
@@ -78,7 +86,8 @@ class Quality:
         if error == run.outcome.val_loss:
             return run
         outcome = replace(run.outcome, val_loss=error)
-        if self != VAL_ACCURACY or run.outcome.val_loss is not None:  # the slope on record is another quality's
+        measured = (name for name in ("val_loss", "val_accuracy") if run.outcome.of(name) is not None)
+        if next(measured, self.name) != self.name:  # the slope on record is another quality's
             outcome = replace(outcome, loss_slope=None, loss_slope_error=None)
         return replace(run, outcome=outcome)
 

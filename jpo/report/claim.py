@@ -1,8 +1,10 @@
-"""What the confidence of a suggestion is about, in the words of the line that shows it."""
+"""What the confidence of a suggestion is about, in the words of the line that shows it, and how right earlier forecasts were."""
 
 from __future__ import annotations
 
-from jpo.records import LOSS_KEPT, Suggestion
+from collections.abc import Iterator, Sequence
+
+from jpo.records import LOSS_KEPT, Suggestion, TrackRecord
 from jpo.wording import names, numbers
 
 
@@ -38,3 +40,22 @@ def _improves(suggestion: Suggestion) -> str:
     target = names.target(broken)
     quality = names.quantity(target.quantity).long or target.quantity
     return f"{'lowers' if target.sign == '≤' else 'raises'} the {quality}"
+
+
+def other_qualities(suggestion: Suggestion) -> Iterator[str]:
+    """What a change is expected to do to an accuracy or a metric of the user's own: "accuracy +0.004"."""
+    for name in (name for name in suggestion.next.known if name == "val_accuracy" or name in suggestion.next.metrics):
+        if (difference := suggestion.expected_difference(name)) is not None:
+            yield f"{names.heading(name)} {numbers.difference(difference)}"
+
+
+def track_record(track: Sequence[TrackRecord]) -> str:
+    """How the last forecasts turned out, one sentence; empty before the first one could be compared."""
+    compared = [past for past in track if past.quantity in names.objectives([past.quantity])]
+    parts = [
+        f"{names.heading(past.quantity)} off by {numbers.percent(past.median_error)} (median), "
+        f"{past.inside} of {past.forecasts} inside the interval"
+        for past in compared
+    ]
+    many = max((past.forecasts for past in compared), default=0)
+    return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""

@@ -5,14 +5,14 @@ People see what changes, what that is expected to do, one confidence and one sen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from jpo.records import FORECAST, USD, Change, Currency, Forecast, SlaCheck, Suggestion, TrackRecord, in_order, plain, same
+from jpo.records import FORECAST, USD, Change, Currency, SlaCheck, Suggestion, TrackRecord, in_order, plain, same
 from jpo.report import claim
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Span, Table, Verbatim, estimate
 from jpo.wording import names, numbers
@@ -48,7 +48,7 @@ def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
     diff = Verbatim(report.diff, "diff") if report.diff else ""
-    blocks = (*of_suggestion(suggestion, in_full=False), track_record(report.track), *notes(suggestion), diff)
+    blocks = (*of_suggestion(suggestion, in_full=False), claim.track_record(report.track), *notes(suggestion), diff)
     return Document(headline(suggestion), blocks, verdict(report), report.currency)
 
 
@@ -103,17 +103,10 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
         return
     ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
     parts = [f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None]
-    expected = "  ".join((*parts, *other_qualities(suggestion)))
+    expected = "  ".join((*parts, *claim.other_qualities(suggestion)))
     sure = claim.with_confidence(suggestion)
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)
-
-
-def other_qualities(suggestion: Suggestion) -> Iterator[str]:
-    """What a change is expected to do to an accuracy or a metric of the user's own: "accuracy +0.004"."""
-    for name, then in suggestion.next.known.items():
-        if (name == "val_accuracy" or name in suggestion.next.metrics) and (now := suggestion.now.of(name)):
-            yield f"{names.heading(name)} {numbers.difference(then.mean - now.mean)}"
 
 
 def why(suggestion: Suggestion) -> Iterator[Inline]:
@@ -162,18 +155,6 @@ def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
         return Cell(""), Cell("")
     limit = Cell(check.limit, check.name, prefix=f"{names.target(check.name).sign} ")
     return limit, Cell(check.verdict, emphasis=VERDICTS[check.verdict])
-
-
-def track_record(track: Sequence[TrackRecord]) -> str:
-    """How the last forecasts turned out, one sentence; empty before the first one could be compared."""
-    compared = [past for past in track if past.quantity in names.objectives([past.quantity])]
-    parts = [
-        f"{names.heading(past.quantity)} off by {numbers.percent(past.median_error)} (median), "
-        f"{past.inside} of {past.forecasts} inside the interval"
-        for past in compared
-    ]
-    many = max((past.forecasts for past in compared), default=0)
-    return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""
 
 
 def notes(suggestion: Suggestion) -> tuple[Note, ...]:
@@ -350,29 +331,13 @@ def as_json(report: Report) -> dict[str, object]:
         "config": str(report.path),
         "workload": report.suggestion.identity.labels,
         "written": report.written,
-        "forecast": forecast_document(report.suggestion),
-        "alternatives": [{**asdict(other), "forecast": _by_quantity(other.forecast)} for other in report.suggestion.alternatives],
+        "forecast": report.suggestion.forecasts,
+        "alternatives": [{**asdict(other), "forecast": other.forecast.by_quantity} for other in report.suggestion.alternatives],
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,
     }
     return SuggestionDocument.model_validate({n: made[n] for n in SuggestionDocument.model_fields}).model_dump(exclude_unset=True)
-
-
-def forecast_document(suggestion: Suggestion) -> dict[str, object]:
-    """By quantity what is expected today and next; what only some jobs measure is left out where it is unknown."""
-    now, then = suggestion.now.document, suggestion.next.document
-    names = [name for name in FORECAST if name in now or name in then]
-    documents: dict[str, object] = {name: {"now": now.get(name), "next": then.get(name)} for name in names}
-    today, next_ = _by_quantity(suggestion.now), _by_quantity(suggestion.next)
-    own = dict.fromkeys((*suggestion.now.metrics, *suggestion.next.metrics))
-    return documents | ({"metrics": {name: {"now": today.get(name), "next": next_.get(name)} for name in own}} if own else {})
-
-
-def _by_quantity(forecast: Forecast) -> dict[str, object]:
-    document = forecast.document
-    own: Mapping[str, object] = document.pop("metrics", {})
-    return {**document, **own}
 
 
 def schema() -> dict[str, Any]:

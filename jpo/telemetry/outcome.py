@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from jpo.reading import number
-from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus, Terms, Word
+from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
 from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
@@ -27,11 +27,11 @@ class Own:
 
     Attributes:
         parameters: by name, whether their values are words.
-        metrics: of the model.
+        metrics: of the model, as qualities.
     """
 
     parameters: Mapping[str, bool] = field(default_factory=dict)
-    metrics: Collection[str] = ()
+    metrics: Mapping[str, Quality] = field(default_factory=dict)
 
 
 NONE_OWN = Own()
@@ -142,7 +142,7 @@ def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
         raise NoEvidence(f"it is a trial on a part of the data ({share}), not a run", UNTOLD)
-    parameters = {**configuration(measured.parameters), **_own(measured.parameters, own.parameters)}
+    parameters = {**configuration(measured.parameters), **own_values(measured.parameters, own.parameters)}
     if measured.values.epoch is not None and not 0 <= measured.values.epoch < math.inf:
         raise NoEvidence(f"epoch = {measured.values.epoch:g} cannot be", IMPOSSIBLE)
     if measured.values.converged not in (None, 0, 1) and not math.isnan(measured.values.converged or 0.0):
@@ -185,7 +185,7 @@ def configuration(texts: Mapping[str, str]) -> dict[str, float]:
     return terms.in_all(values)
 
 
-def _own(texts: Mapping[str, str], own: Mapping[str, bool]) -> dict[str, float]:
+def own_values(texts: Mapping[str, str], own: Mapping[str, bool]) -> dict[str, float]:
     """Parameters of the team's own; what is no value of its kind (an optimizer "0.9", a dropout "none") is not known."""
     values: dict[str, float] = {}
     for name in own.keys() & texts.keys():

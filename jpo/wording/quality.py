@@ -21,11 +21,6 @@ def better(quality: Quality) -> str:
     return f"{'raises' if quality.more_is_better else 'lowers'} the {name_of(quality)}"
 
 
-def at_best(quality: Quality) -> str:
-    """The best that is expected, before its value: at least (a loss), at most (an accuracy)."""
-    return "at most" if quality.more_is_better else "at least"
-
-
 def value(quality: Quality, error: float) -> str:
     """What an error means, as its value."""
     return f"{quality.value_of(error):.4g}"
@@ -34,14 +29,14 @@ def value(quality: Quality, error: float) -> str:
 def worse_than(quality: Quality, error: float, share: float) -> str:
     """What is worse than an error by more than a share: a validation loss more than 2% worse, an accuracy below 0.9286."""
     if quality.more_is_better:
-        return f"a {name_of(quality)} below {value(quality, error * (1 + share))}"
-    return f"a {name_of(quality)} more than {share:.0%} worse"
+        return f"{_with_article(quality)} below {value(quality, error * (1 + share))}"
+    return f"{_with_article(quality)} more than {share:.0%} worse"
 
 
 def kept_within(quality: Quality, error: float, share: float) -> str:
     """The same from the other side: keeps the validation loss within 2%, a validation accuracy of 0.9286."""
     if quality.more_is_better:
-        return f"keeps a {name_of(quality)} of {value(quality, error * (1 + share))}"
+        return f"keeps {_with_article(quality)} of {value(quality, error * (1 + share))}"
     return f"keeps the {name_of(quality)} within {numbers.percent(share)}"
 
 
@@ -52,3 +47,9 @@ def difference(quality: Quality, error: float, log_ratio: float) -> str:
         return f"loss {numbers.change(ratio)}"
     after, before = quality.value_of(error * ratio), quality.value_of(error)
     return f"{names.heading(quality.name)} {numbers.difference(after - before)}"
+
+
+def _with_article(quality: Quality) -> str:
+    """A validation accuracy; a metric of the user's own has a name, and no article."""
+    long = names.quantity(quality.name).long
+    return f"a {long}" if long else quality.name

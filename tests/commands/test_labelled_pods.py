@@ -86,7 +86,7 @@ def test_labelled_pods_are_evidence_and_only_resources_are_changed(labelled: Pro
     before = labelled.config.read_text()
     made = suggested(labelled, "--explore", "on")
     assert made["evidence"]["runs_used"] == 6
-    assert {"JPO-I160"} <= set(made["reason_codes"])
+    assert {"JPO-I170"} <= set(made["reason_codes"])
     assert {change["parameter"] for change in made["changes"]} <= {"cpus", "gpus", "memory_gib"}
     assert any("6 of 6 runs are labelled pods, which report no loss" in note for note in made["evidence"]["notes"])
     model = [line for line in before.splitlines() if "batch" in line or "lr" in line or "rate" in line]
@@ -100,7 +100,7 @@ def test_a_person_may_allow_more(labelled: Project, trains: Trains) -> None:
     with (labelled.folder / "jpo.toml").open("a") as toml:
         toml.write('[agent]\nquality_floor = "off"\n')
     made = suggested(labelled, "--explore", "on")
-    assert not {"JPO-I160", "JPO-I660"} & set(made["reason_codes"])
+    assert not {"JPO-I170", "JPO-I660"} & set(made["reason_codes"])
     by_hand = suggested(labelled, "--set", "batch_size=32")
     assert by_hand["suggested"]["batch_size"] == 32
 
@@ -119,6 +119,10 @@ def test_a_run_that_goes_on_is_shown_and_does_not_count(labelled: Project, train
     assert line["finding"].startswith("1 run goes on: tonight@")
     assert line["finding"].endswith("it does not count until it ended")
     assert "going_on" not in json.loads(labelled.jpo("explain", "-o", "json", "--offline").out)
+    with (labelled.folder / "jpo.toml").open("a") as toml:
+        toml.write('[prometheus.auth]\ntype = "bearer"\ntoken_file = "not/here"\n')
+    elsewhere = labelled.jpo("explain")
+    assert (elsewhere.code, "what runs now is not known" in elsewhere.out) == (0, True)
     unreachable = labelled.jpo("explain", "--prometheus-url", "http://127.0.0.1:1")
     assert (unreachable.code, "what runs now is not known" in unreachable.out) == (0, True)
     assert [run["run_id"].partition("@")[0] for run in runs_of(labelled)] == ["done"]

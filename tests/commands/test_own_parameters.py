@@ -207,3 +207,28 @@ def test_a_file_that_is_not_utf_8_takes_no_word_beyond_its_letters(empty: Projec
     assert (refused.code, "save it as UTF-8" in refused.err) == (6, True)
     assert empty.jpo("suggest", "config.ini", "--set", "optimizer=größe").code == 0
     assert 'optimizer = "größe"'.encode("latin-1") in empty.config.read_bytes()
+
+
+def test_a_run_by_hand_may_have_run_with_other_values_than_the_file_says(empty: Project) -> None:
+    declared(empty)
+    given = ("--param", "optimizer=adam", "--param", "dropout=0.2", "--metric", "duration_seconds=50")
+    assert empty.jpo("observe", "by-hand", *given).code == 0
+    (run,) = json.loads(empty.jpo("history", "-o", "json").out)["runs"]
+    assert (run["parameters"]["optimizer"], run["parameters"]["dropout"], run["parameters"]["warmup_steps"]) == ("adam", 0.2, 100)
+    assert empty.jpo("observe", "by-hand", "--metric", "val_loss=0.3").code == 0  # of a run on record the file says nothing
+    (again,) = json.loads(empty.jpo("history", "-o", "json").out)["runs"]
+    assert again["parameters"] == run["parameters"]
+    refused = empty.jpo("observe", "other", "--param", "nesterov=1")
+    assert (refused.code, "--param: " in refused.err) == (2, True)
+
+
+def test_columns_of_other_tools_are_read_by_the_name_of_the_parameter(empty: Project) -> None:
+    declared(empty)
+    table = "run,start,end,batch_size,params.optimizer,config.dropout,metrics.dropout\n"
+    rows = ("a,1790000000,1790000100,16,adam,0.2,9\n", "b,1790001000,1790001200,16,sgd,none,9\n")
+    (empty.folder / "table.csv").write_text(table + "".join(rows))
+    told = empty.jpo("import", "table.csv", "--write", "--set", "warmup_steps=200")
+    assert told.code == 0, told.err
+    runs = {run["started_at"]: run["parameters"] for run in json.loads(empty.jpo("history", "-o", "json").out)["runs"]}
+    assert runs[1790000000] == {"batch_size": 16, "optimizer": "adam", "dropout": 0.2, "warmup_steps": 200}
+    assert runs[1790001000] == {"batch_size": 16, "optimizer": "sgd", "warmup_steps": 200}

@@ -88,7 +88,7 @@ def going_on(case: Case) -> list[Line]:
         return []
     goes, ended = ("goes on", DOES_NOT_COUNT) if len(runs) == 1 else ("go on", "they do not count until they ended")
     told = "; ".join(sentence(run) for run in runs[:MOST_SHOWN]) + ("; and others" if runs[MOST_SHOWN:] else "")
-    return [Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I162")]
+    return [Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I174")]
 
 
 def csv_logs(case: Case) -> Iterator[Line]:

@@ -104,10 +104,10 @@ def _each_with_runs(
         first = at
         while at < len(starts) and (later is None or starts[at][0] < later.created_at):
             at += 1
-        yield made, _file_after(made, later) if later else now, [run for *_, run in starts[first:at]]
+        yield made, file_after(made, later) if later else now, [run for *_, run in starts[first:at]]
 
 
-def _file_after(made: Suggestion, later: Suggestion) -> Parameters:
+def file_after(made: Suggestion, later: Suggestion) -> Parameters:
     """The values of config.ini when the later suggestion was made. Of what it names as run the file had kept its own."""
     as_run = [name for name, row in later.keys.items() if row.endswith(ROW_AS_RUN) and name in made.suggested]
     return {**later.current, **{name: made.suggested[name] for name in as_run}}

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from jpo.errors import TelemetryError
@@ -48,6 +49,10 @@ class UnusableLog:
     """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
 
+AT_ONCE = 500
+"""Logs after which what was read is handed on: of thousands, a process that is killed has recorded all but the last."""
+
+
 def read_logs(
     patterns: Iterable[str | Path],
     identity: Identity,
@@ -68,13 +73,37 @@ def read_logs(
         `complete` is False when a log could not be read.
     """
     passed_by: Counter[Identity] = Counter()
-    runs, unusable = read_each(log_files(patterns), identity=identity, aliases=aliases, now=now, own=own, passed_by=passed_by)
+    found = _each(log_files(patterns), identity, aliases, now, own, passed_by)
+    finished = _finished(found)
+    return replace(finished, doubts={**finished.doubts, **sentences(identity, passed_by, "in CSV logs")})
+
+
+def read_in_parts(
+    patterns: Iterable[str | Path],
+    identity: Identity,
+    *,
+    aliases: Collection[Identity] = (),
+    now: float | None = None,
+    own: Own = NONE_OWN,
+) -> Iterator[Finished]:
+    """The same in parts of AT_ONCE logs, in the order of their names; each part oldest first. At least one."""
+    passed_by: Counter[Identity] = Counter()
+    found = _each(log_files(patterns), identity, aliases, now, own, passed_by)
+    part = _finished(islice(found, AT_ONCE))
+    while following := tuple(islice(found, AT_ONCE)):
+        yield part
+        part = _finished(following)
+    yield replace(part, doubts={**part.doubts, **sentences(identity, passed_by, "in CSV logs")})
+
+
+def _finished(found: Iterable[LoggedRun | UnusableLog]) -> Finished:
+    runs, unusable = _sorted(found)
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(
         runs=tuple(logged.run for logged in runs),
         skipped=skipped,
-        doubts=doubts_of(runs) | sentences(identity, passed_by, "in CSV logs"),
+        doubts=doubts_of(runs),
         complete=complete,
     )
 
@@ -112,9 +141,31 @@ def read_each(
         aliases: other names of it, whose runs are taken as they are reported.
         passed_by: counts the logs of other workloads.
     """
+    return _sorted(_each(paths, identity, aliases, now, own, Counter() if passed_by is None else passed_by))
+
+
+def _sorted(found: Iterable[LoggedRun | UnusableLog]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
+    runs: list[LoggedRun] = []
+    unusable: list[UnusableLog] = []
+    for log in found:
+        if isinstance(log, LoggedRun):
+            runs.append(log)
+        else:
+            unusable.append(log)
+    return tuple(sorted(runs, key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
+
+
+def _each(
+    paths: Iterable[Path],
+    identity: Identity | None,
+    aliases: Collection[Identity],
+    now: float | None,
+    own: Own,
+    passed_by: Counter[Identity],
+) -> Iterator[LoggedRun | UnusableLog]:
+    """One by one, in the order of the files; arguments as of `read_each`."""
     by_run: dict[tuple[str, Identity], LoggedRun] = {}
     by_content: dict[object, Path] = {}
-    unusable: list[UnusableLog] = []
     for path in paths:
         name = path.name
         ours = True
@@ -125,27 +176,24 @@ def read_each(
             whose = next((each for each in names if each.includes(log.identity)), log.identity)
             ours = identity is None or whose == identity or whose in aliases
             if identity and not (ours or whose.is_sibling_of(identity)):
-                if passed_by is not None:
-                    passed_by[whose] += 1
+                passed_by[whose] += 1
                 continue
             twin = by_run.get((name, whose))
             run = replace(run_of(log, now=now, own=own), identity=whose) if twin is None else None
             copy = by_content.setdefault(_content(log, run), path) if run else path
             if twin:
                 other = differing(twin.run, log, now=now)
-                found = f"{path}: an earlier log, {twin.path}, has the same run_id{other}"
-                unusable.append(UnusableLog(path, name, found, "JPO-W130"))
+                yield UnusableLog(path, name, f"{path}: an earlier log, {twin.path}, has the same run_id{other}", "JPO-W130")
             elif run and copy != path:
-                found = f"{path}: an earlier log, {copy}, is of the same run: same start, end and values"
-                unusable.append(UnusableLog(path, name, found, "JPO-W130"))
+                same_run = f"{path}: an earlier log, {copy}, is of the same run: same start, end and values"
+                yield UnusableLog(path, name, same_run, "JPO-W130")
             elif run:
-                early = ends_early(log, run)
-                by_run[name, whose] = LoggedRun(path, run, tuple(doubts(log, run, now=now)), early)
+                by_run[name, whose] = logged = LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
+                yield logged
         except TelemetryError as error:
             if ours:
                 kind = error.__cause__.code if isinstance(error.__cause__, NoEvidence) else ""
-                unusable.append(UnusableLog(path, name, str(error), error.code, kind))
-    return tuple(sorted(by_run.values(), key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
+                yield UnusableLog(path, name, str(error), error.code, kind)
 
 
 def _content(log: Log, run: Run) -> object:

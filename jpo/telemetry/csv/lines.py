@@ -7,13 +7,13 @@ memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.reading import number
-from jpo.records import MEASURED, Identity
+from jpo.records import MEASURED, Identity, Quality
 from jpo.telemetry import contract
 from jpo.telemetry.csv.doubts import Course
 
@@ -44,7 +44,7 @@ class Log:
         latest: by column, the last value that was measured.
         lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
-        curve: epochs done and validation loss, of MOST_LOSSES rows at most; `accuracies`: the same of validation accuracy.
+        curves: by column of a quality of the model, epochs done and value, of MOST_LOSSES rows at most.
         course: how the rows went, for doubts.py.
         wanted: metrics of the user's own that are read, besides those which the log itself names (`# metrics=f1,auc`).
     """
@@ -55,10 +55,9 @@ class Log:
     latest: dict[str, float] = field(default_factory=dict)
     lines: int = 0
     longest_pause: float | None = None
-    curve: list[tuple[float, float]] = field(default_factory=list)
     course: Course = field(default_factory=Course)
-    accuracies: list[tuple[float, float]] = field(default_factory=list)
-    wanted: Collection[str] = ()
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    wanted: Mapping[str, Quality] = field(default_factory=dict)
     _places: list[tuple[str, int]] = field(default_factory=list)
     _step: int | None = None
     _head_lines: dict[str, int] = field(default_factory=dict)
@@ -100,11 +99,11 @@ class Log:
         self._pause(row)
         self.latest |= row
         self.course.take(row if self._step is None else row | _optional("step", cells[self._step]), self.lines)
-        for name, curve in (("val_loss", self.curve), ("val_accuracy", self.accuracies)):
-            if name in row and "epoch" in self.latest:
-                if len(curve) == MOST_LOSSES:
-                    del curve[::2]
-                curve.append((self.latest["epoch"], row[name]))
+        for name in (name for name in ("val_loss", "val_accuracy", *self.wanted) if name in row and "epoch" in self.latest):
+            curve = self.curves.setdefault(name, [])
+            if len(curve) == MOST_LOSSES:
+                del curve[::2]
+            curve.append((self.latest["epoch"], row[name]))
         return row
 
     def _pause(self, row: Mapping[str, float]) -> None:

@@ -38,7 +38,7 @@ from pathlib import Path
 
 from jpo import reading
 from jpo.errors import TelemetryError
-from jpo.records import COUNTS, PARAMETERS, VAL_ACCURACY, Run
+from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
 from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
 from jpo.telemetry.csv.doubts import LOSSES, left_out
 from jpo.telemetry.csv.lines import Log, unreadable
@@ -93,8 +93,9 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     if said and converged is None:
         raise _no_evidence(log.path, NoEvidence(f"converged = {said[:80]!r} is neither true nor false", IMPOSSIBLE))
     losses = {name: log.latest.get(name) for name in LOSSES if name not in left_out(log)}
-    errors = ((epoch, VAL_ACCURACY.error_of(accuracy) or 0.0) for epoch, accuracy in log.accuracies)
-    slope, error = loss_slope((log.curve if "val_loss" in losses else ()) or errors) or (None, None)
+    qualities = {**{quality.name: quality for quality in QUALITIES if quality.name not in left_out(log)}, **log.wanted}
+    curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
+    slope, error = loss_slope(next(curves, ())) or (None, None)
     start = log.number("start")
     if start == ended_at and log.course.line:
         start = None  # a clock that stood still: nothing says how long the run took
@@ -127,7 +128,7 @@ def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
 
 
 def _configuration(head: Mapping[str, str], own: Collection[str]) -> dict[str, str]:
-    """What the head of a log says of parameters and counts, those by the names of frameworks and of the team's own included."""
+    """What the head of a log says of parameters and counts, those by the names of frameworks included, and of the team's own."""
     names = {name: (name, *ALSO_CALLED.get(name, ())) for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own)}
     return {name: text for name, usual in names.items() if (text := next((head[one] for one in usual if head.get(one)), ""))}
 
@@ -140,7 +141,7 @@ def _no_evidence(
     return error
 
 
-def parsed(path: Path, metrics: Collection[str] = ()) -> Log:
+def parsed(path: Path, metrics: Mapping[str, Quality] = NONE_OWN.metrics) -> Log:
     """A log with all its whole lines taken in."""
     log = Log(path, wanted=metrics)
     for line in whole_lines(path):

@@ -9,7 +9,7 @@ from jpo.telemetry.prometheus.pods.labels import CONFLICT, selector, slug
 
 NOTHING = Finding("ok", "")
 """What is not worth a line: a cluster whose jobs report by themselves, or none at all."""
-CODE, NOT_SHOWN = "JPO-W160", "JPO-W161"
+CODE, NOT_SHOWN = "JPO-W172", "JPO-W173"
 PARTS = ("dataset", "model", "framework")
 
 

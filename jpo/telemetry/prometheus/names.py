@@ -31,6 +31,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "pod_completion_time_seconds": ("kube_pod_completion_time",),
     "pod_phase": ("kube_pod_status_phase",),
     "container_terminated_reason": ("kube_pod_container_status_terminated_reason",),
+    "container_restarts_total": ("kube_pod_container_status_restarts_total",),
     "pod_owner": ("kube_pod_owner",),
     "container_requests": ("kube_pod_container_resource_requests",),
     "pod_labels": ("kube_pod_labels",),  # only what its flag --metric-labels-allowlist names
@@ -152,7 +153,7 @@ def exposed(key: str) -> str:
 
     What begins with label_ or annotation_ has it already. Source: kube-state-metrics, internal/store/utils.go.
     """
-    if key.startswith(("label_", "annotation_")):
+    if not key.strip() or key.startswith(("label_", "annotation_")):
         return key
     plain = re.sub(r"[^a-zA-Z0-9_]", "_", key)
     return "label_" + re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", plain).lower()

@@ -21,7 +21,7 @@ from jpo.records import KUBERNETES, Finished, Identity, Run, Series, Skipped
 from jpo.telemetry import contract
 from jpo.telemetry.doubts import of_ending, once_each
 from jpo.telemetry.learning_curve import Slope
-from jpo.telemetry.outcome import MeasuredRun, NoEvidence, to_run
+from jpo.telemetry.outcome import MeasuredRun, NoEvidence, Own, to_run
 from jpo.telemetry.prometheus import measuring, run_ids, time_series
 from jpo.telemetry.prometheus.answers import PartialAnswer, TooMuch
 from jpo.telemetry.prometheus.cluster import Labelling
@@ -135,7 +135,7 @@ def finished_runs(
             series_of, slope_of = _newest_samples(scope, collected)
         except PartialAnswer:
             return _nothing(session)
-        runs, skipped = _records(collected, series_of, slope_of)
+        runs, skipped = _records(collected, series_of, slope_of, names.own)
         if session.warnings:
             return _nothing(session)
         whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
@@ -245,7 +245,7 @@ def _newest_samples(scope: Scope, collected: Collected) -> tuple[dict[str, list[
 
 
 def _records(
-    collected: Collected, series_of: Mapping[str, list[Series]], slope_of: Mapping[str, Slope]
+    collected: Collected, series_of: Mapping[str, list[Series]], slope_of: Mapping[str, Slope], own: Own
 ) -> tuple[list[Run], list[Skipped]]:
     runs, skipped = [], list(collected.skipped.values())
     for measured, _ in collected.runs.values():
@@ -253,7 +253,8 @@ def _records(
         slope, error = slope_of.get(measured.run_id, (None, None))
         values = replace(values, loss_slope=slope, loss_slope_error=error)
         try:
-            runs.append(to_run(replace(measured, values=values), KUBERNETES if measured.labelled else "prometheus"))
+            source = KUBERNETES if measured.labelled else "prometheus"
+            runs.append(to_run(replace(measured, values=values), source, own))
         except NoEvidence as why:
             skipped.append(Skipped(measured.run_id, str(why), why.code))
     return runs, skipped

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from made import a_run, a_suggestion
 
-from jpo.history.following.labelled_pods import with_values_in_force, without_doubles
+from jpo.history import RecordedRun
+from jpo.history.following.labelled_pods import counted_once, with_values_in_force, without_doubles
 from jpo.records import KUBERNETES, Run
 
 
@@ -50,3 +51,11 @@ def test_two_pods_at_once_of_which_one_keeps_a_log_are_two_runs() -> None:
 def test_a_log_of_minutes_of_a_pod_of_hours_is_another_run() -> None:
     pod = a_pod("pod", ended_at=1000.0)
     assert without_doubles([pod], [a_run("own", 1000.0, started_at=950.0)]) == (pod,)
+
+
+def test_a_log_that_comes_after_its_pod_was_recorded_counts_in_its_place() -> None:
+    pod, log, night = (
+        RecordedRun(run, None, 0.0) for run in (a_pod(), a_run("own", 990.0, started_at=830.0), a_pod("n", 5000.0))
+    )
+    assert counted_once([pod, log, night]) == (log, night)
+    assert counted_once([log]) == (log,)

@@ -22,9 +22,9 @@ def test_what_is_no_matter_of_labels_has_no_line(inquiry_on):
 
 def test_the_missing_flag_is_named(inquiry_on):
     finding = labelled(inquiry_on(__name__=KSM[:1]))
-    assert (finding.status, finding.code) == ("warning", "JPO-W161")
+    assert (finding.status, finding.code) == ("warning", "JPO-W173")
     assert "--metric-labels-allowlist=pods=[jpo-dataset,jpo-model,jpo-framework,...]" in finding.remedy
-    assert labelled(inquiry_on(__name__=KSM)).code == "JPO-W160"
+    assert labelled(inquiry_on(__name__=KSM)).code == "JPO-W172"
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_the_missing_flag_is_named(inquiry_on):
 )
 def test_labels_that_do_not_fit_are_named_with_those_that_do(inquiry_on, labels, text, remedy):
     finding = labelled(inquiry_on(__name__=KSM, **labels))
-    assert (finding.status, finding.code) == ("warning", "JPO-W160")
+    assert (finding.status, finding.code) == ("warning", "JPO-W172")
     assert text in finding.text
     assert remedy in finding.remedy

@@ -34,8 +34,9 @@ def asked(scope: Scope, span: str) -> dict[str, str]:
     labelled, alike = _labelled(scope), same_pod(scope)
     seen = f"last_over_time({labelled}{span})"
     if math.isfinite(scope.mark):
-        completed = scope.names.metric("pod_completion_time_seconds")
-        seen += f" unless {alike} (last_over_time({completed}{span}) <= {scope.mark:.3f})"
+        # Those that were seen to be complete then: one sample of each pod of the cluster, not a window of them.
+        completed = f"{scope.names.metric('pod_completion_time_seconds')} offset {max(1, int(scope.until - scope.mark))}s"
+        seen += f" unless {alike} ({completed} <= {scope.mark:.3f})"
     # Next to a sidecar a trainer may be over though its pod is not.
     terminated = scope.names.metric("container_terminated_reason")
     return {SEEN: seen, OPEN: f"{going(scope)} unless {alike} ({terminated} == 1)"}

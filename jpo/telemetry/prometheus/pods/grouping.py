@@ -49,14 +49,14 @@ class LabelledPod:
         """How it ended; None where nobody saw it."""
         if self.ended_at is None or not self.end_seen:
             return None
-        reason = self.life.terminated.get(self.container or "")
-        if reason == "OOMKilled":
-            return RunStatus.OOM_KILLED
-        if self.life.phases == {"Succeeded"} or reason == "Completed":
+        reasons = self.life.reasons(self.container)
+        if self.life.phases == {"Succeeded"} or reasons == {"Completed"}:
             return RunStatus.SUCCEEDED
-        if self.life.reasons & {*OUTSIDE}:
+        if "OOMKilled" in reasons:
+            return RunStatus.OOM_KILLED
+        if self.life.failed_for & {*OUTSIDE}:
             return RunStatus.STOPPED
-        return RunStatus.FAILED if reason or self.life.phases == {"Failed"} else None
+        return RunStatus.FAILED if reasons or self.life.phases == {"Failed"} else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -127,7 +127,7 @@ def trainer(life: PodLife, busy: Mapping[str, float], named: str | None) -> str 
     """
     if named:
         return named
-    containers = {*life.requests, *life.terminated} or {*busy}
+    containers = life.containers or {*busy}
     with_gpus = [name for name, request in life.requests.items() if _gpus(request)]
     if len(with_gpus) == 1:
         return with_gpus[0]

@@ -28,6 +28,8 @@ from jpo.telemetry.prometheus.time_series import SampledRun
 
 SILENT_SECONDS = 900.0
 """A pod that nobody saw to end is over when nothing was measured of it for this long: longer than most gaps between scrapes."""
+OUTLIVED_SECONDS = 120.0
+"""Two scrapes at most lie between the last sample of a trainer and its end."""
 BEFORE_START_SECONDS = 60.0
 ALL, REPORTING = "labelled pods", "reporting pods"
 
@@ -108,19 +110,24 @@ def _judged(scope: Scope, watched: Watched, new: Collection[PodId]) -> tuple[lis
     wanted = {grouping.key_of(pod) for pod in pods if pod.id in new}
     pods = [pod for pod in pods if grouping.key_of(pod) in wanted and not pod.life.serves]
     unclear = [pod for pod in pods if pod.ended_at is None and not _goes_on(pod)]
-    last_seen = _last_seen(scope, watched.labellings, unclear) if unclear else {}
+    # A pod is over with its last container, which may be a sidecar that outlived the trainer for hours.
+    asked = [*unclear, *(pod for pod in pods if pod.ended_at is not None and len(pod.life.containers) > 1)]
+    last_seen = _last_seen(scope, watched.labellings, asked) if asked else {}
     now = min(scope.until, scope.client.clock()) if unclear else scope.until
-    judged, unsure = [pod for pod in pods if pod not in unclear], []
-    for pod in unclear:
+    judged, unsure = list[LabelledPod](), list[float]()
+    for pod in pods:
         last = last_seen.get((pod.id.pod, pod.container or ""))
-        if last is None:
-            continue
-        if now - last <= SILENT_SECONDS and not pod.life.just_terminated:
+        if pod not in asked:
+            judged.append(pod)
+        elif pod.ended_at is not None:
+            earlier = last is not None and pod.ended_at - last > OUTLIVED_SECONDS
+            judged.append(replace(pod, ended_at=last) if earlier else pod)
+        elif last is not None and now - last <= SILENT_SECONDS:
             unsure.append(last)
             judged.append(pod)
-        else:
-            told = bool(pod.life.phases) or pod.container in pod.life.terminated
-            judged.append(replace(pod, ended_at=max(last, pod.started_at or last), started_at=pod.started_at, end_seen=told))
+        elif last is not None:
+            told = bool(pod.life.phases or pod.life.reasons(pod.container))
+            judged.append(replace(pod, ended_at=max(last, pod.started_at or last), end_seen=told))
     return judged, unsure
 
 

@@ -30,12 +30,13 @@ ASKED = {
     "reason": ("pod_status_reason", "", "reason", LAST),
     "terminated": ("container_terminated_reason", "", "reason", LAST),
     "just terminated": ("container_terminated_reason", "", "reason", ""),
+    "restarts": ("container_restarts_total", "", "", HIGHEST),
     "request": ("container_requests", "", "resource", LAST),
     "owner": ("pod_owner", "", "owner_kind, owner_name", LAST),
     "annotations": ("pod_annotations", "", "", LAST),
 }
 """Role, which of its series, the label in which these differ, and how their samples become one number; "": the one of now."""
-OF_CONTAINERS = ("terminated", "just terminated", "request")
+OF_CONTAINERS = ("terminated", "just terminated", "restarts", "request")
 WHOLE = ("annotations",)
 """Those of which every label counts."""
 
@@ -47,10 +48,11 @@ class PodLife:
     Attributes:
         created_at, started_at: unix seconds; between them it was pending, maybe for hours, until a node took it.
         completed_at: unix seconds at which its last container ended.
-        phases, reasons: "Succeeded" or "Failed"; "Evicted" and the like.
+        phases, failed_for: "Succeeded" or "Failed"; "Evicted" and the like.
         live: it is pending or running now.
-        terminated, just_terminated: by container, why it ended last, and those that are in that state now: one that was started
-            again is not. Init containers are not among them.
+        terminated, just_terminated: by container, why it ended, each time that it did, and now: one that was started again has
+            not just ended. Init containers are not among them.
+        restarted: containers that were started again.
         requests: by container and resource, as kube-state-metrics names it: cpu (cores), memory (bytes), nvidia_com_gpu.
         owner: kind and name of what made it.
         annotations: by their names in Prometheus.
@@ -61,12 +63,26 @@ class PodLife:
     completed_at: float | None = None
     live: bool = False
     phases: set[str] = field(default_factory=set)
-    reasons: set[str] = field(default_factory=set)
-    terminated: dict[str, str] = field(default_factory=dict)
-    just_terminated: set[str] = field(default_factory=set)
+    failed_for: set[str] = field(default_factory=set)
+    terminated: dict[str, set[str]] = field(default_factory=dict)
+    just_terminated: dict[str, str] = field(default_factory=dict)
+    restarted: set[str] = field(default_factory=set)
     requests: dict[str, dict[str, float]] = field(default_factory=dict)
     owner: tuple[str, str] = ("", "")
     annotations: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def containers(self) -> set[str]:
+        """Its containers as far as kube-state-metrics names them, without init containers."""
+        return {*self.requests, *self.terminated}
+
+    def reasons(self, container: str | None) -> set[str]:
+        """Why a container ended for good; empty where it was started again, and nobody saw the last time."""
+        name = container or ""
+        if name in self.just_terminated:
+            return {self.just_terminated[name]}
+        seen = self.terminated.get(name, set())
+        return set() if name in self.restarted and not self.phases else seen
 
     @property
     def serves(self) -> bool:
@@ -100,9 +116,16 @@ def asked(scope: Scope, labellings: Sequence[Labelling]) -> dict[str, str]:
 def lives(rows: Collection[tuple[str, AnswerRow]], pods: Collection[PodId]) -> dict[PodId, PodLife]:
     """The lives of these pods, from the answers to `asked`; those of other pods are among the rows."""
     by_pod = {pod: PodLife() for pod in pods}
+    by_name: dict[Pod, list[PodLife]] = defaultdict(list)
+    for pod, life in by_pod.items():
+        by_name[pod.pod].append(life)
     for key, row in rows:
-        if life := by_pod.get(pod_id(row.labels)):
-            _add(life, key.partition("|")[0], row.labels, row.value)
+        found = by_pod.get(pod_id(row.labels))
+        namesakes = by_name[pod_of(row.labels)]
+        if found is None and "uid" not in row.labels and len(namesakes) == 1:  # of a kube-state-metrics before 2.0
+            found = namesakes[0]
+        if found:
+            _add(found, key.partition("|")[0], row.labels, row.value)
     return by_pod
 
 
@@ -125,6 +148,8 @@ def _add(life: PodLife, key: str, labels: Mapping[str, str], value: float) -> No
         life.completed_at = value
     elif key == "request":
         life.requests.setdefault(container, {})[labels.get("resource", "")] = value
+    elif key == "restarts" and value > 0:
+        life.restarted.add(container)
     elif key == "annotations":
         life.annotations |= {name: text for name, text in labels.items() if name.startswith("annotation_")}
     elif value == 1 and key == "owner":
@@ -132,10 +157,10 @@ def _add(life: PodLife, key: str, labels: Mapping[str, str], value: float) -> No
     elif value == 1 and key == "phase":
         life.phases.add(labels.get("phase", ""))
     elif value == 1 and key == "reason":
-        life.reasons.add(labels.get("reason", ""))
+        life.failed_for.add(labels.get("reason", ""))
     elif value == 1 and key == "live":
         life.live = True
     elif value == 1 and key == "just terminated":
-        life.just_terminated.add(container)
+        life.just_terminated[container] = labels.get("reason", "")
     elif value == 1 and key == "terminated":
-        life.terminated[container] = labels.get("reason", "")
+        life.terminated.setdefault(container, set()).add(labels.get("reason", ""))

@@ -47,7 +47,11 @@ class Pod:
     replicas: tuple[str, ...] = ("",)
     init: bool = False
     sidecar: bool = False
+    sidecar_hours: float | None = None
+    """After the trainer; None: it goes on."""
     restarted: bool = False
+    blinks: bool = False
+    """Its trainer ended just now with an error, and is about to be started again."""
     gap: bool = False
     goes_on: bool = False
     exported: bool = False
@@ -75,7 +79,9 @@ PODS = (
     Pod("gap", 10.2, gap=True),
     Pod("with-init", 0.5, model="containers", init=True),
     Pod("with-sidecar", 2.0, model="containers", sidecar=True, lingers=9.0),
+    Pod("outlived", 3.5, model="containers", sidecar=True, sidecar_hours=1.0),
     Pod("training", 11.0, model="containers", goes_on=True),
+    Pod("blinking", 11.0, model="containers", goes_on=True, blinks=True),
     Pod("queued", 11.0, model="containers", goes_on=True, phase="Pending"),
     Pod("serving-1", 1.0, model="served", owner=("ReplicaSet", "serving-7f"), phase=None, hours=3.0),
     Pod("serving-2", 4.0, model="served", owner=("ReplicaSet", "serving-7f"), goes_on=True),
@@ -159,7 +165,7 @@ def _of_state(pod: Pod) -> Iterator[Line]:
     made = pod.start - (pod.pending + pod.fetching) * HOUR
     taken = pod.start - pod.fetching * HOUR
     over = pod.end if pod.phase and not pod.goes_on else None
-    seen = _scrapes(pod, made, pod.end if over is None else over + pod.lingers * HOUR)
+    seen = _scrapes(pod, made, pod.end if over is None else over + (pod.lingers + (pod.sidecar_hours or 0.0)) * HOUR)
     during, after = [t for t in seen if over is None or t < over], [t for t in seen if over is not None and t >= over]
     names = {"label_jpo_dataset": "org_digits-10K", "label_jpo_model": pod.model, "label_jpo_framework": "PyTorch"}
     yield "kube_pod_labels", {**place, **names, **pod.labels}, [(t, 1.0) for t in seen]
@@ -171,13 +177,15 @@ def _of_state(pod: Pod) -> Iterator[Line]:
     pending = pod.goes_on and pod.phase == "Pending"
     if not pending:
         yield "kube_pod_start_time", place, [(t, taken) for t in seen if t >= taken]
-    stays = over is None or pod.sidecar
+    outlived = (pod.sidecar_hours or 0.0) * HOUR
+    stays = over is None or (pod.sidecar and pod.sidecar_hours is None)
     if not stays and pod.reason != "Evicted":
-        yield "kube_pod_completion_time", place, [(t, pod.end) for t in after]
+        completed = [t for t in after if t >= pod.end + outlived]
+        yield "kube_pod_completion_time", place, [(t, pod.end + outlived) for t in completed]
     for phase in ("Pending", "Running", "Succeeded", "Failed"):
         now = "Pending" if pending else "Running"
         points = [(t, float(phase == ("Pending" if t < taken else now))) for t in during]
-        points += [(t, float(phase == ("Running" if stays else pod.phase))) for t in after]
+        points += [(t, float(phase == ("Running" if stays or t < pod.end + outlived else pod.phase))) for t in after]
         yield "kube_pod_status_phase", {**place, "phase": phase}, points
     if pod.reason == "Evicted":
         yield "kube_pod_status_reason", {**place, "reason": "Evicted"}, [(t, 1.0) for t in after]
@@ -185,6 +193,9 @@ def _of_state(pod: Pod) -> Iterator[Line]:
         reason = pod.reason or {"Succeeded": "Completed", "Failed": "Error"}[str(pod.phase)]
         labels = {**place, "container": "trainer", "reason": reason}
         yield "kube_pod_container_status_terminated_reason", labels, [(t, 1.0) for t in after]
+    if pod.blinks:
+        labels = {**place, "container": "trainer", "reason": "Error"}
+        yield "kube_pod_container_status_terminated_reason", labels, [(t, 1.0) for t in during[-2:]]
     for resource, value in {**pod.requests, **({"nvidia_com_gpu": pod.gpus} if pod.gpus else {})}.items():
         labels = {**place, "container": "trainer", "resource": resource}
         yield "kube_pod_container_resource_requests", labels, [(t, value) for t in seen]
@@ -206,7 +217,7 @@ def _of_containers(pod: Pod) -> Iterator[Line]:
     if pod.init:
         lives.append(("fetch-data", pod.start - 0.3 * HOUR, pod.start - 60, 40.0))
     if pod.sidecar:
-        lives.append(("proxy", pod.start - 60, UNTIL, 0.1))
+        lives.append(("proxy", pod.start - 60, UNTIL if pod.sidecar_hours is None else pod.end + pod.sidecar_hours * HOUR, 0.1))
     for n, (container, begin, end, cores) in enumerate([*lives, ("POD", pod.start, pod.end, 0.0), ("", pod.start, pod.end, 2.5)]):
         times, labels = _scrapes(pod, begin, end), {**place, "container": container, "id": f"/{pod.uid or pod.name}/{n}"}
         held = GIB if container == "trainer" else 7 * GIB

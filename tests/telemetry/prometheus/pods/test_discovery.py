@@ -12,7 +12,7 @@ OURS = {"label_jpo_dataset": "digits", "label_jpo_model": "cnn", "label_jpo_fram
 
 def test_pods_that_completed_up_to_the_watermark_are_left_out_by_the_server(scope_on):
     assert "kube_pod_completion_time" not in asked(scope_on(), "[1d]")[SEEN], "at first contact there is none"
-    assert "kube_pod_completion_time[1d]) <= 500.000" in asked(scope_on(mark=500.0), "[1d]")[SEEN]
+    assert "(kube_pod_completion_time offset 9500s <= 500.000)" in asked(scope_on(mark=500.0), "[1d]")[SEEN]
 
 
 def test_nothing_is_asked_where_runs_are_looked_for_by_their_ids(scope_on):

@@ -14,7 +14,7 @@ from jpo.telemetry.prometheus.pods.lives import PodLife
 def pod(name="p", start=0.0, end=100.0, *, owner=("Job", "j"), phase="Succeeded", run_id=None, reason="", created=None):
     life = PodLife(created_at=created, phases={phase} if phase else set(), owner=owner)
     if reason:
-        life.terminated["trainer"] = reason
+        life.terminated["trainer"] = {reason}
     return LabelledPod(PodId(Pod("ml", name), name), life, {}, run_id, "trainer", start, end, end_seen=bool(phase or reason))
 
 
@@ -36,6 +36,13 @@ def test_workers_that_nobody_saw_to_end_do_not_hide_how_the_master_did():
     assert run.status is RunStatus.SUCCEEDED
     (run,) = runs_of([pod("master"), pod("worker", 1.0, 99.0, phase="Failed", reason="OOMKilled")])
     assert run.status is RunStatus.OOM_KILLED
+
+
+def test_a_container_that_ran_out_of_memory_and_then_succeeded_was_started_again():
+    (run,) = runs_of([pod(reason="OOMKilled")])
+    assert run.status is RunStatus.SUCCEEDED
+    (run,) = runs_of([pod(phase="Failed", reason="Completed")])
+    assert run.status is RunStatus.SUCCEEDED, "a sidecar failed, not the trainer"
 
 
 def test_services_are_no_runs():
