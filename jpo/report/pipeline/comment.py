@@ -119,7 +119,7 @@ def reasons(decided: Suggestion, track: tuple[TrackRecord, ...]) -> Iterator[str
     yield from (f"risk: {reason}" for reason in shortened(risks))
     if decided.status == "kept" and (sure := claim.with_confidence(decided)):
         yield sure
-    if said := suggestion.track_record(track):
+    if said := claim.track_record(track):
         yield f"track record: {said[0].lower()}{said[1:]}"
 
 

@@ -181,6 +181,8 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
         ),
     )
     run = replace(to_run(measured, f"{form}: {row.run.place}", said.own), fell_silent=row.run.silent)
+    if known := {name: value for name, value in said.values.items() if name in said.own.parameters}:
+        run = replace(run, parameters={**run.parameters, **known})
     outcome = run.outcome
     throughput, busy = row.finite("throughput_samples_per_second"), row.finite("cpu_utilisation")
     own = {
