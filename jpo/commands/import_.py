@@ -62,10 +62,13 @@ def import_runs(
         raise UsageError(
             "jpo import", "names nothing to read", "name files or folders, e.g. jpo import runs.csv", code="JPO-E155"
         )
-    own = own_names(settings).parameters
+    own = own_names(settings)
     for name, value in wanted.values.items():
-        if name not in own and (name not in PARAMETERS or value < 0):
-            finding, remedy = f"{name} = {value:g} is no parameter of a job", f"known are {', '.join((*PARAMETERS, *own))}"
+        if name not in own.parameters and (name not in PARAMETERS or value < 0):
+            finding, remedy = (
+                f"{name} = {value:g} is no parameter of a job",
+                f"known are {', '.join((*PARAMETERS, *own.parameters))}",
+            )
             raise UsageError("--set", finding, remedy, code="JPO-E305")
     certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
     said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values, own)
@@ -78,7 +81,7 @@ def import_runs(
     loss = given["val_loss"].name if "val_loss" in given else None
     lines += [f"note: {note} [{code}]" for server in servers for note, code in caveats_of(server).items()]
     for source in [*read_sources(paths, wanted.form), *(read_server(server, wanted.experiments, loss) for server in servers)]:
-        columns = columns_of(source, given)
+        columns = columns_of(source, given, said.own)
         found = translated(source, columns, said, now=now)
         lines += described(source.place, source.format, len(source.runs), found, as_toml(columns))
         runs += found.runs

@@ -90,7 +90,9 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "sla": [asdict(check) for check in suggestion.sla],
         "preference": asdict(suggestion.preference),
         "seed": suggestion.seed,
-        "alternatives": [asdict(alternative) for alternative in suggestion.alternatives],
+        "alternatives": [
+            {**asdict(alternative), "forecast": alternative.forecast.by_quantity} for alternative in suggestion.alternatives
+        ],
         "seen": suggestion.seen,
         "would_change": suggestion.would_change,
         "undoes": suggestion.undoes,

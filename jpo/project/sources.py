@@ -196,14 +196,17 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
     """
-    from jpo.telemetry.imports.columns import FIELDS, OWN
+    from jpo.telemetry.imports.columns import FIELDS, GIVEN_OWN, OWN
     from jpo.telemetry.imports.foreign import ForeignColumn
     from jpo.telemetry.imports.units import UNITS
 
-    found = {}
+    found, own = dict[str, ForeignColumn](), own_names(settings)
     for field, entry in settings.values.imports.columns.items():
         name, unit = (entry, None) if isinstance(entry, str) else (entry.get("column", ""), entry.get("unit"))
         place = f"{settings.place}: [imports.columns] {field}"
+        if field in own.parameters:
+            found[f"{GIVEN_OWN}{field}"] = ForeignColumn(name, None, "jpo.toml")
+            continue
         if field not in FIELDS:
             raise UsageError(place, "is nothing that is read of a run", f"known are {', '.join(FIELDS)}", code="JPO-E157")
         units = UNITS.get(FIELDS[field], {})

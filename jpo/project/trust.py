@@ -70,6 +70,17 @@ def check_prometheus(settings: LoadedSettings) -> None:
         raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
 
 
+def check_encrypted(url: str, secret: str) -> None:
+    """Refuse to send a secret, named in words, over http:// to another machine which the runner has not listed.
+
+    Raises:
+        UsageError: JPO-E323.
+    """
+    if travels_openly(url) and not _allowed(url):
+        remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
+        raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
+
+
 def check_store(settings: LoadedSettings) -> None:
     """The same for a PostgreSQL store that jpo.toml names: libpq finds passwords in the environment and in files by itself.
 

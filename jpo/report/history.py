@@ -30,12 +30,14 @@ IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
 """Forecasts that people follow; JSON has all."""
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
-MEASURES = tuple(field.name for field in fields(Outcome) if field.name != "metrics")
+LATER = ("val_accuracy", "metrics")
+"""Columns that came after the others were published, and stand behind them."""
+MEASURES = tuple(field.name for field in fields(Outcome) if field.name not in LATER)
 HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
     *PARAMETERS,
     *(f"used_{name}" if name in PARAMETERS else name for name in MEASURES),
-    *("hardware", "metrics"),
+    *("hardware", *LATER),
 )
 """The columns of a run as CSV."""
 DECISION = ("decided_by", "preference", "sla")
@@ -323,7 +325,14 @@ def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
     identity = (run.identity.dataset, run.identity.model, run.identity.framework)
     head: list[Raw] = [run.run_id, *identity, run.status.value, run.started_at, run.ended_at, suggestion_id]
     parameters = [run.parameters.get(name) for name in PARAMETERS]
-    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES), run.identity.hardware, _own(run)]
+    return [
+        *head,
+        *parameters,
+        *(getattr(run.outcome, name) for name in MEASURES),
+        run.identity.hardware,
+        run.outcome.val_accuracy,
+        _own(run),
+    ]
 
 
 def _own(run: Run) -> str | None:

@@ -7,6 +7,8 @@ import math
 from jpo.records import VAL_LOSS, Quality
 from jpo.wording import names, numbers
 
+ROUNDING = 1e-6
+"""Share of a value below which two are equal."""
 LARGEST_LOG = 10.0
 """Natural log beyond which a ratio is no longer told apart: e^10 is 2,202,547%."""
 
@@ -46,7 +48,8 @@ def difference(quality: Quality, error: float, log_ratio: float) -> str:
     if quality == VAL_LOSS:
         return f"loss {numbers.change(ratio)}"
     after, before = quality.value_of(error * ratio), quality.value_of(error)
-    return f"{names.heading(quality.name)} {numbers.difference(after - before)}"
+    change = after - before if abs(after - before) > ROUNDING * abs(after) else 0.0
+    return f"{names.heading(quality.name)} {numbers.difference(change)}"
 
 
 def _with_article(quality: Quality) -> str:

@@ -157,6 +157,24 @@ def test_accuracies_and_own_metrics_are_read(empty):
     database.close()
 
 
+def test_parameters_and_metrics_of_the_teams_own_are_known_by_their_names(empty):
+    config = empty.config.read_text()
+    empty.config.write_text(f"{config}[model]\ndropout = 0.1\noptimizer = adam\n")
+    toml = (
+        '[parameters]\ndropout = { key = "model.dropout", min = 0.0, max = 0.5 }\n'
+        'optimizer = { key = "model.optimizer", choices = ["adam", "sgd"] }\n'
+        '[metric]\nname = "f1"\ndirection = "max"\n[imports.columns]\noptimizer = "opt"\n'
+    )
+    (empty.folder / "jpo.toml").write_text(toml)
+    (empty.folder / "theirs.csv").write_text("end,minutes,config.dropout,opt,eval/f1,f1\n2026-01-01,10,0.2,sgd,0.1,0.7\n")
+    answer = empty.jpo("import", "theirs.csv", "--write")
+    lines = [line.strip() for line in answer.out.splitlines()]
+    assert 'dropout = "config.dropout"  # guessed' in lines, answer.err
+    assert 'f1 = "f1"  # guessed' in lines
+    (run,) = runs_on_record(empty)
+    assert (run["parameters"], run["outcome"]["metrics"]) == ({"dropout": 0.2, "optimizer": "sgd"}, {"f1": 0.7})
+
+
 @pytest.mark.parametrize(
     ("toml", "cells", "code", "finding"),
     [
@@ -241,3 +259,12 @@ def test_runs_of_other_tools_are_recorded(empty):
     assert empty.jpo("import", "theirs", "--write").code == 0
     assert "0 runs recorded, 6 on record already" in empty.jpo("import", "theirs", "--write").out
     assert {run["run_id"].partition("-")[0] for run in runs_on_record(empty)} >= {"huggingface", "lightning"}
+
+
+def test_a_table_that_grew_adds_its_new_rows_alone(empty, table):
+    """At its top, as W&B's does; no id of a run depends on its row."""
+    table.write_text(TABLE.replace("run_name", "notes"))
+    assert "2 runs recorded, 0 on record already" in empty.jpo("import", "table.csv", "--write").out
+    head, rows = TABLE.replace("run_name", "notes").split("\n", 1)
+    table.write_text(f"{head}\nnew,finished,2026-01-09T10:00:00Z,9,32,0.01,0.35,50\n{rows}")
+    assert "1 run recorded, 2 on record already" in empty.jpo("import", "table.csv", "--write").out

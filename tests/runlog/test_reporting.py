@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from jpo.records import Finished, Identity, Run
+from jpo.records import Finished, Identity, Quality, Run
 from jpo.telemetry import PrometheusSource, finished_runs, read_log
 from jpo.telemetry.prometheus.names import Names
 
@@ -128,7 +128,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 @pytest.fixture(scope="module")
 def finished(server: tuple[str, Path]) -> Finished:
     now = time.time()
-    names = Names.of({}, {}, own_metric="f1")
+    names = Names.of({}, {}, own_metric=Quality("f1", more_is_better=True, best=1.0))
     return finished_runs(PrometheusSource(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None, names=names)
 
 

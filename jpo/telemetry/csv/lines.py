@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.reading import number
-from jpo.records import MEASURED, Identity, Quality
+from jpo.records import MEASURED, PARAMETERS, Identity, Quality
 from jpo.telemetry import contract
 from jpo.telemetry.csv.doubts import Course
 
@@ -119,7 +119,7 @@ class Log:
     def metric_names(self) -> list[str]:
         """The metrics of the user's own that are read."""
         own = [name.strip() for name in self.head.get("metrics", "").split(",")]
-        return [name for name in dict.fromkeys((*self.wanted, *own)) if name and name not in (*COLUMNS, *MEASURED)]
+        return [name for name in dict.fromkeys((*self.wanted, *own)) if name and name not in (*COLUMNS, *MEASURED, *PARAMETERS)]
 
     @property
     def closed(self) -> bool:

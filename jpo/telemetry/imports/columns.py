@@ -7,12 +7,13 @@ guess is shown. What nothing fits stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRuns, unreadable
 from jpo.telemetry.imports.units import SPELT, UNITS, Kind, unit_by_values
+from jpo.telemetry.outcome import NONE_OWN, Own
 
 FIELDS: Mapping[str, Kind] = {
     "run_id": "text",
@@ -112,15 +113,18 @@ EVALUATION = {
 }
 OWN = "metrics."
 """Before the name of a metric of the user's own, among JPO's names."""
+GIVEN_OWN = "parameters."
+"""The same before a parameter of the team's own."""
 BETTER = {"val_loss": "less", "train_loss": "less", "val_accuracy": "more"}
 """Which direction is better of what is read of a model."""
 
 
-def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[str, ForeignColumn]:
+def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own = NONE_OWN) -> dict[str, ForeignColumn]:
     """Where each quantity of these runs stands, by JPO's name; what is not there is missing.
 
     Args:
         given: as jpo.toml says it; an empty name: nowhere, whatever a column is called.
+        own: parameters and metrics of the team's own, which are known by their names alone.
 
     Raises:
         TelemetryError: JPO-E151, a column that jpo.toml names is in no run; JPO-E159, its map reads what has two directions from
@@ -143,24 +147,14 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[
         found[field] = column
     found = {**{field: column for field, column in source.known.items() if not column.name or column.name in cells}, **found}
     taken = {column.name for column in found.values()}
-    for field, column in _guessed(cells, len(source.runs), taken):
+    for field, column in (*_guessed(cells, len(source.runs), taken), *_called_so(cells, taken, own)):
         found.setdefault(field, column)
     return {field: _with_unit(source.place, field, column, cells[column.name]) for field, column in found.items() if column.name}
 
 
-def own_texts(cells: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
-    """The cells of parameters of the team's own: a column has the name, after what trackers write before it."""
-    given = ((_plain(column)[0], text) for column, text in cells.items() if not MEASURED_GROUP.match(column.strip().lower()))
-    found: dict[str, str] = {}
-    for name, text in given:
-        if name in names and text.strip():
-            found.setdefault(name, text)
-    return found
-
-
 def kind_of(field: str) -> Kind:
-    """What a quantity is; a metric of the user's own is a number."""
-    return "number" if field.startswith(OWN) else FIELDS[field]
+    """What a quantity is; a metric of the user's own is a number, a parameter of the team's own may be a word."""
+    return "number" if field.startswith(OWN) else "text" if field.startswith(GIVEN_OWN) else FIELDS[field]
 
 
 def _refuse_two_directions(place: str, given: Mapping[str, ForeignColumn]) -> None:
@@ -214,6 +208,17 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
             yield field, ForeignColumn(name, unit)
 
 
+def _called_so(cells: Mapping[str, Sequence[str]], taken: set[str], own: Own) -> Iterator[tuple[str, ForeignColumn]]:
+    """Columns that are called as parameters and metrics of the team's own."""
+    plain = {name: _plain(name)[0] for name in cells if name not in taken}
+    for group, names in ((GIVEN_OWN, own.parameters), (OWN, own.metrics)):
+        for wanted in names:
+            fits = [name for name, base in plain.items() if base == _plain(wanted)[0]]
+            fits = [name for name in fits if group == OWN or not MEASURED_GROUP.match(name.strip().lower())]
+            if fits:
+                yield f"{group}{wanted}", ForeignColumn(fits[0])
+
+
 def _is_a_duration(base: str, bracketed: str | None) -> bool:
     """Whether a name is one by its unit alone: "time (min)", "time_h", "minutes"; "time" itself may be a moment."""
     stem, _, last = base.rpartition("_")
@@ -256,7 +261,8 @@ def as_toml(columns: Mapping[str, ForeignColumn]) -> list[str]:
     """The map as jpo.toml would have it, a line each; what a format always has at its place is a comment."""
     lines = ["[imports.columns]", *(_line(field, columns[field]) for field in FIELDS if field in columns)]
     own = [_line(field.removeprefix(OWN), column) for field, column in columns.items() if field.startswith(OWN)]
-    return [*lines, *(["[imports.metrics]", *own] if own else [])]
+    given = [_line(field.removeprefix(GIVEN_OWN), column) for field, column in columns.items() if field.startswith(GIVEN_OWN)]
+    return [*lines, *given, *(["[imports.metrics]", *own] if own else [])]
 
 
 def _line(field: str, column: ForeignColumn) -> str:

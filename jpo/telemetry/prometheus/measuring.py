@@ -152,7 +152,7 @@ def _run(
     assert bounds.started_at is not None
     values = dict(cluster_says.values)
     own = values.pop(queries.OWN, None)
-    metrics = {} if own is None or scope.names.own_metric is None else {scope.names.own_metric: own}
+    metrics = {} if own is None or scope.names.own_metric is None else {scope.names.own_metric.name: own}
     if len(described.pods) > 1:
         values.pop("cpu_cores_p95", None)  # of one pod (recording_rules.yml)
     measured = MeasuredRun(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from jpo.errors import UsageError
-from jpo.records import COUNTS, PARAMETERS
+from jpo.records import COUNTS, PARAMETERS, Quality
 from jpo.telemetry import contract
 from jpo.telemetry.outcome import NONE_OWN, Own
 
@@ -88,9 +88,9 @@ class Names:
     own: Own = NONE_OWN
 
     @property
-    def own_metric(self) -> str | None:
+    def own_metric(self) -> Quality | None:
         """The metric of the team's own, None where none is asked for."""
-        return next(iter(self.own.metrics), None)
+        return next(iter(self.own.metrics.values()), None)
 
     @classmethod
     def of(

@@ -165,7 +165,7 @@ def own(names: Names, chosen: str) -> str:
     """The selector of the user's own metric; a site that calls the whole metric otherwise has no label `metric` on it."""
     if names.own_metric is None or contract.OWN_METRIC in names.metrics:
         return chosen
-    return f"{chosen[:-1]},metric={quoted(names.own_metric)}}}"
+    return f"{chosen[:-1]},metric={quoted(names.own_metric.name)}}}"
 
 
 def silences(names: Names, chosen: str, span: str) -> dict[str, str]:

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError
-from jpo.records import KUBERNETES, Finished, Identity, Run, Series, Skipped
+from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Quality, Run, Series, Skipped
 from jpo.telemetry import contract
 from jpo.telemetry.doubts import of_ending, once_each
 from jpo.telemetry.learning_curve import Slope
-from jpo.telemetry.outcome import MeasuredRun, NoEvidence, Own, to_run
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, Own, to_run
 from jpo.telemetry.prometheus import measuring, run_ids, time_series
 from jpo.telemetry.prometheus.answers import PartialAnswer, TooMuch
 from jpo.telemetry.prometheus.cluster import Labelling
@@ -233,15 +233,22 @@ def _newest_samples(scope: Scope, collected: Collected) -> tuple[dict[str, list[
         reporting = [run for run in wanted if not collected.runs[run.run_id][0].labelled]
         if not reporting:
             return series_of, {}
-        measured = [each.values for each, _ in collected.runs.values()]
-        no_loss = all(values.val_loss is None for values in measured)
-        by_accuracy = no_loss and any(values.val_accuracy is not None for values in measured)
-        role = contract.VAL_ACCURACY if by_accuracy else contract.VAL_LOSS
-        return series_of, time_series.loss_slopes(narrow, reporting, role)
+        curve = curve_of([measured.values for measured, _ in collected.runs.values()], scope)
+        return series_of, time_series.loss_slopes(narrow, reporting, *curve)
     except TelemetryError as error:
         if not isinstance(error, TooMuch) and error.code != OUT_OF_TIME:
             raise
         return {}, {}
+
+
+def curve_of(measured: Sequence[MeasuredValues], scope: Scope) -> tuple[str, Quality]:
+    """The metric whose samples are the learning curves of runs, and its quality: the first that any of them reports."""
+    if all(values.val_loss is None for values in measured):
+        if any(values.val_accuracy is not None for values in measured):
+            return contract.VAL_ACCURACY, VAL_ACCURACY
+        if scope.names.own_metric and any(values.metrics for values in measured):
+            return contract.OWN_METRIC, scope.names.own_metric
+    return contract.VAL_LOSS, VAL_LOSS
 
 
 def _records(

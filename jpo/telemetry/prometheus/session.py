@@ -50,6 +50,7 @@ class Service:
         name: in messages.
         check: accepts an answer, or raises what it is instead; arguments as answers.check.
         absent, late, large: what helps where it does not answer, not in time, or with too much.
+        repeatable: methods that may be sent again after temporary trouble.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Service:
     absent: str
     late: str
     large: str
+    repeatable: tuple[str, ...] = ("GET", "POST")
 
 
 PROMETHEUS = Service(
@@ -110,7 +112,7 @@ class GuardedSession(requests.Session):
             try:
                 return self._checked(request, kwargs)
             except PassingTrouble as trouble:
-                if tries == len(trouble.pauses):
+                if tries == len(trouble.pauses) or request.method not in self._service.repeatable:
                     raise
                 pause = max(trouble.pauses[tries], self._asked_to_wait_seconds)
                 if self.left() < pause + SHORTEST_TRY_SECONDS:
