@@ -241,3 +241,10 @@ def test_a_table_that_was_imported_before_the_line_was_written_is_completed_and_
     assert empty.jpo("import", "table.csv", "--write").code == 0
     (run,) = json.loads(empty.jpo("history", "-o", "json").out)["runs"]
     assert run["parameters"] == {"batch_size": 16, "dropout": 0.2}
+
+
+def test_a_metric_and_a_parameter_cannot_share_a_name(empty: Project) -> None:
+    toml = declared(empty).folder / "jpo.toml"
+    toml.write_text(toml.read_text() + '[metric]\nname = "dropout"\ndirection = "max"\n')
+    answer = empty.jpo("check", "config.ini")
+    assert (answer.code, "[metric] and [parameters] both name dropout; give one another name" in answer.err) == (2, True)
