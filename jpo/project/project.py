@@ -46,6 +46,8 @@ class Project:
     learn_budget_seconds: float
     now: float
     settings: LoadedSettings
+    keeps: bool = True
+    """False: of what goes on record nothing is kept, as with --dry-run."""
 
     @property
     def limits(self) -> Limits:
@@ -101,6 +103,7 @@ def open_project(
             values.agent.learn_budget,
             now,
             settings,
+            keeps=not read_only,
         )
 
 
