@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
-from jpo.config.lookup import key_of, shown
+from jpo.config.lookup import key_of
+from jpo.config.source import shown
 from jpo.errors import UsageError
 from jpo.records import COUNTS, PARAMETERS, Parameter, Terms
 
@@ -65,11 +66,13 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
 
 def _said_twice(options: Mapping[str, IniOption], place: str) -> UsageError:
     """The error that a file says a quantity in both terms, of which one alone would be changed."""
-    (total, of_all), (term, share) = options.items()
+    (total, of_all), (_, share) = options.items()
     each = "per node" if total == "gpus" else "per device"
     said = f"{shown(of_all.key)} (line {of_all.line}) in all and {shown(share.key)} (line {share.line}) {each}"
     lines = " or ".join(f"{name} = {{ key = {key_of(option)} }}" for name, option in options.items())
-    remedy = f"remove the one that the job can work out, as DeepSpeed does, or say in jpo.toml which it reads: [parameters] {lines}"
+    remedy = (
+        f"remove the one that the job can work out, as DeepSpeed does, or say in jpo.toml which it reads: [parameters] {lines}"
+    )
     return UsageError(place, f"says {total} twice, {said}, and one alone would be changed", remedy, code="JPO-E206")
 
 
