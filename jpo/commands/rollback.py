@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from constraints import Facts, Limits, names
+from constraints import Facts, names
 from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.history import Store
@@ -25,6 +25,7 @@ from jpo.project.project import open_project
 from jpo.project.proposal import checked, diff_of, edits_of
 from jpo.project.record import carry_out
 from jpo.project.request import request_of
+from jpo.project.workload import in_one_step
 from jpo.records import Decision, Known, Parameter, Run, Suggestion, Undo, Workload
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
@@ -72,11 +73,6 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
         suggestion = replace(made, pinned_until=pinned_until(options))
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)
         return Report(told, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
-
-
-def in_one_step(limits: Limits) -> Limits:
-    """The same limits for values that config.ini had before: how far one step may lead is not asked of them."""
-    return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
 
 
 def pinned_until(options: RollbackOptions) -> float | None:

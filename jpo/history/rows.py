@@ -19,6 +19,7 @@ from jpo.records import (
     MEASURED,
     Alternative,
     Change,
+    Checkout,
     Evidence,
     Finished,
     Forecast,
@@ -166,6 +167,7 @@ def read_suggestion(row: TableRow) -> Suggestion:
             "sla": tuple(SlaCheck(**check) for check in document["sla"]),
             "alternatives": tuple(_alternative(alternative) for alternative in document.get("alternatives", ())),
             "would_change": tuple(document.get("would_change", ())),
+            "checkout": Checkout(**made_for) if (made_for := document.get("checkout")) else None,
         }
     )
 

@@ -77,7 +77,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     asked = ask(server, job, strict=strict, again_seconds=again_seconds)
     on_file = on_record(store, identity)
     recorded, doubted, runs, siblings = on_file.recorded, on_file.doubted, on_file.runs, on_file.siblings
-    notes = dict(asked.notes) | on_other_hardware(siblings)
+    notes = {**job.notes, **asked.notes, **on_other_hardware(siblings)}
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):

@@ -12,6 +12,7 @@ from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import gpu_memory_gib_now
+from jpo.project.checkout.branch import explore_here
 from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
@@ -51,7 +52,7 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         follow=followed_parameters(job),
         targets=job.targets,
         currency=job.currency,
-        explore=settings.agent.explore,
+        explore=explore_here(job.settings),
         confidence=settings.agent.confidence,
         named=[p.name for p in job.workload.parameters if _is_bounded(p, tables)],
         quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from jpo.records.decisions import Forecast, Preference
 from jpo.records.runs import Skipped
-from jpo.records.workloads import Identity
+from jpo.records.workloads import Identity, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,21 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkout:
+    """Checkout of a repository for which a suggestion was made.
+
+    Attributes:
+        file: path of config.ini within it, which tells several files of one workload apart.
+        branch: of the pipeline; None: outside of one.
+        committed: the values of the file, in a pipeline or where others were in force; None: a file that may be kept.
+    """
+
+    file: str
+    branch: str | None = None
+    committed: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Suggestion:
     """Suggestion: one answer of JPO with everything needed to explain it later."""
 
@@ -108,6 +123,19 @@ class Suggestion:
     """For a rollback: the id of the suggestion whose `current` values it restores, undoing that one and all after it."""
     pinned_until: float | None = None
     """For a rollback: unix seconds up to which the values that it restored stay as they are."""
+    checkout: Checkout | None = None
+    """For which checkout it was made; None: not known."""
+
+    @property
+    def committed(self) -> Mapping[str, float] | None:
+        """The values of the file in the checkout, where those in force counted in their place; None: it had `current`."""
+        values = self.checkout.committed if self.checkout else None
+        return None if values is None or same(values, self.current) else values
+
+    @property
+    def changes_file(self) -> bool:
+        """Whether the file in the checkout has other values than the suggested ones."""
+        return self.status == "changed" if self.committed is None else not same(self.suggested, self.committed)
 
     @property
     def widened(self) -> tuple[str, ...]:

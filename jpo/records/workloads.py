@@ -157,6 +157,26 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Committed:
+    """config.ini as the checkout has it, where values in force since an earlier suggestion count in its place.
+
+    Attributes:
+        content: its bytes: what is replaced, and what a later difference is a conflict with.
+        parameters: as they stand in it.
+        since: id of the suggestion whose values are in force.
+    """
+
+    content: bytes
+    parameters: tuple[Parameter, ...]
+    since: str
+
+    @property
+    def current(self) -> dict[str, float]:
+        """Its values by parameter name."""
+        return {p.name: p.value for p in self.parameters}
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """Workload: a training job as its config.ini describes it at the moment of reading."""
 
@@ -164,19 +184,26 @@ class Workload:
     parameters: tuple[Parameter, ...]
     path: Path
     content: bytes
-    """The file as it was read; a later difference is a conflict."""
+    """The file as it was read, with the values in force where those are not in the checkout."""
     terms: Terms = Terms()
     others: tuple[tuple[str, int, str], ...] = ()
     """Key, line and text of each option in which JPO sees no parameter."""
+    committed: Committed | None = None
+    """The file in the checkout, where it has not the values in force; None: it has."""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of this name, which must be there."""
         return next(p for p in self.parameters if p.name == name)
 
     @property
+    def on_disk(self) -> bytes:
+        """The file in the checkout, as it was read; a later difference is a conflict."""
+        return self.committed.content if self.committed else self.content
+
+    @property
     def digest(self) -> str:
-        """SHA-256 (hex) of the file as it was read."""
-        return hashlib.sha256(self.content).hexdigest()
+        """SHA-256 (hex) of the file in the checkout."""
+        return hashlib.sha256(self.on_disk).hexdigest()
 
     @property
     def current(self) -> dict[str, float]:
