@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.project.checkout.in_force import job_as_run
 from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history, open_project
 from jpo.project.workload import read_workload
 from jpo.reading import number
-from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus
+from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus, Workload
 from jpo.report.progress import Live
 from jpo.telemetry import read_log
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
@@ -67,7 +68,8 @@ def observe(
             return recorded(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
         if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
-        ended = ended_now(run.run_id, config, settings, run, now=now)
+        workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)
+        ended = ended_now(run.run_id, workload, run, now=now)
         if store.run(run.run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
             ended = replace(ended, parameters={})
         return recorded(store.record(Finished((ended,)), now=now))
@@ -160,9 +162,8 @@ def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bo
     return [*recorded(known.fresh), *skipped, *(f"note: {note}" for note in known.evidence.notes)]
 
 
-def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
-    """A run that just ended with the values of config.ini and the outcome given on the command line."""
-    workload = read_workload(config, settings, now=now)
+def ended_now(run_id: str, workload: Workload, run: ByHand, *, now: float) -> Run:
+    """A run that just ended with these values and the outcome given on the command line."""
     values: dict[str, float | bool] = {}
     for name, text in run.metrics.items():
         if name not in MEASURED:

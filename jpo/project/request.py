@@ -92,7 +92,8 @@ def explore_of(settings: LoadedSettings) -> str:
 def decider_of(settings: LoadedSettings) -> tuple[PolicyName, Explore, tuple[str, ...]]:
     """Who shall decide, how boldly, and for which situations it must have been released."""
     agent = settings.values.agent
-    return agent.policy, agent.explore, (agent.explore, *(() if agent.horizon_runs == "auto" else ("horizon",)))
+    explore = explore_here(settings)
+    return agent.policy, explore, (explore, *(() if agent.horizon_runs == "auto" else ("horizon",)))
 
 
 def followed_parameters(job: Project) -> dict[str, str]:

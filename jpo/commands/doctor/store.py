@@ -12,7 +12,10 @@ from jpo.errors import StoreError
 from jpo.history import Store, verify
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
+from jpo.project.checkout.branch import kept_from_exploring
+from jpo.project.checkout.in_force import NOT_USABLE, start_of
 from jpo.project.project import open_history
+from jpo.project.workload import limits_of
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
 from jpo.wording.numbers import counted, percent
@@ -64,6 +67,17 @@ def record(case: Case) -> Iterator[Line]:
     else:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
         yield Line("audit log", "problem", str(verified.reason), remedy, "JPO-E511", StoreError.exit_code)
+
+
+def in_force(case: Case) -> Iterator[Line]:
+    """Which values and how much boldness `jpo suggest` starts with here, where it is not what the file and jpo.toml say."""
+    file = case.settings.store_file
+    if case.identity is None or (file and not exists(file)):
+        return
+    with open_history(case.settings, read_only=True) as store:
+        start = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
+    for note, code in {**start.notes, **kept_from_exploring(case.settings)}.items():
+        yield Line("in force", "warning" if code == NOT_USABLE else "ok", note, "", code)
 
 
 def gpus_at_work(case: Case) -> Iterator[Line]:

@@ -64,15 +64,18 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
         return Start(workload)
     here = checkout_of(workload, settings)
     applied = applied_to(here, store, workload)
-    found = next(
-        (made for number, made in enumerate(reversed(applied)) if concerns(made, workload, here, newest=not number)), None
-    )
+    found = last_about(workload, applied, here)
     if found is None:
         return Start(workload, set_by_a_person(workload, applied, here))
     if same(found.suggested, workload.current):
         return Start(workload)
     origin = next((made for made in reversed(applied) if made.changes and same(made.suggested, found.suggested)), found)
     return with_values_of(origin, workload, settings, limits, now=now)
+
+
+def job_as_run(workload: Workload, store: Store, settings: LoadedSettings, *, now: float) -> Workload:
+    """The workload as a job that has ended ran it: in a pipeline with the values in force; elsewhere it has read the file."""
+    return start_of(workload, store, settings, None, now=now).workload if in_pipeline(settings) else workload
 
 
 def applied_to(here: Checkout, store: Store, workload: Workload) -> Sequence[Suggestion]:
@@ -87,22 +90,30 @@ def applied_to(here: Checkout, store: Store, workload: Workload) -> Sequence[Sug
     return [made for made in about if not made.changes or made.suggestion_id in written]
 
 
-def concerns(made: Suggestion, workload: Workload, here: Checkout, *, newest: bool) -> bool:
-    """Whether a suggestion says what is in force for a file with these values: it has left them, or has replaced them.
+def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> Suggestion | None:
+    """The suggestion that says what is in force for a file with these values: the last that has left them, or replaced them.
 
-    Another branch may have other values committed, and what it was left with may be what is committed here. Of suggestions for
-    files that may be kept only the newest counts: one that has older values again was set so.
+    What a file of this branch was left with may be what another branch has committed. Of suggestions for files that may be kept
+    only the newest has replaced what counts: a file that has older values again was set so by a person.
     """
+    newest = next((made for made in reversed(applied) if of_branch(made, here)), None)
+    for made in reversed(applied):
+        committed = made.checkout.committed if made.checkout else None
+        ends = (made.suggested, *([made.current] if made is newest else [])) if of_branch(made, here) else ()
+        if any(same(values, workload.current) for values in (*ends, *([committed] if committed else []))):
+            return made
+    return None
+
+
+def of_branch(made: Suggestion, here: Checkout) -> bool:
+    """Whether a suggestion was made for this branch; where one of them is not known it may have been."""
     branch = made.checkout.branch if made.checkout else None
-    left = same(made.suggested, workload.current) and (branch is None or here.branch is None or branch == here.branch)
-    committed = made.checkout.committed if made.checkout else None
-    replaced = newest and same(made.current, workload.current)
-    return left or replaced or (committed is not None and same(committed, workload.current))
+    return branch is None or here.branch is None or branch == here.branch
 
 
 def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> dict[str, str]:
     """That the file has been set to other values since the last suggestion for it, where it is a checkout's."""
-    last = next((made for made in reversed(applied) if made.checkout and made.checkout.branch == here.branch), None)
+    last = next((made for made in reversed(applied) if of_branch(made, here)), None)
     if last is None or last.checkout is None or last.checkout.committed is None:
         return {}
     note = f"{printable(str(workload.path))} was set to other values since suggestion {last.suggestion_id}"
