@@ -7,7 +7,7 @@ configuration's loss within 2%. Costs are those of the balanced preference, with
 a failed night counts four times the best, and what a worse model costs less is no gain.
 
     python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ...] [--clean-checkout]
-        [--observe] [--set agent.explore=on ...] [--processes 2] [--keep FOLDER] [--json]
+        [--growth 0.03] [--observe] [--set agent.explore=on ...] [--processes 2] [--keep FOLDER] [--json]
 
 --jpo may be repeated: all play the same jobs with the same luck. Exit code 1 if the (last) one does not keep the promise.
 """
@@ -26,7 +26,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -137,6 +136,7 @@ def main(argv: list[str]) -> int:
         print(json.dumps(document(played, jobs, overall, holds)))
     else:
         how = "From a clean checkout each night" if options.clean_checkout else "Kept file"
+        how += f", data growing by {options.growth:.0%} a night" if options.growth else ""
         print(report(played, jobs, f"{how}{'' if clock else ', without faketime'}", holds))
     return 0 if holds else 1
 
@@ -148,6 +148,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--fleets", type=int, default=2, help="jobs of each kind: a plain one, others at random (default: 2)")
     parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
+    parser.add_argument("--growth", type=float, default=0.0, metavar="SHARE", help="by which the data grow each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
     parser.add_argument("--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help="a line of jpo.toml")
     parser.add_argument("--processes", type=int, default=2, help="(default: 2)")
@@ -185,7 +186,6 @@ def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
     config, runs, nights = jpo.folder / "config.ini", jpo.folder / "runs", []
     runs.mkdir(parents=True)
     (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
-    judge = partial(judged, job, best(job)[1])
     for number in range(options.nights):
         if number == 0 or options.clean_checkout:
             config.write_text(config_ini(job), encoding="utf-8")
@@ -193,11 +193,17 @@ def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
         done = jpo("suggest", "config.ini", "--offline", "-o", "json", at=at, allowed=(0, NOTHING_ADMISSIBLE))
         took, values = time.perf_counter() - began, values_in(config)
         log = runs / f"night-{number + 1:02}.csv"
-        log.write_text(run_log(job, values, number, at + QUEUED if jpo.clock else None), encoding="utf-8")
+        tonight = grown(job, (1 + options.growth) ** number)
+        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.clock else None), encoding="utf-8")
         if options.observe:
             jpo("observe", "--offline", "--csv", str(log), at=at + DAY / 2)
-        nights.append(answered(replace(judge(values), seconds=took), done))
+        nights.append(answered(replace(judged(tonight, best(tonight)[1], values), seconds=took), done))
     return nights
+
+
+def grown(job: Job, factor: float) -> Job:
+    """The job once its data have grown."""
+    return replace(job, truth=replace(job.truth, samples=job.truth.samples * factor))
 
 
 def judged(job: Job, least: float, values: dict[str, float]) -> Night:
