@@ -214,3 +214,27 @@ def test_a_module_in_the_project_does_not_replace_jpo(machine: Any) -> None:
         (machine.repository / f"{name}.py").write_text("raise SystemExit('ours')\n")
     done = run_job(machine, jobs()["jpo-suggest"], PYTHONPATH=str(machine.repository))
     assert (done.returncode, "ours" in done.stdout + done.stderr) == (0, False)
+
+
+def test_a_forged_file_of_values_in_force_gets_nothing_past_the_limits(machine: Any) -> None:
+    tamper(machine)
+    report = machine.repository / "jpo-report"
+    (report / "config.in-force.ini").write_bytes((report / "config.ini").read_bytes())
+    rejected = run_job(machine, jobs()["jpo-guard"])
+    assert (rejected.returncode, "rejected: committed to in force" in rejected.stdout) == (1, True)
+
+
+def test_a_link_in_place_of_the_values_in_force_stops_the_guard(machine: Any) -> None:
+    tamper(machine)
+    (machine.repository / "jpo-report" / "config.in-force.ini").symlink_to(machine.repository / "config.ini")
+    assert run_job(machine, jobs()["jpo-guard"]).returncode == 2
+
+
+def test_a_report_without_values_in_force_is_judged_in_one_step(machine: Any) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    suggest, guard = jobs().values()
+    run_job(machine, suggest)
+    (machine.repository / "jpo-report" / "config.in-force.ini").unlink()
+    (machine.repository / "config.ini").write_bytes(before)
+    approved = run_job(machine, guard)
+    assert (approved.returncode, approved.stdout.count("approved:")) == (0, 1)
