@@ -13,7 +13,7 @@ from jpo.commands.doctor.installation import guard, learning, packages, pipeline
 from jpo.commands.doctor.machine import cpus_and_memory, gpus, room
 from jpo.commands.doctor.project import config_ini, limits, secrets, settings, writable
 from jpo.commands.doctor.runs import access, csv_logs, prometheus
-from jpo.commands.doctor.store import gpus_at_work, in_force, place, record
+from jpo.commands.doctor.store import gpus_at_work, place, record
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "Installation": (python, packages, learning, guard, pipeline),
@@ -21,6 +21,6 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "Machine": (gpus, cpus_and_memory, room),
     "Prometheus": (access, prometheus),
     "CSV logs": (csv_logs,),
-    "Store": (place, record, in_force, agent, learnt, gpus_at_work),
+    "Store": (place, record, agent, learnt, gpus_at_work),
 }
 """All checks, by the topics of the report, in its order."""

@@ -55,12 +55,13 @@ def not_writable(file: Path) -> Path | None:
 
 
 def record(case: Case) -> Iterator[Line]:
-    """Whether the store opens, and what is on record."""
+    """Whether the store opens, what is on record, and what is in force."""
     file = case.settings.store_file
     if file and not exists(file):
         return
     with open_history(case.settings, read_only=True) as store:
         yield runs_in(store, case)
+        yield from in_force(store, case)
         verified = verify(store)
     if verified.ok:
         yield Line("audit log", "ok", f"{counted(verified.records, 'record')}, chain intact, head {verified.head}")
@@ -69,13 +70,11 @@ def record(case: Case) -> Iterator[Line]:
         yield Line("audit log", "problem", str(verified.reason), remedy, "JPO-E511", StoreError.exit_code)
 
 
-def in_force(case: Case) -> Iterator[Line]:
+def in_force(store: Store, case: Case) -> Iterator[Line]:
     """Which values and how much boldness `jpo suggest` starts with here, where it is not what the file and jpo.toml say."""
-    file = case.settings.store_file
-    if case.identity is None or (file and not exists(file)):
+    if case.identity is None:
         return
-    with open_history(case.settings, read_only=True) as store:
-        start = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
+    start = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
     for note, code in {**start.notes, **kept_from_exploring(case.settings)}.items():
         yield Line("in force", "warning" if code == NOT_USABLE else "ok", note, "", code)
 
