@@ -70,13 +70,13 @@ def record(case: Case) -> Iterator[Line]:
         yield Line("audit log", "problem", str(verified.reason), remedy, "JPO-E511", StoreError.exit_code)
 
 
-def in_force(store: Store, case: Case) -> Iterator[Line]:
+def in_force(store: Store, case: Case) -> list[Line]:
     """Which values and how much boldness `jpo suggest` starts with here, where it is not what the file and jpo.toml say."""
     if case.identity is None:
-        return
+        return []
     start = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
-    for note, code in {**start.notes, **kept_from_exploring(case.settings)}.items():
-        yield Line("in force", "warning" if code == NOT_USABLE else "ok", note, "", code)
+    notes = {**start.notes, **kept_from_exploring(case.settings)}
+    return [Line("in force", "warning" if code == NOT_USABLE else "ok", note, "", code) for note, code in notes.items()]
 
 
 def gpus_at_work(case: Case) -> Iterator[Line]:
