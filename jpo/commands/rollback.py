@@ -13,7 +13,7 @@ from constraints import Facts, names
 from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.history import Store
-from jpo.history.undo import day, equal, last_in_force, on_record, pins, took_effect, undo
+from jpo.history.undo import about, day, equal, last_in_force, on_record, pins, took_effect, undo
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.request import Request
@@ -83,7 +83,7 @@ def what_to_undo(store: Store, workload: Workload, before: str | None) -> Undo:
     """What brings back the values before this suggestion; None: before the last change that is still in force."""
     place = str(workload.path)
     suggestions, written = on_record(store, workload.identity)
-    effective = took_effect(suggestions, workload.current, written)
+    effective = took_effect(about(suggestions, workload.checkout), workload.current, written)
     if before is None:
         newest = last_in_force(effective)
         if newest is None:

@@ -16,7 +16,6 @@ from jpo.history import AuditEvent, Json
 from jpo.history.events import account, in_short, refused
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import Proposal
-from jpo.project.checkout.in_force import checkout_of
 from jpo.project.project import Project
 from jpo.project.proposal import edits_on_disk
 from jpo.project.workload import content_now
@@ -36,7 +35,7 @@ def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_r
     if not proposal.guard.approved:
         refuse(job, proposal.executed, proposal.guard, now=suggestion.created_at, about=account(suggestion))
     workload = job.workload
-    suggestion = replace(suggestion, checkout=checkout_of(workload, job.settings))
+    suggestion = replace(suggestion, checkout=workload.checkout)
     writes = bool(proposal.edits) or proposal.content != workload.on_disk
     planned = digest_of(proposal.content) if writes else None
     job.store.append(suggestion, config=str(workload.path), source_digest=workload.digest, planned_digest=planned)

@@ -24,7 +24,7 @@ from jpo.records.decisions import (
 )
 from jpo.records.knowledge import Known
 from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
-from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Checkout, Evidence, Guarded, SlaCheck, Suggestion, Undo
+from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
 from jpo.records.workloads import (
     COUNTS,
     LARGEST_VALUE,
@@ -33,6 +33,7 @@ from jpo.records.workloads import (
     SAME,
     SMALLEST_VALUE,
     WHOLE,
+    Checkout,
     Committed,
     Edit,
     Identity,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from jpo.records.decisions import Forecast, Preference
 from jpo.records.runs import Skipped
-from jpo.records.workloads import Identity, same
+from jpo.records.workloads import Checkout, Identity, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +71,6 @@ class Alternative:
     parameters: Mapping[str, float]
     forecast: Forecast
     why_not: str
-
-
-@dataclass(frozen=True, slots=True)
-class Checkout:
-    """Checkout of a repository for which a suggestion was made.
-
-    Attributes:
-        file: path of config.ini within it, which tells several files of one workload apart.
-        branch: of the pipeline; None: outside of one.
-        committed: the values of the file, in a pipeline or where others were in force; None: a file that may be kept.
-    """
-
-    file: str
-    branch: str | None = None
-    committed: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

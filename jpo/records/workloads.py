@@ -157,6 +157,21 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkout:
+    """Checkout of a repository for which a suggestion was made.
+
+    Attributes:
+        file: path of config.ini within it, which tells several files of one workload apart.
+        branch: of the pipeline; None: outside of one.
+        committed: the values of the file, in a pipeline or where others were in force; None: a file that may be kept.
+    """
+
+    file: str
+    branch: str | None = None
+    committed: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
     """config.ini as the checkout has it, where values in force since an earlier suggestion count in its place.
 
@@ -190,6 +205,8 @@ class Workload:
     """Key, line and text of each option in which JPO sees no parameter."""
     committed: Committed | None = None
     """The file in the checkout, where it has not the values in force; None: it has."""
+    checkout: Checkout | None = None
+    """In which checkout it is; None: nobody asked."""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of this name, which must be there."""

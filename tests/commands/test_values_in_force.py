@@ -308,6 +308,18 @@ def test_branches_with_other_values_do_not_turn_each_other_back(project: Project
         assert night(project, other, "--explore", "off")["current"]["batch_size"] == 16
 
 
+def test_a_rollback_undoes_what_was_applied_to_this_branch(project: Project, on_gitlab: Callable[..., None]) -> None:
+    committed = project.config.read_bytes()
+    night(project, committed, "--set", "batch_size=64")
+    on_gitlab(CI_COMMIT_REF_NAME="feature")
+    night(project, committed.replace(b"= 16 ", b"= 32 "), "--set", "batch_size=128")
+    on_gitlab(CI_COMMIT_REF_NAME="main")
+    project.config.write_bytes(committed)
+    assert project.jpo("rollback").code == 0
+    assert project.config.read_bytes() == committed
+    assert night(project, committed, "--set", "batch_size=16")["current"]["batch_size"] == 16
+
+
 def test_a_branch_with_the_same_file_starts_from_what_main_has_in_force_and_tries_nothing(
     project: Project, on_gitlab: Callable[..., None]
 ) -> None:

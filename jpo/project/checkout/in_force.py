@@ -38,10 +38,9 @@ class Start:
 
 
 def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
-    """The checkout of a config.ini, for the record of a suggestion."""
+    """The checkout of a config.ini as it stands there."""
     file = os.path.relpath(os.path.realpath(workload.path), project_of(workload.path))
-    committed = workload.committed.current if workload.committed else workload.current if in_pipeline(settings) else None
-    return Checkout(file, branch_of(settings), committed)
+    return Checkout(file, branch_of(settings), workload.current if in_pipeline(settings) else None)
 
 
 def in_pipeline(settings: LoadedSettings) -> bool:
@@ -60,9 +59,10 @@ def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits:
         workload: the file in the checkout.
         limits: which the values in force must keep, since they will be written; None: of a command that writes nothing.
     """
+    here = checkout_of(workload, settings)
+    workload = replace(workload, checkout=here)
     if settings.values.agent.start_from == "committed":
         return Start(workload)
-    here = checkout_of(workload, settings)
     applied = applied_to(here, store, workload)
     found = last_about(workload, applied, here)
     if found is None:
@@ -144,7 +144,10 @@ def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSetting
     changed = ", ".join(f"{edit.key} {edit.old_text} → {edit.new_text}" for edit in edits)
     note = f"{name} in this checkout has the committed values; those in force since suggestion {made.suggestion_id} are used"
     committed = Committed(workload.content, workload.parameters, made.suggestion_id)
-    return Start(replace(there, committed=committed), {f"{note}: {changed} (`jpo rollback` goes back)": IN_FORCE})
+    checkout = workload.checkout and replace(workload.checkout, committed=workload.current)
+    return Start(
+        replace(there, committed=committed, checkout=checkout), {f"{note}: {changed} (`jpo rollback` goes back)": IN_FORCE}
+    )
 
 
 def gone(made: Suggestion, workload: Workload) -> str:
