@@ -97,12 +97,22 @@ def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout
     only the newest has replaced what counts: a file that has older values again was set so by a person.
     """
     newest = next((made for made in reversed(applied) if of_branch(made, here)), None)
-    for made in reversed(applied):
+    for number, made in reversed([*enumerate(applied)]):
         committed = made.checkout.committed if made.checkout else None
         ends = (made.suggested, *([made.current] if made is newest else [])) if of_branch(made, here) else ()
-        if any(same(values, workload.current) for values in (*ends, *([committed] if committed else []))):
+        if any(same(values, workload.current) for values in ends):
             return made
+        if committed is not None and same(committed, workload.current):
+            return continued(made, [later for later in applied[number + 1 :] if of_branch(later, here)])
     return None
+
+
+def continued(made: Suggestion, later: Sequence[Suggestion]) -> Suggestion:
+    """The suggestion, or the last of those that went on from its values in a file that was kept."""
+    for following in later:
+        kept = following.checkout is None or following.checkout.committed is None
+        made = following if kept and same(following.current, made.suggested) else made
+    return made
 
 
 def of_branch(made: Suggestion, here: Checkout) -> bool:
