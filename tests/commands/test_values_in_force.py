@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import configparser
+import contextlib
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -358,6 +360,52 @@ def test_what_was_never_written_is_not_in_force(project: Project) -> None:
     assert project.jpo("suggest", "config.ini", "--set", "batch_size=64").code == 6
     project.config.chmod(0o644)
     assert silent(night(project, committed, "--explore", "off"))
+
+
+def test_the_teams_checker_is_asked_about_values_in_force_that_are_written_and_may_refuse(project: Project) -> None:
+    committed = project.config.read_bytes()
+    night(project, committed, "--set", "batch_size=64")
+    checker = project.folder / "checker"
+    checker.write_text('#!/bin/sh\ngrep -q "batch_size = 16" "$1" || { echo only sixteen; exit 1; }\n')
+    checker.chmod(0o755)
+    add(project, f'[check]\ncommand = ["{checker}", "{{config}}"]\n')
+    project.config.write_bytes(committed)
+    answer = project.jpo("suggest", "config.ini", "--explore", "off")
+    assert (answer.code, "only sixteen" in answer.err, project.config.read_bytes()) == (3, True, committed)
+    assert project.jpo("rollback").code == 0
+    assert project.jpo("suggest", "config.ini", "--set", "batch_size=16").code == 0
+
+
+def test_a_file_that_someone_saves_meanwhile_is_theirs_and_the_values_stay_in_force(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed = project.config.read_bytes()
+    night(project, committed, "--set", "batch_size=64")
+    project.config.write_bytes(committed)
+    monkeypatch.setattr("jpo.project.record.edits_on_disk", lambda _: project.config.write_bytes(committed + b"# saved\n") and ())
+    answer = project.jpo("suggest", "config.ini", "--explore", "off")
+    assert (answer.code, "JPO-E220" in answer.err, project.config.read_bytes()) == (6, True, committed + b"# saved\n")
+    monkeypatch.undo()
+    monkeypatch.chdir(project.folder)
+    assert night(project, committed, "--explore", "off")["current"]["batch_size"] == 64
+
+
+@pytest.mark.parametrize("value", ["Infinity", "NaN", "1e300", "0.3", "-5"])
+def test_a_record_with_impossible_values_leaves_the_file_as_it_is(project: Project, value: str) -> None:
+    committed = project.config.read_bytes()
+    night(project, committed, "--set", "batch_size=64", "--set", "cpus=4", "--set", "learning_rate=0.02")
+    with contextlib.closing(sqlite3.connect(project.folder / ".jpo" / "jpo.db")) as store, store:
+        (document,) = store.execute("SELECT document FROM suggestions").fetchone()
+        for old in ('"batch_size":64.0', '"cpus":4.0', '"learning_rate":0.02'):
+            name = old.partition(":")[0]
+            forged = document.replace(old, f"{name}:{value}")
+            assert forged != document
+            store.execute("UPDATE suggestions SET document = ?", (forged,))
+            store.commit()
+            told = night(project, committed, "--dry-run", "--explore", "off")
+            if value == "0.3" and "rate" in name:
+                continue
+            assert (told["current"]["batch_size"], "JPO-W857" in told["reason_codes"]) == (16, True), name
 
 
 def test_forecasts_and_fronts_start_from_the_same_values_and_say_so(project: Project) -> None:

@@ -139,13 +139,13 @@ def differences(workload: Workload, values: Parameters) -> str:
 
 def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
     """The workload with the values that a suggestion has left in force; or as it is, with the reason why not."""
-    values = {**workload.current, **{name: value for name, value in made.suggested.items() if name in workload.current}}
+    values = {**workload.current, **{name: float(made.suggested[name]) for name in workload.current if name in made.suggested}}
     try:
         edits = edits_of(workload, values, {})
         content = config.edited(workload.content, str(workload.path), edits)
         there = read_workload(workload.path, settings, now=now, content=content)
         finding = gone(made, workload) or unlike(there, values) or refused(workload, there, limits, settings)
-    except (EditError, UsageError, ValueError) as error:
+    except (EditError, UsageError, ValueError, OverflowError) as error:  # the last two: the record holds no possible value
         finding = str(error)
     if finding:
         note = f"The values in force since suggestion {made.suggestion_id} cannot be used ({finding}); those of the file count"
