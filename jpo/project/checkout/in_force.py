@@ -110,8 +110,8 @@ def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout
 def continued(made: Suggestion, later: Sequence[Suggestion]) -> Suggestion:
     """The suggestion, or the last of those that went on from its values in a file that was kept."""
     for following in later:
-        kept = following.checkout is None or following.checkout.committed is None
-        made = following if kept and same(following.current, made.suggested) else made
+        if following.committed is None and same(following.current, made.suggested):
+            made = following
     return made
 
 

@@ -45,6 +45,7 @@ def made(old: float, new: float, committed: float | None = None, branch: str | N
         ([made(32, 64, None, None), made(128, 256, None, None)], None),
         ([made(32, 64, 32, None), made(64, 128, None, None), made(128, 256, None, None)], 2),  # gone on with where it was kept
         ([made(32, 64, 32, None), made(16, 8, None, None), made(64, 128, None, None)], 2),
+        ([made(32, 64, 32), made(64, 128, 64)], 1),  # a pipeline that keeps its workspace, until it is wiped
     ],
 )
 def test_the_last_suggestion_that_has_left_or_replaced_these_values_counts(workload, applied, found):  # type: ignore[no-untyped-def]
