@@ -105,11 +105,11 @@ def test_check_tells_whether_the_file_would_change_and_diff_shows_it(project: Pr
     committed = project.config.read_bytes()
     night(project, committed, "--set", "batch_size=64")
     project.config.write_bytes(committed)
-    answer = project.jpo("suggest", "config.ini", "--check", "--diff", "--explore", "off")
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--check", "--diff", "--explore", "off")
     assert (answer.code, project.config.read_bytes()) == (10, committed)
     assert "+batch_size = 64      # from the tutorial" in answer.out
     assert "config.ini: the values in force are kept, and not written" in answer.out
-    back = project.jpo("suggest", "config.ini", "--check", "--set", "batch_size=16")
+    back = project.jpo("suggest", "config.ini", "--no-learn", "--check", "--set", "batch_size=16")
     assert (back.code, "1 value back at what the file has" in back.out) == (0, True)
 
 
@@ -133,10 +133,10 @@ def test_a_rollback_restores_what_was_in_force_before_and_may_pin_it(project: Pr
     project.config.write_bytes(committed)
     assert project.jpo("rollback", "--pin", "30").code == 0
     assert batch(project) == "64"
-    refused = project.jpo("suggest", "config.ini", "--set", "batch_size=128")
+    refused = project.jpo("suggest", "config.ini", "--no-learn", "--set", "batch_size=128")
     assert (refused.code, "pinned until" in refused.err) == (3, True)
     project.config.write_bytes(committed)
-    pinned = project.jpo("suggest", "config.ini", "--set", "batch_size=128")
+    pinned = project.jpo("suggest", "config.ini", "--no-learn", "--set", "batch_size=128")
     assert (pinned.code, "must stay 64" in pinned.err) == (3, True)
 
 
@@ -179,7 +179,7 @@ def test_start_from_committed_begins_with_the_file_every_night(project: Project)
         made = night(project, committed, "--set", "batch_size=64")
         assert (made["current"]["batch_size"], silent(made)) == (16, True)
     project.config.write_bytes(committed)
-    assert project.jpo("suggest", "config.ini", "--set", "batch_size=256").code == 3
+    assert project.jpo("suggest", "config.ini", "--no-learn", "--set", "batch_size=256").code == 3
 
 
 def set_limit(project: Project, committed: bytes) -> bytes:
@@ -349,7 +349,7 @@ def test_of_two_pipelines_at_once_the_last_counts_and_both_are_on_record(project
         answer = project.jpo("suggest", str(checkout / "config.ini"), "--set", f"batch_size={size}", "--no-learn")
         assert answer.code == 0, answer.err
     (second / "config.ini").write_bytes(committed)
-    last = json.loads(project.jpo("suggest", str(second / "config.ini"), "--explore", "off", "-o", "json").out)
+    last = json.loads(project.jpo("suggest", str(second / "config.ini"), "--no-learn", "--explore", "off", "-o", "json").out)
     assert last["current"]["batch_size"] == 32
     assert kinds(project) == ["suggested", "written", "suggested", "written", "kept", "written"]
 
@@ -357,7 +357,7 @@ def test_of_two_pipelines_at_once_the_last_counts_and_both_are_on_record(project
 def test_what_was_never_written_is_not_in_force(project: Project) -> None:
     committed = project.config.read_bytes()
     project.config.chmod(0o444)
-    assert project.jpo("suggest", "config.ini", "--set", "batch_size=64").code == 6
+    assert project.jpo("suggest", "config.ini", "--no-learn", "--set", "batch_size=64").code == 6
     project.config.chmod(0o644)
     assert silent(night(project, committed, "--explore", "off"))
 
@@ -370,10 +370,10 @@ def test_the_teams_checker_is_asked_about_values_in_force_that_are_written_and_m
     checker.chmod(0o755)
     add(project, f'[check]\ncommand = ["{checker}", "{{config}}"]\n')
     project.config.write_bytes(committed)
-    answer = project.jpo("suggest", "config.ini", "--explore", "off")
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off")
     assert (answer.code, "only sixteen" in answer.err, project.config.read_bytes()) == (3, True, committed)
     assert project.jpo("rollback").code == 0
-    assert project.jpo("suggest", "config.ini", "--set", "batch_size=16").code == 0
+    assert project.jpo("suggest", "config.ini", "--no-learn", "--set", "batch_size=16").code == 0
 
 
 def test_a_file_that_someone_saves_meanwhile_is_theirs_and_the_values_stay_in_force(
@@ -383,7 +383,7 @@ def test_a_file_that_someone_saves_meanwhile_is_theirs_and_the_values_stay_in_fo
     night(project, committed, "--set", "batch_size=64")
     project.config.write_bytes(committed)
     monkeypatch.setattr("jpo.project.record.edits_on_disk", lambda _: project.config.write_bytes(committed + b"# saved\n") and ())
-    answer = project.jpo("suggest", "config.ini", "--explore", "off")
+    answer = project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off")
     assert (answer.code, "JPO-E220" in answer.err, project.config.read_bytes()) == (6, True, committed + b"# saved\n")
     monkeypatch.undo()
     monkeypatch.chdir(project.folder)
@@ -460,5 +460,5 @@ def test_the_guard_judges_both_steps_by_the_file_that_suggest_leaves_for_it(proj
 
 def test_in_force_is_no_place_for_what_jpo_works_with(project: Project) -> None:
     for name in ("config.ini", "jpo.toml", "other/config.ini"):
-        answer: Answer = project.jpo("suggest", "config.ini", "--in-force", name)
+        answer: Answer = project.jpo("suggest", "config.ini", "--no-learn", "--in-force", name)
         assert (answer.code, "JPO-E307" in answer.err) == (2, True)
