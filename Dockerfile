@@ -13,6 +13,7 @@ RUN python -I -m pip install --quiet --no-cache-dir --require-hashes -r requirem
 COPY pyproject.toml README.md LICENSE ./
 COPY constraints constraints
 COPY jpo jpo
+COPY pipelines pipelines
 RUN python -I -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /wheels .
 
 FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS slim-environment

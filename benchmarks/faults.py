@@ -1,8 +1,8 @@
 """Every system call by which a command touches config.ini or its store fails once, in turn: does JPO keep what it promises?
 
-For `jpo suggest`, `observe` and `rollback`, on SQLite and on PostgreSQL: each call ends with an I/O error, a full disk, or the
-death of the process. Afterwards config.ini is the old one or the new one, the exit code says which, the audit log verifies, and
-the next `jpo suggest` works. Needs strace; PostgreSQL is left out where it is not installed.
+For `jpo suggest`, `observe`, `rollback` and `state gc`, on SQLite and on PostgreSQL: each call ends with an I/O error, a full
+disk, or the death of the process. Afterwards config.ini is the old one or the new one, the exit code says which, the audit log
+verifies, and the next `jpo suggest` works. Needs strace; PostgreSQL is left out where it is not installed.
 
     python benchmarks/faults.py [--every N] [--count] [--json]
 
@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -31,7 +31,9 @@ from apparatus.faults import Fault, faults, missing, suffered, wrong  # noqa: E4
 
 POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "apparatus" / "postgresql.py"))
 SUGGEST = ("suggest", "config.ini", "--no-learn", "--explore", "off")
-COMMANDS = {"suggest": SUGGEST, "observe": ("observe",), "rollback": ("rollback",)}
+COMMANDS = {"suggest": SUGGEST, "observe": ("observe",), "rollback": ("rollback",), "gc": ("state", "gc")}
+OLD_RUNS = 2600
+"""On record before `state gc`, which keeps the newest 2,300 and those that tell something."""
 READERS = {"history": ("history",), "explain": ("explain",), "audit verify": ("audit", "verify")}
 """For benchmarks/freezes.py."""
 STORES = ("SQLite", "PostgreSQL")
@@ -97,12 +99,28 @@ def bench(store: str, command: str, *, login: bool = False) -> Iterator[Bench]:
             os.environ["JPO_STORE__TIMEOUT"] = "1s"  # a message that the kernel did not take is never answered
         if command not in ("suggest", "observe"):
             place.jpo(*SUGGEST)
+        if command == "gc":
+            with_what_is_old(place)
         place.keep()
         place.jpo(*(COMMANDS | READERS)[command])  # what it imports is imported before the first fork
         place.renew()
         yield place
-        for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT"):
+        for name in ("JPO_STORE__URL", "JPO_STORE__TIMEOUT", "JPO_STORE__KEEP_RUNS", "JPO_STORE__KEEP_SERIES"):
             os.environ.pop(name, None)
+
+
+def with_what_is_old(place: Bench) -> None:
+    """Time series and runs on record that `state gc` forgets; on a server series alone: how many reads 2,600 runs take varies."""
+    from jpo.history import open_store
+    from jpo.records import Finished, Series
+
+    os.environ |= {"JPO_STORE__KEEP_RUNS": "2300", "JPO_STORE__KEEP_SERIES": "1s"}
+    with open_store(os.environ.get("JPO_STORE__URL", f"sqlite:///{place.folder}/.jpo/jpo.db")) as store:
+        run = store.recorded_runs()[-1].run
+        runs = OLD_RUNS if place.server is None else 0
+        old = [replace(run, run_id=f"old-{at}", started_at=None, ended_at=run.ended_at - 1e6 + at) for at in range(runs)]
+        series = Series(run.run_id, "cpu_cores", (1.0, 2.0), (0.5, 0.6))
+        store.record(Finished((*old, run), (series,)), now=run.ended_at)
 
 
 def possible(place: Bench, command: str) -> tuple[list[Fault], bytes]:
@@ -153,7 +171,12 @@ def main(argv: list[str]) -> int:
 
 
 def table(counts: dict[str, dict[str, int]], bad: list[str]) -> str:
-    lines = ["## Faults of the operating system", "", "| store | " + " | ".join(COMMANDS) + " | in all |", "|---|" + "---|" * 4]
+    lines = [
+        "## Faults of the operating system",
+        "",
+        "| store | " + " | ".join(COMMANDS) + " | in all |",
+        "|---|" + "---|" * (len(COMMANDS) + 1),
+    ]
     lines += [f"| {store} | {' | '.join(map(str, by.values()))} | {sum(by.values())} |" for store, by in counts.items()]
     return "\n".join([*lines, "", f"Ended otherwise than promised: {len(bad)}.", *(f"- {one}" for one in bad)])
 

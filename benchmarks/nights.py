@@ -6,8 +6,13 @@ within moments, which is said. The best is found by trying every allowed configu
 configuration's loss within 2%. Costs are those of the balanced preference, without luck too, so that no night is good by chance;
 a failed night counts four times the best, and what a worse model costs less is no gain.
 
+--reached caps what the job takes of a parameter, whatever the file says (a quota, an admission controller, a training script):
+the run has, costs and reports no more; the best is that of what can be reached, and a night in vain is one whose file asked for
+more.
+
     python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ...] [--clean-checkout]
-        [--growth 0.03] [--observe] [--set agent.explore=on ...] [--processes 2] [--keep FOLDER] [--json]
+        [--growth 0.03] [--observe] [--report val_accuracy] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2]
+        [--keep FOLDER] [--json]
 
 --jpo may be repeated: all play the same jobs with the same luck. Exit code 1 if the (last) one does not keep the promise.
 """
@@ -23,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -33,7 +38,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from apparatus.night_files import config_ini, jpo_toml, run_log, values_in
+from apparatus.night_files import Reported, config_ini, jpo_toml, run_log, values_in
 from apparatus.night_jobs import ISSUE, KINDS, LOSS_KEPT, WELL, Job, best, first_loss, job_of, results
 from apparatus.stamp import stamp
 
@@ -60,6 +65,7 @@ class Night:
         loss_ratio: its loss in multiples of the one to be kept.
         seconds: which `jpo suggest` took.
         decided_by: empty where it gave no answer.
+        in_vain: the file asked for more than the job takes (--reached).
     """
 
     values: dict[str, float]
@@ -69,6 +75,7 @@ class Night:
     seconds: float = 0.0
     decided_by: str = ""
     confidence: float | None = None
+    in_vain: bool = False
     codes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
 
@@ -94,7 +101,7 @@ class Figures:
         first, last: geometric means of the first and of the last nights' ratios.
         every: mean ratio of all nights.
         stuck: plays whose last nights are above STUCK.
-        worse, failed: nights.
+        worse, failed, in_vain: nights.
         by_sac: share of the decisions on evidence (SAC's, the rule's, undoings) that SAC took; None without any.
         seconds: median of a suggestion.
     """
@@ -107,6 +114,7 @@ class Figures:
     stuck: int
     worse: int
     failed: int
+    in_vain: int
     by_sac: float | None
     seconds: float
 
@@ -150,6 +158,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
     parser.add_argument("--growth", type=float, default=0.0, metavar="SHARE", help="by which the data grow each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
+    parser.add_argument("--reached", action="append", default=[], metavar="NAME=MOST", help="the job takes no more of this")
+    parser.add_argument("--report", default="val_loss", metavar="NAME", help="what runs measure of models (default: val_loss)")
+    parser.add_argument("--validated", type=int, default=10_000, help="samples of which an accuracy is (default: 10,000)")
     parser.add_argument("--set", action="append", default=[], metavar="TABLE.KEY=VALUE", help="a line of jpo.toml")
     parser.add_argument("--processes", type=int, default=2, help="(default: 2)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the jobs' folders there")
@@ -183,27 +194,37 @@ class Program:
 
 def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
     """All nights of one job with one version of JPO."""
+    reports = Reported(options.report, options.validated)
     config, runs, nights = jpo.folder / "config.ini", jpo.folder / "runs", []
     runs.mkdir(parents=True)
     (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
+    most = {name: float(value) for name, _, value in (text.partition("=") for text in options.reached)}
     for number in range(options.nights):
         if number == 0 or options.clean_checkout:
             config.write_text(config_ini(job), encoding="utf-8")
         at, began = FIRST_NIGHT + DAY * number, time.perf_counter()
         done = jpo("suggest", "config.ini", "--offline", "-o", "json", at=at, allowed=(0, NOTHING_ADMISSIBLE))
-        took, values = time.perf_counter() - began, values_in(config)
+        took, asked = time.perf_counter() - began, values_in(config)
+        values = {name: min(value, most.get(name, value)) for name, value in asked.items()}
         log = runs / f"night-{number + 1:02}.csv"
         tonight = grown(job, (1 + options.growth) ** number)
-        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.clock else None), encoding="utf-8")
+        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.clock else None, reports), encoding="utf-8")
         if options.observe:
             jpo("observe", "--offline", "--csv", str(log), at=at + DAY / 2)
-        nights.append(answered(replace(judged(tonight, best(tonight)[1], values), seconds=took), done))
+        night = judged(tonight, best(within(tonight, most))[1], values)
+        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), done))
     return nights
 
 
 def grown(job: Job, factor: float) -> Job:
     """The job once its data have grown."""
     return replace(job, truth=replace(job.truth, samples=job.truth.samples * factor))
+
+
+def within(job: Job, most: Mapping[str, float]) -> Job:
+    """The job with what can be reached alone allowed."""
+    allowed = {name: tuple(value for value in values if value <= most.get(name, value)) for name, values in job.allowed.items()}
+    return replace(job, allowed=allowed)
 
 
 def judged(job: Job, least: float, values: dict[str, float]) -> Night:
@@ -237,6 +258,7 @@ def figures(plays: Sequence[Play]) -> Figures:
         stuck=sum(last > STUCK for last in lasts),
         worse=sum(night.worse for night in nights),
         failed=sum(night.failed for night in nights),
+        in_vain=sum(night.in_vain for night in nights),
         by_sac=decided.count("sac") / len(decided) if decided else None,
         seconds=statistics.median(night.seconds for night in nights),
     )
@@ -259,7 +281,7 @@ def report(played: Played, jobs: Sequence[Job], how: str, holds: bool) -> str:
     overall = {name: figures(list(plays.values())) for name, plays in played.items()}
     first = next(iter(overall.values()))
     head = ["jobs", "version", "first", f"last {LAST_NIGHTS} / best", "all nights", f"stuck > {STUCK}"]
-    head += ["nights with loss > 3% worse", "failed nights", "by SAC", "s"]
+    head += ["nights with loss > 3% worse", "failed nights", "in vain", "by SAC", "s"]
     lines = ["## Nights", "", f"{stamp()}. {how}; {first.plays} jobs, {first.nights} nights.", ""]
     lines += ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
     for kind in dict.fromkeys(job.kind for job in jobs):
@@ -281,7 +303,7 @@ def report(played: Played, jobs: Sequence[Job], how: str, holds: bool) -> str:
 
 def row(words: str, name: str, them: Figures) -> str:
     ratios = f"{them.first:.2f} | {them.last:.2f} | {them.every:.2f}"
-    counts = f"{them.stuck} of {them.plays} | {them.worse} | {them.failed} of {them.nights}"
+    counts = f"{them.stuck} of {them.plays} | {them.worse} | {them.failed} of {them.nights} | {them.in_vain}"
     sac = "–" if them.by_sac is None else f"{them.by_sac:.0%}"
     return f"| {words} | {name} | {ratios} | {counts} | {sac} | {them.seconds:.1f} |"
 

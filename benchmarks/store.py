@@ -1,239 +1,240 @@
-"""Many processes on one store: losses, duplicates, broken order, and time, compared with naive use.
+"""A store with a long history: what `jpo suggest` and its neighbours take with up to 10,000 runs of 50 workloads on record.
 
-Each process observes runs one by one, half of them its own and half of them the same as everybody's. "Naively" is what a script
-does that opens the database, looks whether the run is there, and inserts it and a chained log record, each statement for itself.
-Then the same with a writer that is killed in the middle (and started again), and with a PostgreSQL server that crashes.
+No two runs had the same configuration, which is the hard case: what is equal is counted together. The runs are put on record by
+`jpo observe` from CSV logs, a folder of them for each workload: first contact. Then commands are measured as whole processes,
+all versions in turn, once unmeasured and then several times: median of user + system time, largest peak of memory. Bytecode is
+cached, as in an installed jpo. Learning is left out (`--no-learn`): its time is that of [agent] learn_budget, not counted here.
 
-    python benchmarks/store.py [--processes 8] [--observations 100] [--json]
+    python benchmarks/store.py [--shapes NAME ...] [--scale 1.0] [--times 5] [--jpo [NAME=]PATH ...] [--limit 300] [--json]
 
-Exit code 1 if JPO loses or doubles anything. PostgreSQL is left out where it is not installed.
+--jpo may be repeated: all get the same runs, and ratios are to the first. Exit code 1 if a suggestion of the (last) one takes
+more CPU time, or more memory, than promised.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
+import math
 import os
-import runpy
-import signal
-import sqlite3
+import random
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT)]
+sys.path.insert(0, str(Path(__file__).parent))
 
-from jpo.errors import StoreError  # noqa: E402
-from jpo.history import open_store, verify  # noqa: E402
-from jpo.records import Finished, Identity, Outcome, Run, RunStatus  # noqa: E402
+from apparatus.stamp import stamp
 
-WORKLOAD = Identity("digits", "cnn", "pytorch")
-POSTGRESQL = runpy.run_path(str(ROOT / "benchmarks" / "apparatus" / "postgresql.py"))
-TABLES = ("CREATE TABLE naive_runs (run_id TEXT)", "CREATE TABLE naive_log (previous TEXT, hash TEXT)")
+CPU_SECONDS, PEAK_MB = 1.0, 300.0
+"""The most of a suggestion, however many runs are on record."""
+SHAPES: Mapping[str, tuple[int, ...]] = {
+    "1x200": (200,),
+    "50x200": (200,) * 50,
+    "1x10000": (10_000,),
+    "5000+49x102": (5000, *[102] * 49),
+    "9900+49x2": (9900, *[2] * 49),
+    "1000x10": (10,) * 1000,
+}
+"""Runs on record of each workload; the suggestion is for the first."""
+SUGGEST = ("suggest", "config.ini", "--offline", "--dry-run", "-o", "json")
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "suggest --dry-run": SUGGEST,
+    "suggest --dry-run, threads as found": SUGGEST,
+    "suggest": ("suggest", "config.ini", "--offline", "--no-learn", "-o", "json"),
+    "explain": ("explain", "-o", "json"),
+    "check": ("check", "config.ini", "-o", "json"),
+    "doctor": ("doctor", "config.ini", "--offline", "-o", "json"),
+    "history": ("history",),
+    "history -o json": ("history", "-o", "json"),
+    "audit verify": ("audit", "verify"),
+}
+PROMISED = tuple(name for name in COMMANDS if name.startswith("suggest"))
+FIRST_CONTACT = "first contact"
+CONFIG = """[workload]
+dataset = scale
+model = net{number}
+framework = pytorch
+
+[training]
+batch_size = 64
+learning_rate = 0.01
+
+[resources]
+gpus = 1
+cpus = 8
+"""
+SETTINGS = """[parameters]
+batch_size = { min = 8, max = 4096, step = "pow2" }
+learning_rate = { min = 1e-4, max = 0.1, scale = "log" }
+gpus = { choices = [1, 2, 4, 8] }
+cpus = { min = 1, max = 32 }
+"""
 
 
 @dataclass(frozen=True)
-class Result:
-    """What came of one round.
+class Used:
+    """What a process took, infinite (in JSON: null) where it was stopped at the limit."""
 
-    Attributes:
-        lost: observations that were confirmed to a process as recorded, and are not.
-        doubled: runs on record more than once.
-        broken: links of the log that do not follow the record before them.
-        seconds: from the first process's start to the last one's end.
-    """
-
-    lost: int
-    doubled: int
-    broken: int
     seconds: float
+    cpu_seconds: float
+    peak_mb: float
+
+
+@dataclass(frozen=True)
+class Store:
+    """What one version takes with one store: by command, and its file."""
+
+    used: Mapping[str, Used]
+    file_mb: float
+
+
+Measured = Mapping[str, Mapping[str, Store]]
+"""By shape, then by version."""
 
 
 def main(argv: list[str]) -> int:
-    if argv[:1] == ["--worker"]:
-        return worker(*argv[1:])
-    parser = argparse.ArgumentParser(description="Many processes on one store, SQLite and PostgreSQL, compared with naive use.")
-    parser.add_argument("--processes", type=int, default=8, help="writers at once (default: 8)")
-    parser.add_argument("--observations", type=int, default=100, help="observations of each (default: 100)")
+    parser = argparse.ArgumentParser(description="CPU time and memory of `jpo suggest` with many runs and workloads on record.")
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES)[:-1], metavar="NAME", help=", ".join(SHAPES))
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the runs and workloads of each (default: 1.0)")
+    parser.add_argument("--times", type=int, default=5, help="measured processes of each command (default: 5)")
+    parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds after which one is stopped (default: 300)")
     parser.add_argument("--json", action="store_true", help="figures as JSON instead of a table")
     options = parser.parse_args(argv)
-    results = measure(options.processes, options.observations)
-    holds = claim(results)
-    if options.json:
-        print(json.dumps({"results": {name: asdict(worker) for name, worker in results.items()}, "holds": holds}))
-    else:
-        print(table(results, holds, options.processes, options.observations))
+    programs = dict(named(text) for text in options.jpo or [f"jpo={Path(sys.executable).parent / 'jpo'}"])
+    measured = {
+        name: measure(scaled(SHAPES[name], options.scale), programs, options.times, options.limit) for name in options.shapes
+    }
+    holds = claim(measured)
+    print(json.dumps(document(measured, holds)) if options.json else table(measured, options.times, holds))
     return 0 if holds else 1
 
 
-def measure(processes: int, observations: int) -> dict[str, Result]:
-    """Every round, by the name it has in the table."""
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        urls: dict[str, Callable[[], str]] = {"SQLite": lambda: f"sqlite:///{tempfile.mkdtemp(dir=folder)}/jpo.db"}
-        if POSTGRESQL["missing"]() is None:
-            server = stack.enter_context(POSTGRESQL["server"]())
-            urls["PostgreSQL"] = server.new_database
-        results: dict[str, Result] = {}
-        for name, new in urls.items():
-            results[f"{name}, naively"] = round_of("naive", new(), processes, observations)
-            results[f"{name}, JPO"] = round_of("jpo", new(), processes, observations)
-            results[f"{name}, JPO, a writer killed"] = round_of("jpo", new(), processes, observations, meanwhile=kill_first)
-        if "PostgreSQL" in urls:
-
-            def crash(_workers: Sequence[Worker]) -> None:
-                server.stop("immediate")
-                server.start()
-
-            results["PostgreSQL, JPO, the server crashed"] = round_of(
-                "jpo", server.new_database(), processes, observations, meanwhile=crash
-            )
-    return results
+def named(text: str) -> tuple[str, Path]:
+    """NAME=PATH, or a path that is its own name."""
+    name, _, path = text.rpartition("=")
+    return name or path, Path(path).absolute()
 
 
-class Worker:
-    """A process that observes; what was confirmed to it is in a file, so that it can be killed."""
-
-    def __init__(self, way: str, url: str, name: str, observations: int, folder: str) -> None:
-        self._arguments = ["--worker", way, url, name, str(observations)]
-        self._confirmed = Path(folder, name)
-        self.start()
-
-    def start(self) -> None:
-        with self._confirmed.open("ab") as out:
-            self.process = subprocess.Popen([sys.executable, __file__, *self._arguments], stdout=out)
-
-    def recorded(self) -> list[str]:
-        return self._confirmed.read_text().split()
+def scaled(shape: Sequence[int], share: float) -> list[int]:
+    """A share of the runs of a share of the workloads, at least two of one."""
+    return [max(2, round(share * runs)) for runs in shape[: max(1, round(share * len(shape)))]]
 
 
-def kill_first(workers: Sequence[Worker]) -> None:
-    """kill -9, and the same once more from the beginning."""
-    os.kill(workers[0].process.pid, signal.SIGKILL)
-    workers[0].process.wait()
-    workers[0].start()
+def measure(shape: Sequence[int], programs: Mapping[str, Path], times: int, limit: float) -> dict[str, Store]:
+    """What each version takes with these runs on record."""
+    with tempfile.TemporaryDirectory(prefix="store-") as scratch:
+        folders = {name: Path(scratch) / name for name in programs}
+        contact = {name: on_record(jpo, folders[name], shape, limit) for name, jpo in programs.items()}
+        used: dict[str, dict[str, Used]] = {name: {FIRST_CONTACT: contact[name]} for name in programs}
+        for command, arguments in COMMANDS.items():
+            one_thread = "as found" not in command
+            rounds = [
+                {name: once([jpo, *arguments], folders[name], limit, one_thread=one_thread) for name, jpo in programs.items()}
+                for _ in range(times + 1)
+            ]
+            for name in programs:
+                used[name][command] = typical([each[name] for each in rounds[1:]])
+        return {name: Store(used[name], (folder / ".jpo" / "jpo.db").stat().st_size / 1e6) for name, folder in folders.items()}
 
 
-def round_of(
-    way: str, url: str, processes: int, observations: int, meanwhile: Callable[[Sequence[Worker]], None] | None = None
-) -> Result:
-    """All processes at once; `meanwhile` happens when a quarter of the observations is on record."""
-    prepare(way, url)
-    with tempfile.TemporaryDirectory() as folder:
-        begun = time.perf_counter()
-        workers = [Worker(way, url, f"w{number}", observations, folder) for number in range(processes)]
-        if meanwhile:
-            while sum(len(worker.recorded()) for worker in workers) < processes * observations / 4:
-                time.sleep(0.01)
-            meanwhile(workers)
-        failed = [worker for worker in workers if worker.process.wait()]
-        seconds = time.perf_counter() - begun
-        if failed and way == "jpo":
-            raise SystemExit(f"{len(failed)} processes failed on {url.partition('://')[0]}")
-        confirmed = {run_id for worker in workers for run_id in worker.recorded()}
-    recorded, broken = on_record(way, url)
-    return Result(len(confirmed - set(recorded)), len(recorded) - len(set(recorded)), broken, seconds)
+def on_record(jpo: Path, folder: Path, shape: Sequence[int], limit: float) -> Used:
+    """Put the runs on record, and leave no logs that would be read again; what the first workload's first contact took."""
+    folder.mkdir(parents=True)
+    chance, ended, used = random.Random(0), time.time() - 86400, []  # noqa: S311 - no secret
+    for workload, runs in reversed(list(enumerate(shape))):
+        (folder / "config.ini").write_text(CONFIG.format(number=workload), encoding="utf-8")
+        (folder / "jpo.toml").write_text(f'{SETTINGS}[csv]\nlogs = ["runs-{workload}/*.csv"]\n', encoding="utf-8")
+        logs = folder / f"runs-{workload}"
+        logs.mkdir()
+        for number in range(runs):
+            log = run_log(workload, number, ended - workload - 600.0 * (runs - number), chance)
+            (logs / f"{number:06}.csv").write_text(log, encoding="utf-8")
+        used.append(once([jpo, "observe", "--offline"], folder, limit))
+    (folder / "jpo.toml").write_text(SETTINGS, encoding="utf-8")
+    return used[-1]
 
 
-def prepare(way: str, url: str) -> None:
-    if way == "jpo":
-        open_store(url).close()
-        return
-    if url.startswith("sqlite"):
-        Path(url.removeprefix("sqlite:///")).parent.mkdir(exist_ok=True)
-    with_connection(url, lambda execute: [execute(statement) for statement in TABLES])
+def run_log(workload: int, number: int, end: float, chance: random.Random) -> str:
+    """A run of a configuration that no other run has: its rate is drawn from a continuum."""
+    batch, gpus, cpus = 2 ** chance.randint(4, 11), 2 ** chance.randint(0, 3), chance.randint(2, 32)
+    rate = 10 ** chance.uniform(-3.5, -1.2)
+    step = 0.02 + batch / gpus * 5e-4 + 0.01 * (gpus - 1) / gpus
+    seconds = 4e5 / batch * step * chance.lognormvariate(0, 0.05) * (1 + workload / 50)
+    loss = 0.3 * (1 + 0.1 * math.log(rate / 0.02) ** 2) * chance.lognormvariate(0, 0.01)
+    head = {"run_id": f"scale-{workload}-{number}", "dataset": "scale", "model": f"net{workload}", "framework": "pytorch"}
+    head |= {"batch_size": batch, "learning_rate": rate, "gpus": gpus, "cpus": cpus, "start": end - seconds}
+    lines = [*(f"# {name}={value}" for name, value in head.items()), "time,epoch,samples,train_loss,val_loss"]
+    lines += [f"{end},10,400000,{loss:.6g},{loss:.6g}", f"# end={end}", "# status=succeeded", "# memory_bytes=8000000000", ""]
+    return "\n".join(lines)
 
 
-def on_record(way: str, url: str) -> tuple[list[str], int]:
-    """The run ids on record, and the broken links of the log."""
-    if way == "jpo":
-        with open_store(url, read_only=True) as store:
-            verification = verify(store)
-            return [run.run_id for run in store.runs_of(WORKLOAD)], 0 if verification.ok else 1
-    runs = with_connection(url, lambda execute: execute("SELECT run_id FROM naive_runs").fetchall())
-    log = with_connection(url, lambda execute: execute("SELECT previous, hash FROM naive_log").fetchall())
-    followed = [previous for previous, _ in log]
-    return [run_id for (run_id,) in runs], len(followed) - len(set(followed))
+def typical(several: Sequence[Used]) -> Used:
+    """Medians of the times, and the largest memory."""
+    seconds, cpu = (statistics.median(getattr(used, name) for used in several) for name in ("seconds", "cpu_seconds"))
+    return Used(seconds, cpu, max(used.peak_mb for used in several))
 
 
-def worker(way: str, url: str, name: str, observations: str) -> int:
-    """Observe one run after the other and print each id that is on record."""
-    ids = [f"{name}-{n}" if n % 2 else f"common-{n}" for n in range(int(observations))]
-    if way == "naive":
-        for run_id in ids:
-            with_connection(url, lambda execute, run_id=run_id: naive(execute, run_id, url))
-            print(run_id, flush=True)
-        return 0
-    done = 0
-    for _ in range(3):  # as a pipeline that is run again after the server was lost
-        try:
-            with open_store(url, timeout_seconds=60) as store:
-                for run_id in ids[done:]:
-                    run = Run(run_id, WORKLOAD, {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
-                    store.record(Finished((run,)), now=2.0)
-                    print(run_id, flush=True)
-                    done += 1
-            return 0
-        except StoreError as error:
-            if error.code not in ("JPO-E513", "JPO-E523"):
-                raise
-    return 1
+def once(command: Sequence[object], folder: Path, limit: float, *, one_thread: bool = True) -> Used:
+    """One process, as the kernel counted it."""
+    environment = {name: text for name, text in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS")}
+    environment |= {"PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"), **({"OMP_NUM_THREADS": "1"} if one_thread else {})}
+    began = time.perf_counter()
+    with tempfile.TemporaryFile() as complaint:
+        words = list(map(str, command))
+        process = subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=complaint)
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+            if time.perf_counter() - began > limit:
+                process.kill()
+                ended = os.wait4(process.pid, 0)
+                break
+            time.sleep(0.005)
+        seconds, usage = time.perf_counter() - began, ended[2]
+        process.returncode = os.waitstatus_to_exitcode(ended[1])  # so that Popen does not wait for it again
+        if process.returncode > 0:
+            complaint.seek(0)
+            raise SystemExit(f"{' '.join(words)} failed ({process.returncode}): {complaint.read().decode(errors='replace')}")
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
+    return Used(math.inf, math.inf, peak) if process.returncode else Used(seconds, cpu, peak)
 
 
-def naive(execute: Callable[..., Any], run_id: str, url: str) -> None:
-    """Look, then insert: what is true when one process does it."""
-    mark = "?" if url.startswith("sqlite") else "%s"
-    if execute(f"SELECT 1 FROM naive_runs WHERE run_id = {mark}", (run_id,)).fetchone():  # noqa: S608
-        return
-    execute(f"INSERT INTO naive_runs VALUES ({mark})", (run_id,))  # noqa: S608
-    order = "rowid" if url.startswith("sqlite") else "ctid"
-    (previous,) = execute(f"SELECT hash FROM naive_log ORDER BY {order} DESC LIMIT 1").fetchone() or ("",)  # noqa: S608
-    digest = hashlib.sha256(f"{previous}{run_id}".encode()).hexdigest()
-    execute(f"INSERT INTO naive_log VALUES ({mark}, {mark})", (previous, digest))  # noqa: S608
+def claim(measured: Measured) -> bool:
+    """Whether every suggestion of the last version keeps to the promise."""
+    lasts = [list(stores.values())[-1] for stores in measured.values()]
+    suggestions = [store.used[name] for store in lasts for name in PROMISED]
+    return all(used.cpu_seconds < CPU_SECONDS and used.peak_mb <= PEAK_MB for used in suggestions)
 
 
-def with_connection(url: str, use: Callable[[Callable[..., Any]], Any]) -> Any:
-    """A connection of its own, each statement for itself."""
-    if url.startswith("sqlite"):
-        connection: Any = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=60, isolation_level=None)
-    else:
-        import psycopg
-
-        connection = psycopg.connect(url, autocommit=True)
-    try:
-        return use(connection.execute)
-    finally:
-        connection.close()
+def document(measured: Measured, holds: bool) -> dict[str, object]:
+    """Everything, for programs; null where a process was stopped."""
+    shapes = {shape: {name: asdict(store) for name, store in stores.items()} for shape, stores in measured.items()}
+    for stores in shapes.values():
+        for store in stores.values():
+            store["used"] = {name: None if math.isinf(used["seconds"]) else used for name, used in store["used"].items()}
+    return {"shapes": shapes, "holds": holds}
 
 
-def claim(results: dict[str, Result]) -> bool:
-    """JPO loses nothing, records nothing twice and keeps its chain."""
-    return all(result.lost == result.doubled == result.broken == 0 for name, result in results.items() if "JPO" in name)
-
-
-def table(results: dict[str, Result], holds: bool, processes: int, observations: int) -> str:
-    rows = []
-    for name, result in results.items():
-        naively = results[f"{name.partition(',')[0]}, naively"].seconds
-        ratio = result.seconds / naively
-        rows.append(f"| {name} | {result.lost} | {result.doubled} | {result.broken} | {result.seconds:.2f} | {ratio:.2f} |")
-    verdict = f"JPO loses nothing, doubles nothing, keeps the chain: {'holds' if holds else 'DOES NOT HOLD'}."
-    title = f"{processes} processes, {observations} observations each"
-    head = [
-        "## Shared store",
-        "",
-        f"| {title} | lost | doubled | broken links | seconds | of naively |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    return "\n".join([*head, *rows, "", verdict])
+def table(measured: Measured, times: int, holds: bool) -> str:
+    """The figures as a section of docs/benchmarks.md."""
+    lines = ["## Long histories", "", f"{stamp()}. Median of {times}, whole processes; (ratio to the first version).", ""]
+    head = ["runs on record", "command", "version", "CPU seconds", "peak MB", "file MB"]
+    lines += ["| " + " | ".join(head) + " |", "|---|---|---|---:|---:|---:|"]
+    for shape, stores in measured.items():
+        first = next(iter(stores.values()))
+        for command in first.used:
+            for name, store in stores.items():
+                used, before = store.used[command], first.used[command]
+                ratio = f" ({used.cpu_seconds / before.cpu_seconds:.2f})" if store is not first else ""
+                cells = [shape, command, name, f"{used.cpu_seconds:.2f}{ratio}", f"{used.peak_mb:.0f}", f"{store.file_mb:.1f}"]
+                lines.append("| " + " | ".join(cells) + " |")
+    promise = f"`jpo suggest` below {CPU_SECONDS:g} CPU second and {PEAK_MB:.0f} MB, no two configurations alike"
+    return "\n".join([*lines, "", f"{promise}: {'holds' if holds else 'DOES NOT HOLD'}."])
 
 
 if __name__ == "__main__":

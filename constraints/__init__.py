@@ -1,7 +1,8 @@
 """Guard: may these values replace those? Standard library only; knows nothing of jpo, of the agent or of its weights.
 
     names.py             well-known option names; the text of a value -> a number
-    limits.py            limits: built-in defaults, and jpo.toml's tables
+    limits.py            limits: built-in defaults, and jpo.toml's tables; numbers.py: numbers in them
+    own.py               parameters of a team's own, which it declares in [parameters]; words.py: their words as numbers
     rules.py             one function per rule; RULES is the tuple of them
     counting.py          batch and GPUs that a file says per device and per node
     check.py             check(current, proposed, limits) -> Verdict

@@ -44,8 +44,11 @@ def approves(current: Mapping[str, float], proposed: Mapping[str, float], limits
 
 
 def _as_floats(values: Mapping[str, float]) -> dict[str, float]:
-    """The values as floats; NaN for what no float can hold."""
-    return {name: float(value) if abs(value) <= LARGEST_FLOAT else math.nan for name, value in values.items()}
+    """The values as floats, words as they are; NaN for what no float can hold."""
+    return {
+        name: (value if isinstance(value, float) else float(value)) if abs(value) <= LARGEST_FLOAT else math.nan
+        for name, value in values.items()
+    }
 
 
 def _apply(

@@ -32,7 +32,7 @@ def nearest(current: Mapping[str, float], proposed: Mapping[str, float], limits:
         return None
     values = dict(proposed)
     for name in [v.parameter for v in ask(proposed) if v.involves == (v.parameter,) and v.parameter not in BATCH]:
-        if name not in proposed:  # the GPUs of a node: of all GPUs the nearest are not looked for
+        if name not in proposed or limits.parameters[name].worded:  # of the GPUs of a node, and of words, none is the nearest
             return None
         allowed = _allowed(name, current[name], proposed[name], limits)
         values[name] = _closest(allowed, proposed[name], current[name])
@@ -54,7 +54,7 @@ def _allowed(name: str, now: float, wanted: float, limits: Limits, *, gpus: floa
     quota = limits.quota.of(name)
     lowest, highest = limit.reach(now, quota=quota)
     low, high = max(limit.low, lowest), min(limit.high, highest, quota)
-    unit = limit.multiple_of or (1.0 if name in WHOLE else None)
+    unit = limit.multiple_of or (1.0 if name in WHOLE or limit.whole else None)
     if limit.held is not None:
         return (now,)
     if limit.choices is not None or limit.power_of_two:

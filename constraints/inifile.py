@@ -15,10 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from constraints.limits import Limits
+from constraints.limits import Limit, Limits
 from constraints.names import COUNTS, LENIENT, WELL_KNOWN, parse_value
+from constraints.own import read_value
 from constraints.printable import printable
 from constraints.verdict import Violation
+from constraints.words import Word
 
 MAX_BYTES = 16 << 20  # a larger file is not a config.ini
 REFERENCE = re.compile(r"%\(([^)]+)\)s")
@@ -115,12 +117,12 @@ def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterVa
     parameters, notices = {}, []
     claimed = {key for limit in limits.parameters.values() if limit.key for key in _named(ini, limit.key)}
     for name, limit in limits.parameters.items():
-        well_known = (key for key in ini.values if key[1] in WELL_KNOWN.get(name, ()) and key not in claimed)
+        well_known = (key for key in ini.values if key[1] in WELL_KNOWN.get(name, (name,)) and key not in claimed)
         keys = _named(ini, limit.key) if limit.key else list(well_known)
         candidates = []
         for key in keys:
             try:
-                candidates.append(found_at(ini, name, key))
+                candidates.append(found_at(ini, name, key, limit))
             except ValueError as error:
                 if limit.key or name not in COUNTS:
                     notices.append(f"{ini.path}: {error}; it must not change")
@@ -146,7 +148,7 @@ def find_parameters(ini: IniFile, limits: Limits) -> tuple[dict[str, ParameterVa
     return parameters, notices
 
 
-def found_at(ini: IniFile, name: str, key: Key) -> ParameterValue:
+def found_at(ini: IniFile, name: str, key: Key, limit: Limit) -> ParameterValue:
     """The parameter with the value of this key, or of the one to which it refers.
 
     Raises:
@@ -154,11 +156,18 @@ def found_at(ini: IniFile, name: str, key: Key) -> ParameterValue:
     """
     chain = chain_of(ini, key)
     texts = [split_comment(ini.values[one] or "") for one in chain]
-    value = parse_value(name, chain[0][1], texts[-1][0])
+    value = _value(name, chain[0][1], texts[-1][0], limit)
     if value is None:
         raise ValueError(f"{dotted(key)} = {texts[-1][0]!r} has no unit; write e.g. 16Gi")
     comments = (f"{ini.above.get(one, '')} {comment}".strip() for one, (_, comment) in zip(chain, texts, strict=True))
     return ParameterValue(chain[-1], value, " ".join(comments).strip(), chain)
+
+
+def _value(name: str, option: str, text: str, limit: Limit) -> float | None:
+    if name in WELL_KNOWN:
+        return parse_value(name, option, text)
+    value = read_value(option, text, limit)
+    return Word(value) if isinstance(value, str) else value
 
 
 def chain_of(ini: IniFile, key: Key) -> tuple[Key, ...]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from constraints.counting import Counting
-from constraints.names import WELL_KNOWN, WHOLE
+from constraints.names import WHOLE
+from constraints.numbers import number_of as _number
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Limit:
         max_change: the largest factor of one step, up or down; more than 1.
         held: the reason why the value must stay ("frozen in jpo.toml", "pinned in config.ini").
         key: `section.option` in config.ini; None: found by its name.
+        whole: whole numbers only. worded: the choices are words. Of a parameter of the team's own (own.py).
     """
 
     low: float = -math.inf
@@ -35,6 +37,8 @@ class Limit:
     max_change: float | None = None
     held: str | None = None
     key: str | None = None
+    whole: bool = False
+    worded: bool = False
 
     def reach(self, now: float, *, quota: float = math.inf) -> tuple[float, float]:
         """The lowest and highest value within one step of today's.
@@ -107,7 +111,7 @@ class Prices:
     catalogue: bool = False
 
 
-SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min", "cpu_util_min", "val_loss_max")
+SLA = ("time_max", "cost_max", "throughput_min", "memory_max_gib", "gpu_util_min", "cpu_util_min", "val_loss_max", "accuracy_min")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ class Limits:
     gpu_util_min: float | None = None
     cpu_util_min: float | None = None
     val_loss_max: float | None = None
+    accuracy_min: float | None = None
 
     def holding(self, names: Iterable[str], why: str = "pinned in config.ini") -> Limits:
         """The same limits with the values of these parameters held as they are; an earlier reason stays."""
@@ -143,9 +148,12 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
     Raises:
         ValueError: a wrong type or an impossible limit; one line, `[table] key: finding; remedy`.
     """
-    given, sla = table_of(tables, "parameters", tuple(WELL_KNOWN)), table_of(tables, "sla", SLA)
+    from constraints.own import own_limit  # it needs this module
+
+    given, sla = table_of(tables, "parameters"), table_of(tables, "sla", SLA)
+    known = {name: _limit(name, given) if given.get(name) is not None else DEFAULTS[name] for name in DEFAULTS}
     limits = Limits(
-        parameters={name: _limit(name, given) if given.get(name) is not None else DEFAULTS[name] for name in DEFAULTS},
+        parameters={**known, **{name: own_limit(name, given) for name in given if name not in known}},
         quota=_quota(tables),
         card=Card(**_numbers(tables, "card", Card)),
         prices=_prices(tables),
@@ -156,6 +164,7 @@ def limits_from(tables: Mapping[str, object]) -> Limits:
         gpu_util_min=_number(sla.get("gpu_util_min"), "[sla] gpu_util_min", low=0, high=1),
         cpu_util_min=_number(sla.get("cpu_util_min"), "[sla] cpu_util_min", low=0, high=1),
         val_loss_max=_number(sla.get("val_loss_max"), "[sla] val_loss_max"),
+        accuracy_min=_number(sla.get("accuracy_min"), "[sla] accuracy_min", low=0, high=1),
     )
     if limits.quota.usd_per_hour < math.inf and limits.prices == Prices():
         raise ValueError("[quota] usd_per_hour: no price is known; write [prices]")
@@ -289,24 +298,3 @@ def table_of(tables: Mapping[str, object], name: str, known: Iterable[str] = (),
     if unknown:
         raise ValueError(f"{place}: unknown key {unknown[0]!r}; known are {', '.join(known)}")
     return table
-
-
-def _number(
-    value: object, place: str, *, low: float = -math.inf, above: float = -math.inf, high: float = math.inf
-) -> float | None:
-    """A finite number in `low`..`high` and more than `above`, from a number or its text; None stays None."""
-    if value is None:
-        return None
-    try:
-        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
-    except (ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{place}: {value!r} is not a number; write one without quotes")
-    if number < low or number <= above:
-        raise ValueError(
-            f"{place}: {value!r} is too small; write a number {f'above {above:g}' if above > low else f'of at least {low:g}'}"
-        )
-    if number > high:
-        raise ValueError(f"{place}: {value!r} is too large; write a number of at most {high:g}")
-    return number

@@ -31,7 +31,7 @@ class Facts:
         gpu_memory_gib_now: the most memory of one card that a run with today's values used.
         usd_per_hour_next: price of the proposal's resources by a catalogue, which the guard does not read.
         duration_seconds_next ... val_loss_next: the forecast for the proposal.
-        val_loss_now: the validation loss that is expected of today's values.
+        val_loss_now, val_accuracy_now: the validation loss and accuracy that are expected of today's values.
     """
 
     gpu_memory_gib_now: float | None = None
@@ -44,6 +44,8 @@ class Facts:
     cpu_utilisation_next: float | None = None
     val_loss_next: float | None = None
     val_loss_now: float | None = None
+    val_accuracy_next: float | None = None
+    val_accuracy_now: float | None = None
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
@@ -75,8 +77,8 @@ def finite_number(current: Values, proposed: Values, limits: Limits, facts: Fact
 
 def whole_number(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
     """Whole-number parameters have whole values."""
-    for name, _, value, _ in _each(current, proposed, limits):
-        if name in WHOLE and (value % 1 != 0 or abs(value) > LARGEST_WHOLE):
+    for name, _, value, limit in _each(current, proposed, limits):
+        if (name in WHOLE or limit.whole) and (value % 1 != 0 or abs(value) > LARGEST_WHOLE):
             yield _broken(name, value, "a whole number", "whole_number", "is not a whole number")
 
 
@@ -241,11 +243,26 @@ def val_loss_within_sla(current: Values, proposed: Values, limits: Limits, facts
     yield from _missed(proposed, facts.val_loss_next, limits.val_loss_max, "val_loss_within_sla", "val_loss_max", words)
 
 
+def accuracy_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast validation accuracy keeps accuracy_min, or is no worse than one of today that does not."""
+    now, then, least = facts.val_accuracy_now, facts.val_accuracy_next, limits.accuracy_min
+    if now is not None and then is not None and least is not None and now < least and 1 - then <= (1 - now) * (1 + LOSS_NOISE):
+        return
+    words = ("validation accuracy", "end with a validation accuracy of", "")
+    yield from _missed(proposed, then, least, "accuracy_within_sla", "accuracy_min", words)
+
+
+def model_within_sla(current: Values, proposed: Values, limits: Limits, facts: Facts) -> Iterator[Violation]:
+    """The forecast quality of the model, its validation loss and accuracy, keeps what was promised."""
+    yield from val_loss_within_sla(current, proposed, limits, facts)
+    yield from accuracy_within_sla(current, proposed, limits, facts)
+
+
 RULES: tuple[Rule, ...] = (
     *(known_parameter, finite_number, whole_number, at_least_min, at_most_max, one_of_choices, power_of_two, multiple_of),
     *(largest_change, not_held, batch_divisible_by_gpus, batch_per_gpu, gpu_memory_within_card),
     *(within_quota, price_within_quota, cost_within_budget, time_within_sla),
-    *(throughput_within_sla, memory_within_sla, gpu_utilisation_within_sla, cpu_utilisation_within_sla, val_loss_within_sla),
+    *(throughput_within_sla, memory_within_sla, gpu_utilisation_within_sla, cpu_utilisation_within_sla, model_within_sla),
 )
 
 

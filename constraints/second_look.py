@@ -36,6 +36,7 @@ from constraints.inifile import (
 from constraints.limits import Limits, limits_from, table_of
 from constraints.printable import printable, printable_json
 from constraints.verdict import Verdict, Violation, number
+from constraints.words import plain
 from constraints.workload_checker import Checker, checker_from, run_checker
 
 APPROVED, REJECTED, UNUSABLE = 0, 1, 2
@@ -157,7 +158,7 @@ def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.dat
         if why := held_by(parameter.comment, today):
             limits = limits.holding([name], why)
         try:
-            new[name] = found_at(after, name, parameter.chain[0])
+            new[name] = found_at(after, name, parameter.chain[0], limits.parameters[name])
         except ValueError as error:
             violations.append(Violation(name, "unreadable", "a number", "readable_value", f"{after.path}: {error}"))
         meant = limits.parameters[name].key and len(parameter.chain) == 1  # jpo.toml names it: who refers to it shall follow
@@ -214,13 +215,15 @@ def as_json(reviews: Sequence[Review]) -> str:
 def document(review: Review) -> dict[str, object]:
     """One review, for programs."""
     verdict = review.verdict
+    nearest = verdict.parameters
     return {
         "approved": verdict.approved,
         "rules": verdict.rules + RULES_OF_FILES,
         "changes": [
-            {"parameter": name, "key": dotted(old.key), "old": old.value, "new": new.value} for name, old, new in review.changes
+            {"parameter": name, "key": dotted(old.key), "old": plain(old.value), "new": plain(new.value)}
+            for name, old, new in review.changes
         ],
-        "parameters": verdict.parameters,
+        "parameters": None if nearest is None else {name: plain(value) for name, value in nearest.items()},
         "violations": [asdict(violation) for violation in verdict.violations],
         "notices": [
             *({"message": v.message, "rule": v.rule} for v in verdict.notices),

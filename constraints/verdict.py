@@ -51,5 +51,7 @@ class Verdict:
 
 
 def number(value: float) -> str:
-    """A number as people write it: 128, 0.0003; exact enough to show what the rules distinguish."""
+    """A number as people write it: 128, 0.0003; exact enough to show what the rules distinguish. A word as it is."""
+    if (word := getattr(value, "word", None)) is not None:
+        return str(word)
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.10g}"

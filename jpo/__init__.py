@@ -50,12 +50,11 @@ from jpo.version import __version__
 
 if TYPE_CHECKING:
     from jpo.advisor.advisor import Advisor
-    from jpo.advisor.space import Range
-    from jpo.records import Outcome, Preference
+    from jpo.records import Outcome, Preference, Range
 
 __all__ = ["Advisor", "Outcome", "Preference", "Range", "__version__"]
 
-_HOME = {"Advisor": "jpo.advisor.advisor", "Outcome": "jpo.records", "Preference": "jpo.records", "Range": "jpo.advisor.space"}
+_HOME = {"Advisor": "jpo.advisor.advisor", "Outcome": "jpo.records", "Preference": "jpo.records", "Range": "jpo.records"}
 
 
 def __getattr__(name: str) -> object:

@@ -25,7 +25,7 @@ READER_GONE = 141
 
 def main() -> None:
     """Entry point of `jpo` and `python -m jpo`."""
-    gc.set_threshold(50_000, 20, 50)  # records of thousands of runs and few cycles: to look for these took a tenth of the time
+    gc.set_threshold(500_000, 20, 50)  # records of thousands of runs and few cycles: to look for these took a tenth of the time
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: on arrays this small a second thread only spins
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for plugins of others took a tenth of a short command
     signal.signal(signal.SIGTERM, interrupt)  # CI cancels with it; what was begun is cleaned up as after Ctrl-C

@@ -4,6 +4,7 @@
     ├── UsageError          2    command line, jpo.toml or config.ini is invalid
     ├── NothingAdmissible   3    limits, SLA or a check leave nothing to propose
     ├── TelemetryError      4    a source of runs is unreachable, refuses or answers in part
+    ├── CodeHostError       4    GitLab or GitHub is unreachable or refuses what was to be written there
     ├── StoreError          5    the history or the audit log cannot be used
     └── EditError           6    config.ini changed meanwhile, or cannot be edited without loss
         └── ConflictError   6    ... because someone else changed it since it was read
@@ -56,6 +57,12 @@ class NothingAdmissible(JpoError):
 
 class TelemetryError(JpoError):
     """A source of runs that is unreachable, refuses or answers in part."""
+
+    exit_code = 4
+
+
+class CodeHostError(JpoError):
+    """GitLab or GitHub that is unreachable, refuses, or answers something else."""
 
     exit_code = 4
 

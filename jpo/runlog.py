@@ -2,11 +2,10 @@
 
     with RunLog(dataset="digits", model="cnn", framework="pytorch", parameters={"batch_size": 64}, settings=os.environ) as log:
         ...  log.batch(len(labels))
-        ...  log.epoch(epoch, train_loss=0.61, val_loss=0.42)
+        ...  log.epoch(epoch, train_loss=0.61, val_loss=0.42)  # and val_accuracy=0.93, f1=0.8 where they are measured
 
-One file, standard library only, Python 3.9 or newer: import it, or copy it. Creating a RunLog raises ValueError for wrong
-arguments; after that nothing here raises: a failure is a warning, once per kind, and training goes on. All settings are optional
-(JPO_RUNLOG_DIR, JPO_METRICS_PORT, JPO_PUSHGATEWAY_URL ...); docs/reporting.md describes them.
+One file, standard library only, Python 3.9 or newer: import it, or copy it. Wrong arguments raise ValueError; after that nothing
+raises: a failure is one warning, and training goes on. Settings (JPO_RUNLOG_DIR, JPO_METRICS_PORT ...): docs/reporting.md.
 """
 
 from __future__ import annotations
@@ -24,34 +23,34 @@ import threading
 import time
 import urllib.request
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Optional
 from urllib.parse import unquote
 
 STATUSES = ("succeeded", "failed", "oom_killed", "diverged", "stopped")
 RESERVED = {"run_id", "dataset", "model", "framework", "status", "job", "instance", "pod", "namespace", "hostname"}
-RESERVED |= {"start", "end", "converged", "cpu_seconds", "memory_bytes"}  # labels and lines of the log, not names of parameters
+RESERVED |= {"start", "end", "converged", "cpu_seconds", "memory_bytes", "metrics", "metric"}  # labels and lines of the log
+COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")  # then val_accuracy, and metrics of the user's own
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "NODE_RANK", "LOCAL_RANK")
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 EXPECTED = (OSError, ValueError, TypeError, ArithmeticError, RuntimeError, HTTPException)
 Texts = Mapping[str, object]  # str() of each value is used
+Measured = Optional[float]  # noqa: UP045 - Python 3.9. None: not measured; NaN: diverged
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PUSH_SECONDS, LAST_REPORT_SECONDS = 5.0, 10.0  # timeout of a push; how long the end waits at most for the last one
-
 logger = logging.getLogger("jpo.runlog")
 
 
 class RunLog:
     """The record of one run: enter it with `with`, or call `start`, `batch` and `epoch`, `end` and `close` yourself.
 
-    In a `with` block an exception determines how the run ended: oom_killed when memory ran out (host or GPU), stopped after
-    Ctrl-C or SIGTERM (which raises SystemExit(143) there, unless the program handles it), else failed. Of several ranks only the
-    first reports, without CPU time and memory, which it cannot measure for all; forked processes (data loaders) do not.
+    In a `with` block an exception says how it ended: oom_killed, stopped (Ctrl-C; SIGTERM, which raises SystemExit(143) unless it
+    is handled), else failed. Of several ranks the first reports, without CPU time and memory; forked processes do not.
 
     Args:
         dataset, model, framework: which recurring job this is, as in its config.ini; ValueError if one is empty.
@@ -76,7 +75,7 @@ class RunLog:
         self.path: Path | None = None
         self.metrics_url: str | None = None
         self._values = {"jpo_samples_total": 0.0}
-        self._status, self._unwritten = "", b""
+        self._status, self._unwritten, self._columns = "", b"", list[str]()
         self._clock = self._logged = 0.0  # unix less monotonic time: setting the clock distorts no run; samples in the CSV log
         self._file: BinaryIO | None = None
         self._server: _Server | None = None
@@ -124,20 +123,19 @@ class RunLog:
                 with self._counting:
                     self._values["jpo_samples_total"] += max(0.0, float(samples))
 
-    def epoch(self, epoch: float, train_loss: float | None = None, val_loss: float | None = None) -> None:
-        """Log a finished epoch (1, 2, ...) with its losses: None where nothing was measured, NaN where training has diverged."""
-        values = {"jpo_epoch": epoch, "jpo_train_loss": train_loss, "jpo_val_loss": val_loss}
+    def epoch(self, epoch: float, train_loss: Measured = None, val_loss: Measured = None, **metrics: Measured) -> None:
+        """Log a finished epoch (1, 2, ...): its losses, and as `metrics` val_accuracy (0..1) and your own. NaN: diverged."""
+        values = {"epoch": epoch, "train_loss": train_loss, "val_loss": val_loss, **metrics}
         with self._harmless("log an epoch"):
             if self._goes_on():
                 new = {name: float(value) for name, value in values.items() if value is not None}
-                self._values.update(new)
-                self._logged = samples = self._values["jpo_samples_total"]
-                cells = (new.get("jpo_epoch"), samples, new.get("jpo_train_loss"), new.get("jpo_val_loss"))
-                self._write(",".join([f"{self._now():.3f}", *map(_text, cells)]) + "\n")
+                self._name_columns(metrics)
+                self._values.update({f"jpo_{n}" if n in (*COLUMNS, "val_accuracy") else n: value for n, value in new.items()})
+                self._logged = new["samples"] = self._values["jpo_samples_total"]
+                self._write(",".join([f"{self._now():.3f}", *(_text(new.get(name)) for name in self._columns[1:])]) + "\n")
 
     def end(self, status: str | None = None, *, converged: bool | None = None) -> None:
-        """End the run; saving and testing are no longer part of it. `status`: one of STATUSES, by default succeeded, or
-        diverged where a loss is not finite. `converged`: whether the job reached its own target, if it has one."""
+        """End the run, before saving and testing. `status`: of STATUSES, else by losses. `converged`: it reached its target."""
         if not self._goes_on():
             return
         finite = all(math.isfinite(self._values.get(name, 0.0)) for name in ("jpo_train_loss", "jpo_val_loss"))
@@ -168,9 +166,11 @@ class RunLog:
         values, labels = dict(self._values), {"run_id": self.run_id, **self._workload, **self._place}
         over = "jpo_run_end_time_seconds" in values
         values.update({} if over else self._measured())
-        samples = [("jpo_run_info", {**labels, **self._parameters}, 1.0), *((name, labels, v) for name, v in values.items())]
+        own = [("jpo_metric", {**labels, "metric": name}, values.pop(name)) for name in [*values] if name[:4] != "jpo_"]
+        samples = [("jpo_run_info", {**labels, **self._parameters}, 1.0), *((n, labels, v) for n, v in values.items()), *own]
         samples += [("jpo_run_status", {**labels, "status": self._status}, 1.0)] if over else []
-        return "".join(_sample(*sample) for sample in samples).encode("utf-8", "replace")
+        lines = dict.fromkeys(line for sample in samples for line in _sample(*sample))  # each type once
+        return "".join(lines).encode("utf-8", "replace")
 
     def _terminate(self, number: int, _: object) -> None:
         if os.getpid() == self._process:
@@ -192,7 +192,6 @@ class RunLog:
         return value  # noqa: RET504 - after a warning, the default
 
     def _measured(self) -> dict[str, float]:
-        """CPU time and memory so far, where this process is the whole job."""
         if not self._alone:
             return {}
         self._cpu = max(self._cpu, _cpu_seconds() - self._cpu_before)  # never falls, not even while a child is ending
@@ -203,7 +202,6 @@ class RunLog:
         return measured
 
     def _open(self) -> None:
-        """Create a file that no earlier run has, and name the run after it."""
         folder, wanted = Path(self._settings.get("JPO_RUNLOG_DIR", "runs")), self.run_id
         folder.mkdir(parents=True, exist_ok=True)
         for number in count(2):
@@ -212,13 +210,19 @@ class RunLog:
                 break
             self.run_id = f"{wanted}-{number}"
         self.path = folder / f"{self.run_id}.csv"
-        start = {"start": f"{self._values['jpo_run_start_time_seconds']:.3f}"}
-        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place, **start}
-        self._write(_lines(facts) + "time,epoch,samples,train_loss,val_loss\n")
+        facts = {"run_id": self.run_id, **self._workload, **self._parameters, **self._place}
+        self._write(_lines({**facts, "start": f"{self._values['jpo_run_start_time_seconds']:.3f}"}))
+
+    def _name_columns(self, metrics: Iterable[str]) -> None:
+        columns = [*dict.fromkeys((*(self._columns or COLUMNS), *(name for name in metrics if name.isidentifier())))]
+        if columns != self._columns:
+            self._columns, own = columns, ",".join(n for n in columns[5:] if n != "val_accuracy")
+            self._write((f"# metrics={own}\n" if own else "") + ",".join(columns) + "\n")
 
     def _close_log(self) -> None:
+        self._name_columns(())
         if self._logged != self._values["jpo_samples_total"]:  # the epoch was not finished
-            self._write(f"{self._now():.3f},,{_text(self._values['jpo_samples_total'])},,\n")
+            self._write(f"{self._now():.3f},,{_text(self._values['jpo_samples_total'])}{',' * (len(self._columns) - 3)}\n")
         facts = {"end": f"{self._values['jpo_run_end_time_seconds']:.3f}", "status": self._status}
         if "jpo_converged" in self._values:
             facts["converged"] = "true" if self._values["jpo_converged"] else "false"
@@ -244,7 +248,6 @@ class RunLog:
         self.metrics_url = f"http://{f'[{host}]' if ':' in host else host}:{server.server_address[1]}/metrics"
 
     def _report_until_over(self) -> None:
-        """Push to the gateway and write the textfile at intervals, and once more after the end."""
         settings, pause, over = self._settings, 0.0, False
         while not over:
             over = self._over.wait(pause)
@@ -267,8 +270,8 @@ class RunLog:
         except EXPECTED as error:
             if what not in self._warned:
                 self._warned.add(what)
-                cause = f"{type(error).__name__}: {str(error)!r:.200}"  # quoted: a gateway's answer may be anything
-                logger.warning("run %s: cannot %s (%s); training goes on", self.run_id, what, cause)
+                why = type(error).__name__, str(error)  # quoted: a gateway's answer may be anything
+                logger.warning("run %s: cannot %s (%s: %.200r); training goes on", self.run_id, what, *why)
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -303,7 +306,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _push(url: str, run_id: str, body: bytes) -> None:
-    """Replace this run's group on the Pushgateway."""
     parts = re.fullmatch(r"(https?://)(?:(.*)@)?([^/@]+(?:/.*)?)", url.rstrip("/"))
     if not parts:
         raise ValueError("JPO_PUSHGATEWAY_URL is not http://HOST:PORT")
@@ -312,15 +314,14 @@ def _push(url: str, run_id: str, body: bytes) -> None:
     urllib.request.urlopen(urllib.request.Request(group, body, headers, method="PUT"), timeout=PUSH_SECONDS).close()  # noqa: S310
 
 
-def _sample(name: str, labels: Mapping[str, str], value: float) -> str:
+def _sample(name: str, labels: Mapping[str, str], value: float) -> tuple[str, str]:
     """Two lines of the text format. No HELP: node_exporter refuses files whose help differs, as it may between two versions."""
     texts = ((label, text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")) for label, text in labels.items())
     inner = ",".join(f'{label}="{text}"' for label, text in texts)
-    return f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}\n{name}{{{inner}}} {_text(value)}\n"
+    return f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}\n", f"{name}{{{inner}}} {_text(value)}\n"
 
 
 def _text(value: float | None) -> str:
-    """12, 0.5, nan, inf, or nothing: CSV readers and Prometheus read exactly this number back."""
     return "" if value is None else repr(float(value)).removesuffix(".0")
 
 
@@ -339,7 +340,6 @@ def _status_after(error: BaseException | None) -> str | None:
 
 
 def _cpu_seconds() -> float:
-    """CPU seconds of all threads of this process and its children: those that have ended and, on Linux, those still running."""
     seconds = time.process_time() + sum(os.times()[2:4])  # children_user, children_system
     for children in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):  # one that ends meanwhile

@@ -42,6 +42,10 @@ class Handler(BaseHTTPRequestHandler):
         answers = self.server.answers
         (answers.pop(0) if len(answers) > 1 else answers[0])(self)
 
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
     def log_message(self, *arguments: object) -> None:
         """Quiet."""
 

@@ -7,6 +7,7 @@ test each, is started once by the worker that needs it first; the others are giv
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 import os
 import runpy
 import shutil
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from mlflow_runs import server_command
 
 StartPrometheus = Callable[..., str]
 StartPython = Callable[..., subprocess.Popen[str]]
@@ -150,6 +152,17 @@ def _need(*programs: str, package: str) -> None:
         _missing(" and ".join(missing), package)
 
 
+@pytest.fixture(scope="session")
+def mlflow_server(shared: Shared, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an MLflow server, stopped at the end of the session; its tests have experiments of their own."""
+    if importlib.util.find_spec("mlflow") is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("mlflow not found: make test installs it")
+    with ExitStack() as servers:
+        folder = tmp_path_factory.mktemp("mlflow")
+        yield shared("mlflow", lambda: servers.enter_context(_served(folder, server_command, "/health", seconds=90)))
+        shared.leave()
+
+
 def _missing(what: str, package: str) -> None:
     (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{what} not found: apt-get install {package}")
 
@@ -162,14 +175,14 @@ def _prometheus(folder: Path, config: str) -> Iterator[str]:
 
 
 @contextmanager
-def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str) -> Iterator[str]:
+def _served(folder: Path, command: Callable[[Path, str], list[str]], path: str, seconds: float = 30) -> Iterator[str]:
     """The address of a server that runs as long as the context; `path` of it answers when it is ready."""
     with (folder / "server.log").open("wb") as log:
         for _ in range(5):  # another process may take the free port first
             url = f"http://127.0.0.1:{_free_port()}"
             process = subprocess.Popen(command(folder, url), stdout=log, stderr=log)
             try:
-                if _ready(url + path, process):
+                if _ready(url + path, process, seconds):
                     yield url
                     return
             finally:

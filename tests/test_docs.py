@@ -176,6 +176,21 @@ def test_the_page_on_importing_shows_what_jpo_import_says(
     assert capsys.readouterr().out == answer
 
 
+def test_the_page_on_parameters_of_ones_own_shows_what_jpo_check_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs/parameters.md").read_text()
+    for name, kind in (("config.ini", "ini"), ("jpo.toml", "toml")):
+        (block,) = re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
+        (tmp_path / name).write_text(block)
+    (answer,) = re.findall(r"```text\n\$ jpo check\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    assert run(["check"]) == 0
+    assert capsys.readouterr().out == answer
+    assert run(["suggest", "--set", "optimizer=adam"]) == 0
+    assert 'optimizer = "adam"     ; torch.optim\n' in (tmp_path / "config.ini").read_text()
+
+
 def test_the_page_on_importing_has_every_quantity_that_is_read() -> None:
     text = (ROOT / "docs/importing.md").read_text()
     assert [name for name in FIELDS if f"`{name}`" not in text] == []

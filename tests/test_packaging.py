@@ -57,6 +57,10 @@ def test_the_wheel_holds_both_packages_with_their_data_and_nothing_else(clone: P
         str(path.relative_to(clone)) for top in ("jpo", "constraints") for path in (clone / top).rglob("*") if path.is_file()
     }
     assert tracked <= set(names)
+    carried = {"gitlab": "gitlab/.gitlab-ci.yml", "github": "github/example-workflow.yml"}
+    with zipfile.ZipFile(next(tmp_path.glob("jpo-*.whl"))) as wheel:  # one source: the templates of `jpo init` are those files
+        for host, source in carried.items():
+            assert wheel.read(f"jpo/project/start/{host}.yml") == (clone / "pipelines" / source).read_bytes()
 
 
 def test_the_package_knows_its_version() -> None:

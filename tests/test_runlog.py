@@ -543,3 +543,30 @@ def test_hardware_is_a_label_and_a_head_line_where_it_is_said(tmp_path: Path) ->
     assert log.path is not None
     assert "# hardware=a100\n" in log.path.read_text()
     assert b'hardware="a100"' in log.exposition()
+
+
+def test_an_accuracy_and_metrics_of_ones_own_are_columns_and_gauges(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        log.epoch(1, val_loss=0.4, val_accuracy=None)
+        assert "jpo_val_accuracy" not in log.exposition().decode()
+        log.epoch(2, val_loss=0.3, val_accuracy=0.9, f1=0.8, auc=0.7)
+        text = log.exposition().decode()
+    assert text.count("# TYPE jpo_metric gauge") == 1
+    assert 'metric="f1"} 0.8\n' in text
+    assert 'metric="auc"} 0.7\n' in text
+    assert re.search(r"jpo_val_accuracy\{.*\} 0\.9\n", text)
+    assert log.path is not None
+    lines = log.path.read_text().split("\n")
+    heads = [line for line in lines if line.startswith(("time", "# metrics"))]
+    usual = "time,epoch,samples,train_loss,val_loss,val_accuracy"
+    assert heads == [usual, "# metrics=f1,auc", f"{usual},f1,auc"], "named again where one comes later"
+    run = read_log(log.path)
+    assert (run.outcome.val_loss, run.outcome.val_accuracy, run.outcome.metrics) == (0.3, 0.9, {"f1": 0.8, "auc": 0.7})
+
+
+def test_the_columns_of_a_log_without_them_are_as_ever(tmp_path: Path) -> None:
+    with new(tmp_path) as log:
+        log.epoch(1, val_loss=0.4)
+    assert log.path is not None
+    assert "\ntime,epoch,samples,train_loss,val_loss\n" in log.path.read_text()
+    assert "metrics" not in log.path.read_text()

@@ -9,16 +9,19 @@ import time
 import tomllib
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from apparatus.night_jobs import DIVERGED, MISSED, WELL, Job, loss_after, results
+from apparatus.night_jobs import DIVERGED, MISSED, WELL, Job, first_loss, loss_after, results
 
 SECTIONS = {
     "training": ("batch_size", "learning_rate", "epochs"),
     "resources": ("gpus", "cpus", "memory_gib"),
 }
+FIRST_ERROR = 0.07
+"""1 - accuracy of the first configuration's model, where jobs report that."""
 FASTER = 1e-5
 """Where clocks cannot be faked an hour lasts 36 ms."""
 
@@ -82,7 +85,23 @@ def limits(job: Job, name: str) -> str:
     return f"{{ min = {min(allowed):g}, max = {max(allowed):.4g}{more} }}"
 
 
-def run_log(job: Job, values: Mapping[str, float], night: int, start: float | None) -> str:
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What runs say of their models.
+
+    Attributes:
+        metric: "val_loss" with the training loss, or nothing but "val_accuracy" or another one, of which more is better.
+        samples: on how many it is measured: the fewer, the more of it is luck.
+    """
+
+    metric: str = "val_loss"
+    samples: int = 10_000
+
+
+LOSSES = Reported()
+
+
+def run_log(job: Job, values: Mapping[str, float], night: int, start: float | None, reports: Reported = LOSSES) -> str:
     """The log of a run with these values, with the luck of that night.
 
     Args:
@@ -100,10 +119,16 @@ def run_log(job: Job, values: Mapping[str, float], night: int, start: float | No
     trained = epochs * float(them.seconds[0] / them.usual_seconds[0])  # epochs until it failed
     head = {"run_id": f"{job.name}-{night + 1:02}", "dataset": job.kind, "model": f"net{job.seed}", "framework": "pytorch"}
     lines = [f"# {name}={x}" for name, x in {**head, **values}.items()]
-    lines += [f"# start={began:.6f}", "time,epoch,samples,train_loss,val_loss"]
+    lines += [
+        f"# start={began:.6f}",
+        f"time,epoch,samples,train_loss,val_loss{'' if reports.metric == LOSSES.metric else f',{reports.metric}'}",
+    ]
     for epoch in range(1, int(trained + 1e-9) + 1):
         then = loss * float(loss_after(job.truth, np.array(reached * epoch / epochs)) / them.loss[0])
         losses = "nan,nan" if ends == DIVERGED else f"{0.9 * then:.6g},{then:.6g}"
+        if reports.metric != LOSSES.metric:
+            error = min(1.0, FIRST_ERROR * then / first_loss(job))
+            losses = f"{'nan' if ends == DIVERGED else ''},,{1 - luck.binomial(reports.samples, error) / reports.samples:.6g}"
         lines.append(f"{began + lasts * epoch / trained:.6f},{epoch},{epoch * job.truth.samples:.0f},{losses}")
     lines += [f"# end={began + lasts:.6f}", f"# status={WELL if ends == MISSED else ends}"]
     if job.truth.to_target:

@@ -1,6 +1,6 @@
 """A PostgreSQL server from Debian's package, while it is needed: on a Unix socket in a folder of its own, without a password.
 
-For benchmarks/store.py and for the tests of the store.
+For benchmarks/shared_store.py and for the tests of the store.
 """
 
 from __future__ import annotations

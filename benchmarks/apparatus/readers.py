@@ -17,6 +17,7 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+from apparatus.foreign_files import foreign_files
 from constraints import second_look
 from jpo.__main__ import run
 from jpo.agent.alternatives.named import OF_FILES
@@ -233,6 +234,7 @@ def readers(folder: Path) -> Mapping[str, Reader]:
         "weights, sealed again": Reader(
             "policy.safetensors", (weights,), lambda path: load_policy(sealed(path.read_bytes()), OF_FILES["steering"][1])
         ),
+        **{name: Reader(*entry) for name, entry in foreign_files().items()},
         "answer of Prometheus": Reader("answer.json", (ANSWER,), answer),
         "answer of nvidia-smi": Reader("answer.txt", (NVIDIA,), cards),
         "token file": Reader("token", (b"t0ken\n",), token),

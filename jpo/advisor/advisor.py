@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from jpo.advisor.arguments import budget_of, identity_of, policy_of, preference_of, seed_of, status_of, whole_number
+from jpo.advisor.arguments import budget_of, identity_of, policy_of, preference_of, quality_of, seed_of, status_of, whole_number
 from jpo.advisor.candidates import candidates_among
 from jpo.advisor.space import Configuration, Space, numbered_space
 from jpo.agent.budget import BUDGET, BUDGET_RUNS
@@ -33,6 +33,7 @@ from jpo.optimizer.installation import residuals_of_workloads
 from jpo.optimizer.prior import Prior, believe, prior_of, with_siblings
 from jpo.optimizer.request import Request
 from jpo.records import (
+    QUALITIES,
     Belief,
     Candidates,
     Decision,
@@ -42,9 +43,13 @@ from jpo.records import (
     Outcome,
     PolicyName,
     Preference,
+    Quality,
     Residuals,
     Run,
     RunStatus,
+    each_judged,
+    own_quality,
+    quality_measured,
     same,
 )
 
@@ -94,6 +99,9 @@ class Advisor:
         history: runs told before this one, of this workload or of others, oldest first.
         policy: the trained agent, e.g. of `jpo.agent.policy.load_policy`, or the name of one ([agent] in docs/guide.md;
             "shipped" is "sac"); None: the belief rule decides.
+        metric: a metric of the caller's own in `Outcome.metrics`: {"name": "f1", "direction": "max"}, with the value of a perfect
+            model as "best" where that is not 1.
+        quality: by what models are judged: "val_loss", "val_accuracy" or the name of `metric`; None: the first that runs measure.
         prior: what is believed before the first run, from candidates, seed and the runs of other workloads; for comparisons.
 
     Raises:
@@ -116,6 +124,8 @@ class Advisor:
         exploration_runs: int = 0,
         budget: float = BUDGET,
         policy: Policy | PolicyName | Literal["shipped"] | None = "shipped",
+        metric: Mapping[str, object] | None = None,
+        quality: str | None = None,
         prior: Callable[[Candidates, int, Sequence[Run]], Prior] = prior_of,
     ) -> None:
         self._space = numbered_space(space).knowing(current)
@@ -134,6 +144,7 @@ class Advisor:
         self._exploration_runs = whole_number("exploration_runs", exploration_runs)
         self._budget = budget_of(budget)
         self._policy = policy_of(policy)
+        self._asked_quality, self._metric = quality_of(quality, metric)
         self._prior = prior
         self._runs: list[Run] = []
         self._believable: tuple[Run, ...] | None = None
@@ -166,6 +177,8 @@ class Advisor:
             horizon_runs=self._horizon_runs,
             exploration_runs=self._exploration_runs,
             budget=self._budget,
+            quality=belief.quality,
+            qualities=self._qualities,
         )
         elsewhere = (run for run in self._evidence[-BUDGET_RUNS:] if not same(run.parameters, self._current))
         followed_up = tuple((run, self._current) for run in elsewhere)  # keeping today's explores nothing, even if it fails
@@ -211,11 +224,17 @@ class Advisor:
     def _posterior(self) -> tuple[Candidates, Belief]:
         """Candidates, and the belief about them after the runs. The prior is kept while the candidates stay the same."""
         candidates = candidates_among(self._space, self._current, self._evidence, self._siblings)
-        key = candidates.values.tobytes()
+        asked = (each for each in self._qualities if each.name == self._asked_quality)
+        quality = next(asked, None) or quality_measured(self._evidence, self._qualities)
+        key = candidates.values.tobytes() + repr(quality if self._siblings else "").encode()
         if self._believed is None or self._believed[0] != key:
-            prior = self._prior(candidates, self._seed, self._others)
-            self._believed = key, with_siblings(prior, candidates, self._siblings, self._seed)
-        return candidates, believe(self._believed[1], candidates, self._evidence)
+            prior = self._prior(candidates, self._seed, each_judged(self._others, self._qualities))
+            self._believed = key, with_siblings(prior, candidates, quality.judged(self._siblings), self._seed)
+        return candidates, believe(self._believed[1], candidates, self._evidence, quality)
+
+    @property
+    def _qualities(self) -> tuple[Quality, ...]:
+        return (*QUALITIES, own_quality(*self._metric, self._evidence)) if self._metric else QUALITIES
 
     def _of_earlier_jobs(self) -> Residuals | None:
         """What the other workloads of the history did that simulated jobs do not; worked out when there are more of them."""

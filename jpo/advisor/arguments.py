@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from operator import index
-from typing import SupportsFloat
+from typing import Literal, SupportsFloat
 
 from jpo.agent.alternatives.named import as_shipped
 from jpo.agent.policy import Policy
 from jpo.errors import UsageError
-from jpo.records import NAMED_PREFERENCES, POLICIES, Identity, Outcome, Preference, RunStatus
+from jpo.records import MEASURED, NAMED_PREFERENCES, POLICIES, Identity, Outcome, Preference, RunStatus
 
 
 def preference_of(given: object) -> Preference:
@@ -112,3 +112,35 @@ def status_of(outcome: Outcome) -> RunStatus:
     if outcome.stopped:
         return RunStatus.STOPPED
     return RunStatus.FAILED if outcome.converged is False else RunStatus.SUCCEEDED
+
+
+Direction = Literal["max", "min"]
+
+
+def quality_of(
+    quality: object, metric: Mapping[str, object] | None
+) -> tuple[str | None, tuple[str, Direction, float | None] | None]:
+    """By what models are judged, and a metric of the caller's own: its name, direction, and the value of a perfect model.
+
+    Raises:
+        UsageError: JPO-E720, a metric without name or direction, and a quality that nobody has named.
+    """
+    own = None if metric is None else _metric(metric)
+    known = ["val_loss", "val_accuracy", *([own[0]] if own else [])]
+    if quality is None:
+        return None, own
+    if quality not in known:
+        raise UsageError("quality", f"{quality!r:.80} is unknown", f"write {', '.join(known)}, or give a metric", code="JPO-E720")
+    return str(quality), own
+
+
+def _metric(given: Mapping[str, object]) -> tuple[str, Direction, float | None]:
+    remedy = 'give {"name": "f1", "direction": "max"}, and "best" where a perfect model has another value than 1'
+    name, direction, best = (
+        (given.get(key) for key in ("name", "direction", "best")) if isinstance(given, Mapping) else (None,) * 3
+    )
+    if not isinstance(name, str) or not name or name in MEASURED or direction not in ("max", "min"):
+        raise UsageError("metric", f"is {given!r:.80}", remedy, code="JPO-E720")
+    if best is not None and (direction == "min" or not isinstance(best, int | float) or not math.isfinite(best)):
+        raise UsageError("metric", f"has best = {best!r:.80}", remedy, code="JPO-E720")
+    return name, "max" if direction == "max" else "min", None if best is None else float(best)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,8 +36,9 @@ def candidates_among(
         siblings: runs of the same job on other hardware, with a value for every parameter like `runs`.
     """
     listed = _product(choices) if choices.listed is None else [tuple(row.values()) for row in choices.listed]
+    words: dict[str, dict[float, float]] = {name: {} for name in choices.worded}
     if listed is None:
-        return propose_candidates(
+        candidates = propose_candidates(
             current,
             _newest_and_fastest(runs),
             CandidateRules(choices.names, choices.ladders),
@@ -44,6 +46,7 @@ def candidates_among(
             log_rate=lambda values: log_rate(values, FREE),
             siblings=siblings,
         )
+        return replace(candidates, words=words)
     rows = dict.fromkeys(listed, True)
     now = tuple(current.values())
     rows.setdefault(now, False)
@@ -54,7 +57,7 @@ def candidates_among(
     grid = np.array(list(rows), dtype=np.float64)
     rates = _log_rates(choices.names, grid)
     today = list(rows).index(now)
-    return Candidates(choices.names, grid, today, np.array(list(rows.values())), rates - rates[today], priced=False)
+    return Candidates(choices.names, grid, today, np.array(list(rows.values())), rates - rates[today], priced=False, words=words)
 
 
 def _log_rates(names: Sequence[str], rows: Floats) -> Floats:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import PARAMETERS, WHOLE, Candidates, Parameters, Run, Terms, same
+from jpo.records import WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
 
 if TYPE_CHECKING:
     Rate = Callable[[Parameters], float]
@@ -68,7 +68,7 @@ class CandidateRules:
 
     def ladders(self, current: Parameters) -> dict[str, tuple[float, ...]]:
         """The file's numbers of each parameter that changes by itself, in the order of PARAMETERS, then of `current`."""
-        own = [name for name in _names(current) if name in self.free and name not in self.follow]
+        own = [name for name in in_order(current) if name in self.free and name not in self.follow]
         now = self.terms.in_file(current)
         return {name: _ladder(name, now[name], self._choices(name, current, now), self.scales.get(name)) for name in own}
 
@@ -103,7 +103,8 @@ def propose_candidates(
     Returns:
         Today's configuration as row 0; rows that were run and may not be proposed now (limits, held values) are kept, marked so.
     """
-    names, ladders, follow, terms = _names(current), rules.ladders(current), rules.followers, rules.terms
+    names, ladders, follow, terms = in_order(current), rules.ladders(current), rules.followers, rules.terms
+    worded = {name for name in names if isinstance(current[name], Word)}
     measured = [(_row({**current, **run.parameters}, names), run) for run in runs]
     elsewhere = [(_row({**current, **run.parameters}, names), run) for run in siblings]
     best = [_best(measured, names, log_rate), *_best_elsewhere(elsewhere, names, log_rate)]
@@ -117,10 +118,12 @@ def propose_candidates(
             stays = _stays(terms.in_file(_values(row, names)), now, rules.free) and _follows(row, current, names, follow)
             rows[row] = stays and admissible(_values(row, names))
     room = len(rows) + limit - 1
-    for move in _moves(bases, ladders, limit, batch_per_device=terms.batch_per_device):
+    for move in _moves(bases, ladders, limit, worded, batch_per_device=terms.batch_per_device):
+        if len(rows) >= room:
+            break
         proposed = followed(terms.in_all(move), current, follow)
         row = _row(proposed, names)
-        if len(rows) < room and row not in rows and admissible(proposed):
+        if row not in rows and admissible(proposed):
             rows[row] = True
     rates = np.array([log_rate(_values(row, names)) for row in rows])
     return Candidates(
@@ -129,12 +132,14 @@ def propose_candidates(
         current=0,
         admissible=np.array(list(rows.values()), dtype=np.bool_),
         log_rate=rates - rates[0],
+        words={name: _words(name, current, [*runs, *siblings], rules) for name in worded},
     )
 
 
-def _names(current: Parameters) -> tuple[str, ...]:
-    """Parameters in the order of PARAMETERS, then those that JPO gives no meaning."""
-    return (*(name for name in PARAMETERS if name in current), *(name for name in current if name not in PARAMETERS))
+def _words(name: str, current: Parameters, runs: Sequence[Run], rules: CandidateRules) -> dict[float, float]:
+    """What the numbers of a parameter stand for, as far as they are words of JPO's own."""
+    ran = (run.parameters.get(name) for run in runs)
+    return {float(word): word for word in (current[name], *ran, *rules.choices.get(name, ())) if isinstance(word, Word)}
 
 
 def _stays(numbers: Parameters, now: Parameters, free: Collection[str]) -> bool:
@@ -174,23 +179,30 @@ def _rounded(name: str, value: float) -> float:
 
 
 def _moves(
-    bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], limit: int, *, batch_per_device: bool
+    bases: list[Parameters],
+    ladders: Mapping[str, tuple[float, ...]],
+    limit: int,
+    worded: Collection[str],
+    *,
+    batch_per_device: bool,
 ) -> Iterator[Parameters]:
     """Everything if it is little; else from each base what differs in few parameters by few steps, the nearest first."""
     if math.prod(len(ladder) for ladder in ladders.values()) <= limit:
         for values in itertools.product(*ladders.values()):
             yield {**bases[0], **dict(zip(ladders, values, strict=True))}
         return
-    yield from _by_distance(bases, ladders, 1)
+    yield from _by_distance(bases, ladders, 1, worded)
     yield from _coordinated(bases, ladders, batch_per_device=batch_per_device)
-    yield from _by_distance(bases, ladders, 2)
+    yield from _by_distance(bases, ladders, 2, worded)
 
 
-def _by_distance(bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], changed: int) -> Iterable[Parameters]:
+def _by_distance(
+    bases: list[Parameters], ladders: Mapping[str, tuple[float, ...]], changed: int, worded: Collection[str]
+) -> Iterable[Parameters]:
     """Moves of exactly `changed` parameters, those of fewest ladder steps first."""
     moves: list[tuple[int, Parameters]] = []
     for base in bases:
-        away = {name: _steps(ladder, base[name]) for name, ladder in ladders.items()}
+        away = {name: _steps(ladder, base[name], ordered=name not in worded) for name, ladder in ladders.items()}
         close = {name: [value for value, n in away[name].items() if changed == 1 or n <= MOST_STEPS] for name in ladders}
         for names in itertools.combinations(ladders, changed):
             for values in itertools.product(*(close[name] for name in names)):
@@ -216,13 +228,17 @@ def _coordinated(
             yield {**base, **{name: _nearest(ladders[name], value) for name, value in scaled.items()}}
 
 
-def _steps(ladder: tuple[float, ...], base: float) -> dict[float, int]:
-    """How many rungs each value is away from the base's."""
+def _steps(ladder: tuple[float, ...], base: float, *, ordered: bool) -> dict[float, int]:
+    """How many rungs each value is away from the base's; where they have no order, all others are one away."""
+    if not ordered:
+        return {value: int(value != base) for value in ladder}
     at = ladder.index(_nearest(ladder, base))
     return {value: abs(i - at) for i, value in enumerate(ladder)}
 
 
 def _nearest(ladder: tuple[float, ...], value: float) -> float:
+    if min(value, *ladder) < 0:
+        return min(ladder, key=lambda rung: abs(rung - value))
     return min(ladder, key=lambda rung: abs(math.log(max(rung, 1e-9) / max(value, 1e-9))))
 
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.agent.acquisition import clearly_better
-from jpo.records import RESOURCES
-from jpo.wording import numbers
+from jpo.agent.rows import base_row
+from jpo.records import RESOURCES, VAL_LOSS
+from jpo.wording import numbers, quality
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from jpo.agent.problem import Problem
-    from jpo.records import Candidates
+    from jpo.records import Belief, Candidates, Quality
 
     Sentences = Iterator[tuple[str, str]]
     """Each with its code."""
@@ -70,8 +71,8 @@ def _promise(problem: Problem, choice: int) -> Sentences:
     promise = problem.promise
     if promise and promise.lowering[choice]:
         chance = numbers.percent_in_words(float(problem.p_claim[choice]))
-        finding = f"val_loss_max = {promise.limit:g} is not kept (today's values are expected to end with {promise.today:.4g})"
-        yield f"{finding}: {_name(choice, problem.candidates)} lowers the validation loss with a chance of {chance}", "JPO-I640"
+        does = quality.better(promise.quality)
+        yield f"{promise.finding}: {_name(choice, problem.candidates)} {does} with a chance of {chance}", "JPO-I640"
     elif promise:
         yield promise.words()
 
@@ -175,8 +176,9 @@ def _held_back(problem: Problem, favourite: int, than: str, risk: str) -> tuple[
     if not problem.sure[favourite]:
         chance = numbers.percent_in_words(float(problem.p_claim[favourite]))
         trial = "ends well and costs no more than a tenth more than today"
-        what = "is better than today and keeps the validation loss" if problem.belief.tried[favourite] else trial
-        what = "lowers the validation loss" if problem.promise and problem.promise.lowering[favourite] else what
+        keeps = f"is better than today and keeps the {quality.name_of(problem.belief.quality)}"
+        what = keeps if problem.belief.tried[favourite] else trial
+        what = quality.better(problem.promise.quality) if problem.promise and problem.promise.lowering[favourite] else what
         least = f"[agent] min_confidence is {numbers.percent(problem.min_confidence)}"
         finding = f"{than} looks promising, but the chance that it {what} is {chance}"
         return f"{finding}; {least}", "JPO-I624"
@@ -192,12 +194,13 @@ def of_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (sentence,), ("JPO-W616",)
 
 
-def of_loss_watch(interval_factor: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Reason and code where it widened the intervals of validation losses."""
+def of_loss_watch(interval_factor: float, judged: Quality = VAL_LOSS) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Reason and code where it widened the intervals of validation losses, or of what runs are judged by instead."""
     if interval_factor <= 1:
         return (), ()
     factor = f"widened by a factor of {interval_factor:.2g}"
-    sentence = f"too few of the last validation losses were within their intervals, which are {factor}"
+    several = "validation losses" if judged == VAL_LOSS else f"values of {quality.name_of(judged)}"
+    sentence = f"too few of the last {several} were within their intervals, which are {factor}"
     return (sentence,), ("JPO-W816",)
 
 
@@ -228,7 +231,9 @@ def _chances(problem: Problem, row: int) -> str:
     if kept is None or problem.quality_floor is None or problem.promise:
         return _risk(problem, row)
     claim = f"ends well and costs no more than a tenth more than today: {numbers.percent_in_words(float(problem.p_claim[row]))}"
-    loss = f"that it keeps the validation loss within {numbers.percent(problem.quality_floor)}"
+    belief, base = problem.belief, base_row(problem.candidates, problem.reference)
+    level = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, base]))
+    loss = f"that it {quality.kept_within(belief.quality, level, problem.quality_floor)}"
     return f"chance that it {claim}, {loss}: {numbers.percent_in_words(float(kept[row]))}"
 
 
@@ -249,8 +254,17 @@ def _difference(problem: Problem, row: int) -> str:
     if candidates.priced:
         parts.append(_change("cost", cost, ""))
     if belief.val_loss is not None and abs(loss) > NEARLY_NOTHING:
-        parts.append(_change("end with", loss, "validation loss"))
+        parts.append(_ending(belief, loss, candidates.current))
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _ending(belief: Belief, log_ratio: float, now: int) -> str:
+    """How a model ends: with 3% less validation loss, or with a validation accuracy of 0.934 against 0.93."""
+    if not belief.quality.more_is_better:
+        return _change("end with", log_ratio, quality.name_of(belief.quality))
+    today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
+    then = quality.value(belief.quality, today * math.exp(log_ratio))
+    return f"end with {quality.name_of(belief.quality)} {then} against {quality.value(belief.quality, today)}"
 
 
 def _change(verb: str, log_ratio: float, what: str) -> str:

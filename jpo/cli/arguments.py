@@ -60,15 +60,23 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def as_number(name: str, text: str) -> float:
+def as_number(name: str, text: str, option: str = "--set") -> float:
     """A finite number."""
     try:
         value = number(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError("--set", f"{name} = {text!r} is not a finite number", f"write e.g. --set {name}=32", code="JPO-E305")
+        raise UsageError(option, f"{name} = {text!r} is not a finite number", f"write e.g. {option} {name}=32", code="JPO-E305")
     return value
+
+
+def as_value(name: str, text: str, settings: LoadedSettings, option: str = "--set") -> float:
+    """A finite number; a word where [parameters] says that the parameter has those."""
+    from jpo.records import Word
+
+    table = settings.values.parameters.get(name)
+    return Word(text) if table and table.worded else as_number(name, text, option)
 
 
 def seconds_until(option: str, text: str, now: float) -> float:

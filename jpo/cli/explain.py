@@ -7,18 +7,18 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import load_settings
-from jpo.cli.options import options, output_options, toml_option, verbose_option
+from jpo.cli.options import Network, network_options, options, output_options, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output
 
 
 @click.command()
 @click.argument("suggestion_id", required=False)
 @output_options(*READABLE)
-@options(toml_option, verbose_option)
-def explain(suggestion_id: str | None, toml: Path | None, *, output: Output) -> None:
+@options(network_options, toml_option, verbose_option)
+def explain(suggestion_id: str | None, toml: Path | None, *, network: Network, output: Output) -> None:
     """Why these values, and what came of them?
 
-    Explains a suggestion, by default the newest: evidence, alternatives, limits, who decided, and its outcome.
+    Explains a suggestion, by default the newest: evidence, alternatives, limits, who decided, its outcome, and which run goes on.
 
     \b
     Examples:
@@ -28,4 +28,5 @@ def explain(suggestion_id: str | None, toml: Path | None, *, output: Output) -> 
     from jpo.commands.explain import explain as command
     from jpo.report import explanation
 
-    output.show(explanation, command(suggestion_id, load_settings(None, toml, {})))
+    settings = load_settings(None, toml, {"prometheus": network.flags})
+    output.show(explanation, command(suggestion_id, settings, offline=network.offline))

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from jpo.cli.arguments import as_number, config_of, load_settings, pairs
+from jpo.cli.arguments import as_value, config_of, load_settings, pairs
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, options, toml_option, verbose_option
+from jpo.cli.options import FILE, options, path, toml_option, verbose_option
 
-FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow"]
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
+
+ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
+OF_THE_PAGE = re.compile(r"/?#/experiments/([0-9]+)[^#]*")
+"""What follows the address of MLflow in a browser that shows an experiment."""
+FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow", "wandb"]
+
+
+def place(text: str) -> Path | str:
+    """A file or folder, or the address of a server."""
+    return text if ADDRESS.match(text) else path(text)
 
 
 @click.command("import")
-@click.argument("sources", type=FILE, nargs=-1, metavar="FILE|FOLDER...")
+@click.argument("places", type=click.types.FuncParamType(place), nargs=-1, metavar="FILE|FOLDER|URL...")
 @click.option("--write", is_flag=True, help="Put the runs on record; without it nothing is written.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the files are; default: as they look.")
+@click.option("--experiment", "experiments", multiple=True, metavar="NAME", help="Of an MLflow server: name or id.")
 @click.option("--dataset", metavar="NAME", help="Dataset of all these runs.")
 @click.option("--model", metavar="NAME", help="Model of all these runs.")
 @click.option("--framework", metavar="NAME", help="Framework of all these runs.")
@@ -27,8 +42,9 @@ FORMATS = ["table", "huggingface", "lightning", "tensorboard", "mlflow"]
 @click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file of their job; default: config.ini.")
 @options(toml_option, verbose_option)
 def import_(
-    sources: Sequence[Path],
+    places: Sequence[Path | str],
     form: str | None,
+    experiments: Sequence[str],
     values: Sequence[str],
     given: Path | None,
     toml: Path | None,
@@ -48,10 +64,18 @@ def import_(
       jpo import lightning_logs/ --model vit    Lightning: metrics.csv with hparams.yaml
       jpo import runs/ --format tensorboard     event files
       jpo import mlruns/                        MLflow: a file store, or mlflow.db
+      jpo import wandb/                         W&B: run-*.wandb, written offline too
+      jpo import http://mlflow:5000 --experiment nightly
     """
     from jpo.commands import import_ as command
+    from jpo.project.sources import mlflow_of
 
     settings = load_settings(given, toml, {})
-    numbers = {name: as_number(name, text) for name, text in pairs("--set", values).items()}
-    wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers)
+    numbers = {name: as_value(name, text, settings) for name, text in pairs("--set", values).items()}
+    addresses = [text for text in places if isinstance(text, str)]
+    shown = [found[1] for text in addresses if (found := OF_THE_PAGE.search(text))]
+    wanted = command.Wanted(form, {name: text for name, text in identity.items() if text}, numbers, [*experiments, *shown])
+    servers = dict.fromkeys(OF_THE_PAGE.sub("", text) for text in addresses)
+    files = [one for one in places if isinstance(one, Path)]
+    sources: list[Path | PrometheusSource] = [*files, *(mlflow_of(url, settings, os.environ) for url in servers)]
     answer(command.import_runs(sources, config_of(given, settings), settings, wanted, write=write, now=time.time()))

@@ -11,6 +11,8 @@ import click
 from jpo.cli.arguments import load_settings
 from jpo.cli.options import FILE, options, output_options, toml_option, verbose_option
 from jpo.cli.output import Output, track, writable
+from jpo.errors import UsageError
+from jpo.reading import same_file
 
 
 @click.command()
@@ -19,8 +21,9 @@ from jpo.cli.output import Output, track, writable
 @click.option(
     "--extended", "file", type=FILE, metavar="FILE", help="Write all runs there as CSV, with suggestion, reward and SLA."
 )
+@click.option("--epochs", type=FILE, metavar="FILE", help="Write all epochs there as CSV, with the suggestion behind each run.")
 @options(toml_option, verbose_option)
-def logs(given: Sequence[Path], output: Output, file: Path | None, toml: Path | None) -> None:
+def logs(given: Sequence[Path], output: Output, file: Path | None, epochs: Path | None, toml: Path | None) -> None:
     """Sum up many CSV logs: endings, figures, best settings.
 
     How runs ended, what they took, and which configurations did best, workload by workload. Logs and store are only read.
@@ -29,12 +32,15 @@ def logs(given: Sequence[Path], output: Output, file: Path | None, toml: Path | 
     Examples:
       jpo logs runs
       jpo logs "runs/2026-*.csv" old/ -o json
-      jpo logs runs --extended runs-with-rewards.csv
+      jpo logs runs --extended runs-with-rewards.csv --epochs epochs.csv
     """
+    from jpo.commands.logs import Tables
     from jpo.commands.logs import logs as command
     from jpo.report import logs as subject
 
     settings = load_settings(None, toml, {})
-    if file and not file.exists():  # one that is there must be a table of this kind
-        writable([file], settings.config_ini, settings)
-    output.show(subject, command(given, settings, file=file, now=time.time(), track=track))
+    new = [path for path in (file, epochs) if path and not path.exists()]  # one that is there must be a table of its kind
+    writable(new, settings.config_ini, settings)
+    if file and epochs and same_file(file, epochs):
+        raise UsageError(str(epochs), "is named twice", "name a file for each table", code="JPO-E132")
+    output.show(subject, command(given, settings, tables=Tables(file, epochs), now=time.time(), track=track))

@@ -8,11 +8,13 @@ import click
 
 from jpo.cli.audit import audit
 from jpo.cli.check import check
+from jpo.cli.comment import comment
 from jpo.cli.config import config
 from jpo.cli.doctor import doctor
 from jpo.cli.explain import explain
 from jpo.cli.history import history
 from jpo.cli.import_ import import_
+from jpo.cli.init import init
 from jpo.cli.learn import learn
 from jpo.cli.logs import logs
 from jpo.cli.observe import observe
@@ -30,7 +32,7 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (observe, import_, learn, audit, state, config),
+    "Operate": (init, comment, observe, import_, learn, audit, state, config),
     "Lab": (simulate, replay, logs),
 }
 """Every command, by its group in the help."""

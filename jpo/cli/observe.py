@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import config_of, load_settings, pairs
+from jpo.cli.arguments import as_value, config_of, load_settings, pairs
 from jpo.cli.gate import answer, progress_stream
 from jpo.cli.options import FILE, Network, network_options, options, toml_option, verbose_option
 
@@ -20,7 +20,18 @@ STATUSES = ["succeeded", "failed", "oom_killed", "diverged", "stopped"]
 @click.option("--csv", "logs", type=FILE, multiple=True, metavar="FILE", help="CSV log of a finished run; may be repeated.")
 @click.option("--follow", is_flag=True, help="Wait until the run of the one --csv FILE is over, showing how it goes.")
 @click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME=VALUE", help="Outcome of RUN, e.g. val_loss=0.4; may be repeated."
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Outcome of RUN, e.g. val_accuracy=0.93; may be repeated.",
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What RUN ran with where config.ini says otherwise; may be repeated.",
 )
 @click.option("--status", type=click.Choice(STATUSES), default="succeeded", show_default=True, help="How RUN ended.")
 @click.option("--for", "given", type=FILE, metavar="CONFIG.INI", help="The file that the run used; default: config.ini.")
@@ -30,6 +41,7 @@ def observe(
     run: str | None,
     logs: Sequence[Path],
     metrics: Sequence[str],
+    params: Sequence[str],
     status: str,
     given: Path | None,
     again: str | None,
@@ -47,6 +59,7 @@ def observe(
       jpo observe --csv runs/2026-11-21.csv
       jpo observe --csv runs/2026-11-21.csv --follow   while it is still training
       jpo observe run-17 --metric duration_seconds=5400 --metric val_loss=0.4
+      jpo observe run-18 --param optimizer=adam --metric duration_seconds=4800
       jpo observe --prometheus-url http://prometheus:9090
       jpo observe --again 30d                          what came late, or was looked for in vain
     """
@@ -56,11 +69,12 @@ def observe(
 
     settings = load_settings(given, toml, {"prometheus": network.flags})
     if follow:
-        log = command.log_to_follow(logs, alone=run is None and not metrics and again is None)
+        log = command.log_to_follow(logs, alone=run is None and not (metrics or params) and again is None)
         with live(progress_stream(), for_people=progress_stream().isatty()) as shown:
             told = command.follow(log, settings, clock=time.time, sleep=time.sleep, live=shown)
         answer(told)
         return
-    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status))
+    ran = {name: as_value(name, text, settings, "--param") for name, text in pairs("--param", params).items()}
+    by_hand = command.ByHand(run, pairs("--metric", metrics), RunStatus(status), ran)
     config, offline = config_of(given, settings), network.offline
     answer(command.observe(config, settings, by_hand, logs, now=time.time(), offline=offline, again=again))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import as_number, config_of, load_settings, pairs, seconds_until
+from jpo.cli.arguments import as_value, config_of, load_settings, pairs, seconds_until
 from jpo.cli.options import FILE, config_ini, options, output_options, seed_option, toml_option, verbose_option
 from jpo.cli.output import READABLE, Output, writable
 from jpo.errors import UsageError
@@ -62,7 +62,7 @@ def predict(
         raise UsageError(str(min(lost)), "is the log of a trial", "name another file", code="JPO-E307")
     now = time.time()
     asked = Question(
-        chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
+        chosen={name: as_value(name, text, settings) for name, text in pairs("--set", chosen).items()},
         varied=pairs("--vary", varied),
         spot=spot,
         trials=trials,

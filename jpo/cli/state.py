@@ -64,9 +64,10 @@ def import_state(file: Path, toml: Path | None) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would be forgotten.")
 @options(toml_option, verbose_option)
 def gc(toml: Path | None, *, dry_run: bool) -> None:
-    """Forget the time series of old runs; the runs stay.
+    """Forget what is too old to be of use.
 
-    The series are of CPU, memory and GPUs, of runs that ended longer than [store] keep_series ago.
+    The time series of runs that ended longer than [store] keep_series ago; and with [store] keep_runs, of each workload,
+    the runs before the newest that tell nothing any more. What the audit log says of them stays.
 
     \b
     Example:

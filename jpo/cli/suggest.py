@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jpo.cli.arguments import as_number, config_of, load_settings, new_id, pairs, targets_for_once
+from jpo.cli.arguments import as_value, config_of, load_settings, new_id, pairs, targets_for_once
 from jpo.cli.gate import save_copy
 from jpo.cli.options import (
     FILE,
@@ -99,7 +99,7 @@ def suggest(
         strict=strict,
         learn=not no_learn,
         seed=seed,
-        chosen={name: as_number(name, text) for name, text in pairs("--set", chosen).items()},
+        chosen={name: as_value(name, text, settings) for name, text in pairs("--set", chosen).items()},
         lasting_targets=lasting,
     )
     report = command.suggest(config, settings, wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from jpo.cost import Prices, usd_per_hour
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
+from jpo.project.tables.usual import usual_line
 from jpo.project.workload import judged_today, limits_of, read_workload
 from jpo.records import Workload
 from jpo.report.check import CheckedConfig, Remark
@@ -65,8 +67,10 @@ def shares(workload: Workload) -> str | None:
 
 
 def unrecognised(workload: Workload) -> Iterator[Remark]:
-    """Options whose names look like a parameter that the file does not have otherwise, with the line that says so."""
+    """Options whose names look like a parameter that the file does not have otherwise, or like one that teams often tune, with
+    the line that says so."""
     known = {name for p in workload.parameters for name in (p.term, p.name)}
+    named = Counter(key.rpartition(".")[2].lower() for key, _, _ in workload.others)
     for key, line, text in workload.others:
         meant = looks_like(key.rpartition(".")[2].lower())
         if meant == "gradient_accumulation_steps" and not COUNT.fullmatch(text):
@@ -76,6 +80,8 @@ def unrecognised(workload: Workload) -> Iterator[Remark]:
         elif meant and meant not in known and re.match(r"[+-]?[.0-9]", text):
             entry = f'[parameters] {meant} = {{ key = "{key}" }}'
             yield Remark(f"{key} = {text} (line {line}) is not recognised; if it is {meant}, add {entry} to jpo.toml", "JPO-I213")
+        elif usual := usual_line(key, text, alone=named[key.rpartition(".")[2].lower()] == 1):
+            yield Remark(f"{key} = {text} (line {line}) stays as it is; to have it tuned, add [parameters] {usual}", "JPO-I213")
 
 
 LOOKS = {

@@ -17,7 +17,7 @@ from jpo.forecast.before_after import BeforeAfter
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_project_store
+from jpo.project.project import open_project_store, own_direction
 from jpo.project.workload import read_workload
 from jpo.records import Identity, Parameters, Run, RunStatus
 from jpo.report.before_after import WorkloadChange, WorkloadChanges
@@ -32,12 +32,14 @@ MORE_IS_BETTER = {
     "memory_gib": False,
     "throughput_samples_per_second": True,
     "val_loss": False,
+    "val_accuracy": True,
     "train_loss": False,
 }
 """What is compared, of runs that ended well; the train loss only where no validation loss was measured."""
 MOST = 500
 """Newest runs on each side that are compared: jobs drift, and more narrow no interval that matters."""
 SEED = 0
+NOTHING: Mapping[str, bool] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ def compare(path: Path | None, settings: LoadedSettings, *, picture: Path | None
         can_plot(picture)
     with open_project_store(settings) as job:
         identities = [read_workload(path, settings, now=now).identity] if path else workloads(job.store)
-        result = WorkloadChanges([change_of(job.store, identity, job.prices) for identity in identities], job.currency)
+        result = WorkloadChanges(
+            [change_of(job.store, identity, job.prices, own_direction(settings)) for identity in identities], job.currency
+        )
     if picture:
         if len(identities) != 1:
             finding = f"{len(identities)} workloads are on record; a picture shows one"
@@ -80,8 +84,8 @@ def workloads(store: Store) -> list[Identity]:
     return list(dict.fromkeys(recorded.run.identity for recorded in store.recorded_runs()))
 
 
-def change_of(store: Store, identity: Identity, prices: Prices) -> WorkloadChange:
-    """One workload."""
+def change_of(store: Store, identity: Identity, prices: Prices, own: Mapping[str, bool]) -> WorkloadChange:
+    """One workload; `own`: whether more is better of the user's own metric, by its name."""
     recorded = store.recorded_runs(identity)
     changed = changes(store, identity, recorded)
     if changed is None:
@@ -89,9 +93,9 @@ def change_of(store: Store, identity: Identity, prices: Prices) -> WorkloadChang
     after = followers(recorded, changed.since_first)
     others = [entry.run for entry in recorded if entry.suggestion_id not in changed.since_first]
     before = [run.completed(changed.reference) for run in others if latest_start(run) < changed.first]
-    lines = compared(before, after, prices)
+    lines = compared(before, after, prices, own)
     newest = followers(recorded, changed.since_last)
-    since_last = compared(before, newest, prices) if changed.since_last.keys() != changed.since_first.keys() else []
+    since_last = compared(before, newest, prices, own) if changed.since_last.keys() != changed.since_first.keys() else []
     left_out = len(others) - len(before)
     return WorkloadChange(identity, changed.first, changed.last, len(before), len(after), left_out, lines, since_last)
 
@@ -113,15 +117,16 @@ def followers(recorded: Sequence[RecordedRun], suggested: Mapping[str, Parameter
     return [run.completed(values) for run, values in pairs if values is not None]
 
 
-def compared(before: Sequence[Run], after: Sequence[Run], prices: Prices) -> list[BeforeAfter]:
+def compared(before: Sequence[Run], after: Sequence[Run], prices: Prices, own: Mapping[str, bool] = NOTHING) -> list[BeforeAfter]:
     """Each quantity that was measured on some side, and how many runs failed."""
     sides = before[-MOST:], after[-MOST:]
     well = [[run for run in side if run.ended_well] for side in sides]
     lines = []
-    for quantity, more_is_better in MORE_IS_BETTER.items():
+    for quantity, more_is_better in {**MORE_IS_BETTER, **own}.items():
         measured = [[value for run in side if (value := outcome_of(run, quantity, prices)) is not None] for side in well]
         loss_known = quantity == "train_loss" and any(run.outcome.val_loss is not None for side in sides for run in side)
         if quantity in ("duration_seconds", "cost_usd") or (any(measured) and not loss_known):
-            lines.append(before_after.compare(quantity, *measured, more_is_better=more_is_better, seed=SEED))
+            shares = quantity == "val_accuracy" or quantity in own  # +0.004 says more than +0%
+            lines.append(before_after.compare(quantity, *measured, more_is_better=more_is_better, seed=SEED, difference=shares))
     ended = [[not run.ended_well for run in side if run.status is not RunStatus.STOPPED] for side in sides]
     return [*lines, before_after.compare_shares("failed", *ended)]

@@ -7,30 +7,54 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.cost import Prices, run_cost_usd
-from jpo.errors import UsageError
+from jpo.errors import TelemetryError, UsageError
 from jpo.forecast.track_record import share_interval
 from jpo.history import AuditRecord, Store
 from jpo.history.audit import read_row
+from jpo.history.following.contradictions import contradictions
 from jpo.history.undo import in_effect
 from jpo.history.unsettled import fate, in_words
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
 from jpo.project.project import ProjectStore, open_project_store
+from jpo.project.sources import prometheus_of, running_now
 from jpo.project.workload import content_now
-from jpo.records import Run, Suggestion
-from jpo.report.explanation import Explanation
+from jpo.records import Run, Running, Suggestion, same
+from jpo.report.explanation import Explanation, GoingOn
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
+from jpo.wording.contradictions import STRAYED
+from jpo.wording.contradictions import in_words as not_as_given
 
 
-def explain(suggestion_id: str | None, settings: LoadedSettings) -> Explanation:
-    """All that the store knows of the suggestion with this id, or of the newest one.
+def explain(suggestion_id: str | None, settings: LoadedSettings, *, offline: bool = False) -> Explanation:
+    """All that the store knows of the suggestion with this id, or of the newest one, and which runs of its job go on now.
+
+    Args:
+        offline: ask no server what goes on.
 
     Raises:
         UsageError: JPO-E507, nothing is on record under this id, or at all.
     """
     with open_project_store(settings) as job:
-        return explained(job, job.store.suggestion(suggestion_id) if suggestion_id else newest(job))
+        made = job.store.suggestion(suggestion_id) if suggestion_id else newest(job)
+        going, unasked = ((), "") if offline else now_going_on(job, made, settings)
+        return replace(explained(job, made), going_on=going, unasked=unasked)
+
+
+def now_going_on(job: ProjectStore, suggestion: Suggestion, settings: LoadedSettings) -> tuple[tuple[GoingOn, ...], str]:
+    """The runs of the suggestion's job that go on, and why that is not known, if it is not."""
+    try:
+        runs = running_now(prometheus_of(settings), suggestion.identity, settings, job.store)
+    except (TelemetryError, UsageError) as error:  # a token that is not here is no reason to explain nothing
+        return (), f"what runs now is not known: {error.place}: {error.finding} [{error.code}]"
+    return tuple(GoingOn(run, run.started_at is not None and _runs_with(suggestion, run)) for run in runs), ""
+
+
+def _runs_with(suggestion: Suggestion, run: Running) -> bool:
+    """Whether a run that goes on began after the suggestion, with its values."""
+    changed, begun = {change.parameter for change in suggestion.changes}, run.started_at or 0.0
+    return begun >= suggestion.created_at and changed <= run.parameters.keys() and same(run.parameters, suggestion.suggested)
 
 
 def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
@@ -44,12 +68,15 @@ def explained(job: ProjectStore, suggestion: Suggestion) -> Explanation:
     unsettled = [event for event in store.unsettled(identity) if event.data["suggestion_id"] == suggestion.suggestion_id]
     written = any(event.kind == "written" for event in events)
     written = written or any(fate(event, content_now(path)) == "written" for event in unsettled)
+    strays = [stray for stray in contradictions(store, identity, None).strays if stray.suggestion_id == suggestion.suggestion_id]
+    contradicted = [f"{not_as_given(stray)}: not carried out as suggested [{STRAYED}]" for stray in strays]
+    standings = standing(suggestion, events, in_effect(store, identity, recorded), followers, unsettled)
     return Explanation(
         Report(suggestion, Path(path), written, track, currency=job.currency),
         evidence=tuple(priced(run, suggestion.current, prices) for run in named),
         followers=tuple(priced(run, suggestion.suggested, prices) for run in followers),
         coverage={past.quantity: share_interval(past.inside, past.forecasts) for past in track},
-        standing=standing(suggestion, events, in_effect(store, identity, recorded), followers, unsettled),
+        standing=(*standings, *contradicted),
     )
 
 

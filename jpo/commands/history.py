@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from jpo.cost import Prices
+from jpo.cost.sla import check_run, kept_all
 from jpo.forecast.track_record import inside, share_interval
 from jpo.history import RecordedRun, Store
-from jpo.history.figures import ending
+from jpo.history.figures import ending, usual_values
+from jpo.history.following.contradictions import contradictions
 from jpo.history.unsettled import open_ends
 from jpo.project.collect import LEDGER_RUNS, past_forecasts
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_project_store
+from jpo.project.project import open_project_store, targets_of
 from jpo.project.workload import content_now
 from jpo.records import Forecast, Identity, Suggestion
 from jpo.report.history import Compared, Follower, History, Ledger, PastRun
+from jpo.wording.contradictions import sentences
 
 MOST_ROWS = 1000
 """Runs, and suggestions, for people who said no limit: laying out 100,000 takes a minute, and nobody reads them."""
@@ -30,22 +33,43 @@ def history(settings: LoadedSettings, *, limit: int | None, all_rows: bool) -> H
     """
     most = None if all_rows or limit else MOST_ROWS
     with open_project_store(settings) as job:
-        past = replace(read(job.store, job.prices, most + 1 if most else limit), unsettled=open_ends(job.store, content_now))
+        past = read(job.store, job.prices, most + 1 if most else limit, targets_of(settings))
+        past = replace(past, unsettled=open_ends(job.store, content_now))
     if most is None or max(len(past.runs), len(past.suggestions)) <= most:
         return past
     return replace(past, runs=past.runs[-most:], suggestions=past.suggestions[-most:], newest=most)
 
 
-def read(store: Store, prices: Prices, limit: int | None) -> History:
-    """Runs and suggestions with what came of them."""
+def read(store: Store, prices: Prices, limit: int | None, targets: Mapping[str, float]) -> History:
+    """Runs and suggestions with what came of them.
+
+    Args:
+        targets: what every run was to keep.
+    """
     recorded, suggestions = store.recorded_runs(limit=limit), store.suggestions_of(limit=limit)
     forecasts = {suggestion.suggestion_id: suggestion.next for suggestion in suggestions}
+    made_by = {suggestion.suggestion_id: suggestion for suggestion in suggestions}
+    usual = usual_values([entry.run for entry in recorded])
     identities = dict.fromkeys([*(entry.run.identity for entry in recorded), *(made.identity for made in suggestions)])
     return History(
-        [PastRun(entry, ending(entry.run), compared(entry, forecasts)) for entry in recorded],
+        [
+            PastRun(
+                entry,
+                ending(entry.run),
+                compared(entry, forecasts),
+                made_by.get(entry.suggestion_id or ""),
+                kept_all(check.verdict for check in check_run(targets, entry.run.completed(usual[entry.run.identity]), prices)),
+            )
+            for entry in recorded
+        ],
         suggestions,
         followers_of(store, suggestions, recorded if limit is None else None),
         {identity: ledger_of(store, identity, prices) for identity in identities},
+        contradictions=[
+            f"{sentence} [{code}]"
+            for identity in identities
+            for sentence, code in sentences(contradictions(store, identity, None), None).items()
+        ],
     )
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from jpo.errors import UsageError
 from jpo.project.load import LoadedSettings
 from jpo.project.project import open_history
-from jpo.project.sources import columns_given
+from jpo.project.sources import caveats_of, columns_given, own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
+from jpo.telemetry import PrometheusSource
 from jpo.telemetry.imports.columns import as_toml, columns_of
+from jpo.telemetry.imports.mlflow_server import read_server
 from jpo.telemetry.imports.recognise import read_sources
 from jpo.telemetry.imports.translate import Said, Translated, translated
 from jpo.wording.names import OUTCOMES
@@ -22,7 +24,7 @@ SAME_SECONDS = 1.0
 """Ends that differ by less are one end, written with other digits."""
 MOST_SHOWN = 20
 """Runs of a dry run that are listed; of thousands nobody reads more."""
-SHOWN = ("duration_seconds", "cost_usd", "train_loss", "val_loss", "gpu_utilisation", "memory_gib")
+SHOWN = ("duration_seconds", "cost_usd", "train_loss", "val_loss", "val_accuracy", "gpu_utilisation", "memory_gib")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,37 +35,53 @@ class Wanted:
         form: name of their format; None: as the files say.
         identity: dataset, model, framework, hardware where given.
         values: parameters that no file holds.
+        experiments: names or ids, of what is read from MLflow servers.
     """
 
     form: str | None
     identity: Mapping[str, str]
     values: Mapping[str, float]
+    experiments: Sequence[str] = ()
 
 
 def import_runs(
-    paths: Sequence[Path], config: Path, settings: LoadedSettings, wanted: Wanted, *, write: bool, now: float
+    sources: Sequence[Path | PrometheusSource], config: Path, settings: LoadedSettings, wanted: Wanted, *, write: bool, now: float
 ) -> list[str]:
-    """Read all files, then record all of their runs in one transaction, or none; returns what was found, for people.
+    """Read everything, then record all of its runs in one transaction, or none; returns what was found, for people.
 
     Args:
+        sources: files, folders, and MLflow servers.
         config: its identity is that of runs that do not say theirs; it need not exist.
 
     Raises:
-        UsageError: JPO-E155, E156: what the files are, or a package that reads them.
-        TelemetryError: JPO-E150 to E154: what is wrong in which file and row; nothing is recorded then.
+        UsageError: JPO-E155, E156, E158: what the files are, a package that reads them, or an experiment that is not there.
+        TelemetryError: JPO-E150 to E154: what is wrong in which file and row; JPO-E101 to E109, of a server. Nothing is on record
+            then.
     """
-    if not paths:
+    if not sources:
         raise UsageError(
             "jpo import", "names nothing to read", "name files or folders, e.g. jpo import runs.csv", code="JPO-E155"
         )
+    own = own_names(settings)
     for name, value in wanted.values.items():
-        if name not in PARAMETERS or value < 0:
-            finding, remedy = f"{name} = {value:g} is no parameter of a job", f"known are {', '.join(PARAMETERS)}"
+        if name not in own.parameters and (name not in PARAMETERS or value < 0):
+            finding, remedy = (
+                f"{name} = {value:g} is no parameter of a job",
+                f"known are {', '.join((*PARAMETERS, *own.parameters))}",
+            )
             raise UsageError("--set", finding, remedy, code="JPO-E305")
-    said = Said(wanted.identity, identity_of(config, settings, now=now), wanted.values)
-    given, lines, runs, skipped = columns_given(settings), [], list[Run](), 0
-    for source in read_sources(paths, wanted.form):
-        columns = columns_of(source, given)
+    certain = {"dataset", "model", "framework"} <= wanted.identity.keys()
+    said = Said(wanted.identity, {} if certain else identity_of(config, settings, now=now), wanted.values, own)
+    given, lines, runs, skipped = columns_given(settings), list[str](), list[Run](), 0
+    paths = [source for source in sources if isinstance(source, Path)]
+    servers = [source for source in sources if not isinstance(source, Path)]
+    if wanted.experiments and not servers:
+        remedy = "name its address, too, e.g. jpo import http://mlflow:5000 --experiment nightly"
+        raise UsageError("--experiment", "is for a server of MLflow", remedy, code="JPO-E155")
+    loss = given["val_loss"].name if "val_loss" in given else None
+    lines += [f"note: {note} [{code}]" for server in servers for note, code in caveats_of(server).items()]
+    for source in [*read_sources(paths, wanted.form), *(read_server(server, wanted.experiments, loss) for server in servers)]:
+        columns = columns_of(source, given, said.own)
         found = translated(source, columns, said, now=now)
         lines += described(source.place, source.format, len(source.runs), found, as_toml(columns))
         runs += found.runs
@@ -120,4 +138,5 @@ def line_of(run: Run) -> str:
 def measured(outcome: Outcome) -> str:
     """What was measured, the most important first."""
     known = [(name, value) for name in SHOWN if (value := getattr(outcome, name)) is not None]
-    return ", ".join(f"{OUTCOMES[name].short} {written(name, value)}" for name, value in known) or "nothing measured"
+    words = [f"{OUTCOMES[name].short} {written(name, value)}" for name, value in known]
+    return ", ".join([*words, *(f"{name} {plain(value)}" for name, value in outcome.metrics.items())]) or "nothing measured"

@@ -8,6 +8,7 @@ from pathlib import Path
 from jpo.agent.policy import MOST_BYTES
 from jpo.errors import UsageError
 from jpo.files import whole
+from jpo.history.following.contradictions import contradictions
 from jpo.learning import alternatives, continual
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
@@ -25,9 +26,10 @@ def learn(path: Path, settings: LoadedSettings, *, rebuild: bool, seed: int, now
     """Take in the runs which this workload's agent does not know, and put its policy to the release test."""
     with open_project(path, settings, now=now) as job:
         store, identity, budget = job.store, job.workload.identity, None if rebuild else job.learn_budget_seconds
-        recorded = on_record(store, identity)
+        recorded = on_record(store, job.workload)
         runs, others = recorded.runs, recorded.others
-        request = request_of(job, runs)
+        reaches = contradictions(store, identity, job.workload.current).reaches
+        request = request_of(job, runs, reaches=reaches)
         known = Known(runs, others, residuals=residuals_here(store, identity, (*others, *runs), learn=True))
         learnt = continual.catch_up(store, identity, known, request, seed=seed, now=now, budget_seconds=budget)
         lines = [f"{identity}: {learnt.runs} runs learnt, {learnt.runs_in_all} altogether, {learnt.updates} updates"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
 from itertools import groupby
@@ -17,30 +18,52 @@ from jpo.cost import Prices, run_cost_usd
 from jpo.cost.sla import SLA_TARGETS, check_run
 from jpo.errors import TelemetryError, UsageError
 from jpo.files import whole
-from jpo.history.figures import figures
+from jpo.history.figures import figures, usual_values
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
+from jpo.project.sources import own_names
 from jpo.reading import beginning, same_file
-from jpo.records import Identity, Parameters, Preference, Run
-from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, extended_csv, extended_head
+from jpo.records import Identity, Preference, Run, Suggestion, quality_measured
+from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, epochs_csv, epochs_head, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
+from jpo.telemetry.csv.lines import COLUMNS, Log
+from jpo.telemetry.csv.log import whole_lines
 
 Track = Callable[[Sequence[int], str], Iterable[int]]
 Rewards = tuple[dict[str, float], float | None]
 """What a run earned: its vector by name, as far as it is known, and the scalar."""
 
 
-def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, now: float, track: Track) -> LogFigures:
-    """Read the logs, and write the extended table if one is wanted.
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Where the CSVs of all runs go; None: nowhere.
+
+    Attributes:
+        runs: the extended table, a row per run.
+        epochs: a row per row of each log.
+    """
+
+    runs: Path | None = None
+    epochs: Path | None = None
+
+    @property
+    def heads(self) -> dict[Path, tuple[str, ...]]:
+        """The column names of each that is wanted."""
+        wanted = {self.runs: extended_head(SLA_TARGETS), self.epochs: epochs_head(COLUMNS)}
+        return {path: head for path, head in wanted.items() if path}
+
+
+def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now: float, track: Track) -> LogFigures:
+    """Read the logs, and write the tables that are wanted.
 
     Args:
         given: files, folders and patterns; none: those of [csv] logs.
-        file: where the extended table goes.
+        tables: where they go.
         track: shows how far it is.
 
     Raises:
-        UsageError: JPO-E133, no log is named; JPO-E132 or E307, `file` cannot be written.
+        UsageError: JPO-E133, no log is named; JPO-E132 or E307, a table cannot be written.
         TelemetryError: JPO-E134, none of the logs can be used.
     """
     usual_logs = [Path(pattern) for pattern in settings.csv_logs]
@@ -49,16 +72,22 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, 
     if not paths:
         place = ", ".join(map(str, patterns)) or "jpo logs"
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
-    if file:
-        refuse_among_logs(file, [*patterns, *usual_logs], paths)
-    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now)
+    for file, head in tables.heads.items():
+        refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
+    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own_names(settings))
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
     runs = [log.run for log in usable]
     prices, usual = prices_of(settings), usual_values(runs)
-    if file:
-        write_extended(file, extended_csv(judged(runs, settings, prices), tuple(SLA_TARGETS)))
+    if tables.heads:
+        found = list(judged(runs, settings, prices))
+        if tables.runs:
+            write_extended(tables.runs, extended_csv(found, tuple(SLA_TARGETS)))
+        if tables.epochs:
+            files = {(log.run.identity, log.run.run_id): log.path for log in usable}
+            rows = ((run, rows_of(files[run.run.identity, run.run.run_id])) for run in found)
+            write_extended(tables.epochs, "".join(epochs_csv(rows, COLUMNS)))
     return LogFigures(
         figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices)),
         [NotUsable(str(log.path), log.reason, log.code) for log in unusable],
@@ -69,14 +98,20 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, file: Path | None, 
 # --- the extended table: of runs with suggestion, reward and SLA
 
 
-def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path]) -> None:
+def refuse_among_logs(file: Path, patterns: Iterable[Path], paths: Iterable[Path], head: Iterable[str]) -> None:
     """A table that would be taken for a log the next time, or that would replace one, goes elsewhere."""
     place = Path(os.path.realpath(file))  # Path.resolve raises for a link to itself
     sources = map(os.path.realpath, patterns)
     taken = any((source == str(place.parent) and place.suffix == ".csv") or fnmatch(str(place), source) for source in sources)
     if taken or any(same_file(file, path) for path in paths):
         raise UsageError(str(file), "would be taken for a log", "name a file outside of the logs", code="JPO-E132")
-    ours(file, extended_head(SLA_TARGETS))  # what must not be replaced is refused before anything is read
+    ours(file, head)  # what must not be replaced is refused before anything is read
+
+
+def rows_of(path: Path) -> Iterator[Mapping[str, float]]:
+    """The rows of a log, by column; what was not measured is missing."""
+    log = Log(path)
+    return (row for line in whole_lines(path) if (row := log.take(line)) is not None)
 
 
 def write_extended(path: Path, text: str) -> None:
@@ -116,29 +151,21 @@ def _not_ours(path: Path, why: str) -> UsageError:
 def judged(runs: Sequence[Run], settings: LoadedSettings, prices: Prices) -> Iterator[Judged]:
     """Every run with its suggestion, reward and SLA, workload by workload, oldest first."""
     preference, targets = preference_of(settings), targets_of(settings)
-    (followed, suggested), usual = suggestions(settings), usual_values(runs)
+    (followed, made), usual = suggestions(settings), usual_values(runs)
     by_workload = sorted(runs, key=lambda run: (*run.identity.labels.values(),))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
         for run, (rewards, reward) in zip(own, rewards_of(own, preference, prices, targets), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
             verdicts = {check.name: check.verdict for check in check_run(targets, run.completed(usual[identity]), prices)}
-            yield Judged(run, suggestion_id, suggested.get(suggestion_id or "", {}), rewards, reward, verdicts)
+            yield Judged(run, suggestion_id, made.get(suggestion_id or ""), rewards, reward, verdicts)
 
 
-def usual_values(runs: Sequence[Run]) -> dict[Identity, dict[str, float]]:
-    """The values which runs, oldest first, are taken to have had where they do not say: the first that were reported."""
-    usual: dict[Identity, dict[str, float]] = {}
-    for run in reversed(runs):
-        usual.setdefault(run.identity, {}).update(run.parameters)
-    return usual
-
-
-def suggestions(settings: LoadedSettings) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Parameters]]:
-    """From the store: which suggestion each run on record followed, and what the suggestions proposed."""
+def suggestions(settings: LoadedSettings) -> tuple[dict[tuple[Identity, str], str | None], dict[str, Suggestion]]:
+    """From the store: which suggestion each run on record followed, and the suggestions."""
     with open_history(settings, read_only=True) as store:
         followed = {(entry.run.identity, entry.run.run_id): entry.suggestion_id for entry in store.recorded_runs()}
-        return followed, {suggestion.suggestion_id: suggestion.suggested for suggestion in store.suggestions_of()}
+        return followed, {suggestion.suggestion_id: suggestion for suggestion in store.suggestions_of()}
 
 
 def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targets: Mapping[str, float]) -> list[Rewards]:
@@ -157,7 +184,13 @@ def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targ
     if not today:
         return [*before, *[nothing] * len(learnt)]
     request = Request(
-        current=today, free=(), admissible=lambda _today, _proposed: True, preference=preference, prices=prices, targets=targets
+        current=today,
+        free=(),
+        admissible=lambda _today, _proposed: True,
+        preference=preference,
+        prices=prices,
+        targets=targets,
+        quality=quality_measured(runs),
     )
     vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -12,12 +12,13 @@ from jpo.project.checkout.in_force import job_as_run
 from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_history, open_project
-from jpo.project.workload import read_workload
+from jpo.project.project import open_history, open_project, own_direction
+from jpo.project.sources import own_names
+from jpo.project.workload import read_workload, refuse_unknown
 from jpo.reading import number
-from jpo.records import MEASURED, Finished, Outcome, Run, RunStatus, Workload
+from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus, Workload
 from jpo.report.progress import Live
-from jpo.telemetry import read_log
+from jpo.telemetry.csv.folder import doubts_of, logged_run
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
 from jpo.telemetry.csv.follow import follow as updates_of
 from jpo.wording import numbers
@@ -28,16 +29,18 @@ TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, and how it ended."""
+    """A run that is given on the command line: its id, its outcome as NAME -> VALUE, how it ended, and what it ran with where
+    that is not what config.ini says."""
 
     run_id: str | None
     metrics: Mapping[str, str]
     status: RunStatus
+    parameters: Parameters = field(default_factory=dict)
 
     @property
     def given(self) -> bool:
         """Whether there is anything of one."""
-        return self.run_id is not None or bool(self.metrics)
+        return self.run_id is not None or bool(self.metrics) or bool(self.parameters)
 
 
 def observe(
@@ -65,13 +68,15 @@ def observe(
         return refreshed(config, settings, now=now, offline=offline, again_seconds=again_seconds)
     with open_history(settings) as store:
         if logs:
-            return recorded(store.record(Finished(tuple(read_log(path, now=now) for path in logs)), now=now))
+            read = [logged_run(path, now=now, own=own_names(settings)) for path in logs]
+            lines = recorded(store.record(Finished(tuple(logged.run for logged in read)), now=now))
+            return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
         if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
         workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)
-        ended = ended_now(run.run_id, workload, run, now=now)
+        ended = ended_now(run.run_id, workload, settings, run, now=now)
         if store.run(run.run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
-            ended = replace(ended, parameters={})
+            ended = replace(ended, parameters=run.parameters)
         return recorded(store.record(Finished((ended,)), now=now))
 
 
@@ -96,7 +101,7 @@ def follow(
     """
     with open_history(settings):
         pass  # a store that cannot be used is reported now, not after hours
-    with Tail(log) as tail:
+    with Tail(log, own_names(settings)) as tail:
         last: LogRow | None = None
         for update in updates_of(tail, clock=clock, sleep=sleep):
             for note in notes(log, update):
@@ -137,6 +142,7 @@ def progress(tail: Tail, row: LogRow, earlier: LogRow) -> tuple[str, float | Non
         None if rate is None else f"{numbers.plain(rate)} samples/s",
         None if row.train_loss is None else f"{OUTCOMES['train_loss'].short} {numbers.plain(row.train_loss)}",
         None if row.val_loss is None else f"{OUTCOMES['val_loss'].short} {numbers.plain(row.val_loss)}",
+        None if row.val_accuracy is None else f"{OUTCOMES['val_accuracy'].short} {numbers.plain(row.val_accuracy)}",
     ]
     return f"{tail.log.head.get('run_id', tail.log.path)}: {', '.join(word for word in words if word)}", done, total or None
 
@@ -162,12 +168,14 @@ def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bo
     return [*recorded(known.fresh), *skipped, *(f"note: {note}" for note in known.evidence.notes)]
 
 
-def ended_now(run_id: str, workload: Workload, run: ByHand, *, now: float) -> Run:
+def ended_now(run_id: str, workload: Workload, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
     """A run that just ended with these values and the outcome given on the command line."""
     values: dict[str, float | bool] = {}
+    own = own_direction(settings)
     for name, text in run.metrics.items():
-        if name not in MEASURED:
-            raise UsageError("--metric", f"{name} is not a metric", f"known are {', '.join(MEASURED)}", code="JPO-E306")
+        if name not in (*MEASURED, *own):
+            remedy = f"known are {', '.join((*MEASURED, *own))}; one of your own needs its name in [metric]"
+            raise UsageError("--metric", f"{name} is not a metric", remedy, code="JPO-E306")
         try:
             values[name] = TRUTH[text.lower()] if name == "converged" else number(text)
         except (ValueError, KeyError) as error:
@@ -175,11 +183,14 @@ def ended_now(run_id: str, workload: Workload, run: ByHand, *, now: float) -> Ru
             finding, remedy = f"{name} = {text!r} is {kind}", f"write e.g. {name}={example}"
             raise UsageError("--metric", finding, remedy, code="JPO-E306") from error
     try:
-        outcome = Outcome(**values)  # type: ignore[arg-type]
+        measured = {name: value for name, value in values.items() if name not in own}
+        outcome = Outcome(**measured, metrics={name: values[name] for name in own if name in values})  # type: ignore[arg-type]
     except ValueError as error:
         raise UsageError("--metric", str(error), "give what was measured", code="JPO-E306") from error
     started = now - outcome.duration_seconds if outcome.duration_seconds is not None else None
-    return Run(run_id, workload.identity, workload.current, run.status, started, now, outcome, "observe")
+    refuse_unknown(run.parameters, workload, option="--param")
+    ran = workload.terms.with_chosen(workload.current, run.parameters)
+    return Run(run_id, workload.identity, ran, run.status, started, now, outcome, "observe")
 
 
 def recorded(runs: Sequence[Run]) -> list[str]:

@@ -39,7 +39,7 @@ def pareto(
     names = None if objectives is None else named(objectives)
     with open_project(path, settings, now=now, read_only=True) as job:
         known = with_doubts_noted(collect(job))
-        request = request_of(job, known.runs)
+        request = request_of(job, known.runs, reaches=known.reaches)
         policy = continual.policy_for(job.store, request.explore, request.policy)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)
     axes, note = axes_of(names, choices.surrogate)
@@ -76,7 +76,11 @@ def limit(name: str, text: str) -> float:
         value = seconds(text) if name == "time" else number(text.removesuffix("%").strip()) / (100 if "%" in text else 1)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or (name == "time" and value <= 0) or (name == "efficiency" and not 0 <= value <= 1):
-        like = {"time": "time=6h", "loss": "loss=0.4", "efficiency": "efficiency=0.5"}[name]
+    if (
+        not math.isfinite(value)
+        or (name == "time" and value <= 0)
+        or (name in ("efficiency", "accuracy") and not 0 <= value <= 1)
+    ):
+        like = {"time": "time=6h", "loss": "loss=0.4", "efficiency": "efficiency=0.5", "accuracy": "accuracy=0.9"}[name]
         raise UsageError("--reference", f"{name} = {text!r:.80} is not a value for it", f"write e.g. {like}", code="JPO-E832")
     return value

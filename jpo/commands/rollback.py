@@ -17,7 +17,7 @@ from jpo.history.undo import about, day, equal, last_in_force, on_record, pins, 
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.request import Request
-from jpo.optimizer.suggestion import suggestion_of
+from jpo.optimizer.suggestion import number_in, suggestion_of
 from jpo.optimizer.surrogate import surrogate_of
 from jpo.project.collect import collect, with_file_noted
 from jpo.project.load import LoadedSettings
@@ -26,7 +26,7 @@ from jpo.project.proposal import checked, diff_of, edits_of
 from jpo.project.record import carry_out
 from jpo.project.request import request_of
 from jpo.project.workload import in_one_step
-from jpo.records import Decision, Known, Parameter, Run, Suggestion, Undo, Workload
+from jpo.records import PARAMETERS, Decision, Known, Parameter, Run, Suggestion, Undo, Workload
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
 
@@ -143,7 +143,9 @@ def is_at(parameter: Parameter, text: str, value: float) -> bool:
 
 
 def meaning(parameter: Parameter, text: str) -> float:
-    """The number that a text means at this place; NaN where it means none."""
+    """The number (or word) that a text means at this place; NaN where it means none."""
+    if parameter.name not in PARAMETERS:
+        return number_in(parameter, text)
     try:
         value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
     except ValueError:
@@ -161,11 +163,12 @@ def in_words(suggestion: Suggestion, runs: Sequence[Run]) -> str:
 
 def went(run: Run) -> str:
     """How a run ended."""
-    seconds, loss = run.outcome.duration_seconds, run.outcome.val_loss
+    seconds, loss, accuracy = run.outcome.duration_seconds, run.outcome.val_loss, run.outcome.val_accuracy
     words = [
         f"run {run.run_id} " + ("" if run.ended_well and seconds is not None else run.status.value.replace("_", " ")),
         "" if seconds is None else f"took {numbers.duration(seconds)}",
         "" if loss is None else f"with a validation loss of {numbers.plain(loss)}",
+        "" if accuracy is None else f"with a validation accuracy of {numbers.plain(accuracy)}",
     ]
     return " ".join(word.strip() for word in words if word.strip())
 

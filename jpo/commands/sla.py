@@ -13,6 +13,7 @@ from jpo.inventory.gpus import gpus_here
 from jpo.project.collect import collect
 from jpo.project.load import LoadedSettings
 from jpo.project.project import Project, open_project, targets_of
+from jpo.project.sources import own_names
 from jpo.records import Identity, Known, Run, Workload, same
 from jpo.report.sla import CheckedRun, SlaProposal, SlaReport
 from jpo.telemetry import read_log
@@ -72,7 +73,8 @@ def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:
     """The runs to be checked."""
     identity = job.workload.identity
     if wanted.logs:
-        return [of_workload(str(path), read_log(path, now=job.now), identity) for path in wanted.logs]
+        own = own_names(job.settings)
+        return [of_workload(str(path), read_log(path, now=job.now, own=own), identity) for path in wanted.logs]
     if wanted.run_id is None:
         return known.runs[-1:]
     run = next((run for run in known.runs if run.run_id == wanted.run_id), None) or job.store.run(wanted.run_id)

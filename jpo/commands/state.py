@@ -13,9 +13,10 @@ from typing import BinaryIO
 
 from jpo.errors import StoreError, UsageError
 from jpo.files import whole
+from jpo.history import Store
 from jpo.history.archive import read_lines
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_history, series_kept_seconds
+from jpo.project.project import open_history, runs_kept, series_kept_seconds
 from jpo.reading import opened
 from jpo.report.forms.json import harmless
 from jpo.version import __version__
@@ -77,16 +78,36 @@ def import_(settings: LoadedSettings, file: Path) -> list[str]:
 
 
 def gc(settings: LoadedSettings, *, dry_run: bool, now: float) -> list[str]:
-    """Forget the time series of runs that ended longer than [store] keep_series ago."""
-    ended_before = max(0.0, now - series_kept_seconds(settings))
-    with open_history(settings, read_only=dry_run) as store:
-        forgotten = store.forget_series(ended_before=ended_before, now=now)
+    """Forget old runs that tell nothing, as [store] keep_runs says, and the time series of those older than keep_series.
+
+    A workload at a time: whoever ends it in between has forgotten some of it, each on record.
+    """
+    newest, ended_before = runs_kept(settings), max(0.0, now - series_kept_seconds(settings))
     day = datetime.fromtimestamp(ended_before, UTC).date()
-    if not forgotten.series:
-        return [f"nothing to forget: no series of a run that ended before {day}"]
-    did, runs = "would forget" if dry_run else "forgot", WORDS["runs"][forgotten.runs > 1]
-    series = f"{forgotten.series} series of {forgotten.runs} {runs} that ended before {day} ({in_kb(forgotten.size_bytes)})"
-    return [f"{did} {series}; what else is known of the runs stays"]
+    did = "would forget" if dry_run else "forgot"
+    with open_history(settings, read_only=dry_run) as store:
+        lines = [] if newest is None else list(without_old_runs(store, newest, did, now=now))
+        forgotten = store.forget_series(ended_before=ended_before, now=now)
+    if forgotten.series:
+        runs = WORDS["runs"][forgotten.runs > 1]
+        series = f"{forgotten.series} series of {forgotten.runs} {runs} that ended before {day} ({in_kb(forgotten.size_bytes)})"
+        lines.append(f"{did} {series}; what else is known of the runs stays")
+    nothing = f"nothing to forget: no series of a run that ended before {day}"
+    return lines or [
+        nothing if newest is None else f"{nothing}, and no run but the newest {newest} and those that tell something"
+    ]
+
+
+def without_old_runs(store: Store, newest: int, did: str, *, now: float) -> Iterator[str]:
+    """Forget old runs of each workload that has any; a line of each."""
+    for identity, runs in store.numbers_of_runs().items():
+        if runs <= newest:
+            continue
+        forgotten = store.forget_runs(identity, newest=newest, now=now)
+        if forgotten.runs:
+            until, kept = datetime.fromtimestamp(forgotten.ended_until, UTC).date(), forgotten.kept
+            what = f"{forgotten.runs} {WORDS['runs'][forgotten.runs > 1]} of {identity} that ended by {until}"
+            yield f"{did} {what}; {kept} stay: the newest {newest}, and {kept - newest} that still tell something"
 
 
 def refuse_what_is_no_place(file: Path, settings: LoadedSettings) -> None:

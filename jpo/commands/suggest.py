@@ -53,12 +53,12 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
     with open_project(path, settings, now=options.now, read_only=options.dry_run, by_hand=options.chosen) as job:
         chosen = approved_by_hand(job, options.chosen)
         known = with_file_noted(collect(job, offline=options.offline, strict=options.strict), job)
-        request = wanted(request_of(job, known.runs, chosen=chosen), options)
+        request = wanted(request_of(job, known.runs, reaches=known.reaches, chosen=chosen), options)
         known = learn_what_is_new(job, request, known, options)
         policy, known = continual.policy_for(job.store, request.explore, request.policy), damage_noted(job, request, known)
         with refusals_on_record(job, request, known, seed=options.seed):
             advice = advise(request, known, policy, seed=options.seed)
-        proposal = propose(job, advice, known.runs)
+        proposal = propose(job, advice, known.runs, request.as_run)
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
         diff = diff_of(proposal) if options.diff else None

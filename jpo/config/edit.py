@@ -18,8 +18,10 @@ from jpo.config.source import Source, decode, encode, shown
 from jpo.errors import EditError
 from jpo.records import Edit
 
-WRITABLE = re.compile(r"[0-9A-Za-z.+-]+(?: [A-Za-z]+)?", re.ASCII)
-"""Form of a new value: a number with a unit. Nothing that could end a line or start a comment or an interpolation."""
+NUMBER = "[0-9A-Za-z.+-]+(?: [A-Za-z]+)?"
+WORD = r"(?=.*[^\W\d_])[\w.+/:,@-]+(?: [\w.+/:,@-]+)*"
+WRITABLE = re.compile(rf"""(["']?)(?:{NUMBER}|{WORD})\1""")
+"""Form of a new value: a number with a unit, or a word. Nothing that could end a line or start a comment or an interpolation."""
 
 MOST_LINES_FOR_CONFIGUPDATER = 4000
 """configupdater's time grows with the square of a section's options: 4,000 of them take 0.2 s, 16,000 take 3 s."""
@@ -39,7 +41,7 @@ def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
     """
     before = decode(original, place)
     options = locate(before, place)
-    wanted = _wanted(options, edits, place)
+    wanted = _wanted(options, edits, place, before.codec)
     lines = list(before.lines)
     for option, text in wanted.items():
         lines[option.line - 1] = _written(lines[option.line - 1], option, text)
@@ -48,7 +50,7 @@ def edited(original: bytes, place: str, edits: Sequence[Edit]) -> bytes:
     return result
 
 
-def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str) -> dict[IniOption, str]:
+def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str, codec: str) -> dict[IniOption, str]:
     """Each option to change with its new text. Options are unique by line, so two edits of one are found here."""
     by_line = {option.line: option for option in options}
     wanted: dict[IniOption, str] = {}
@@ -64,8 +66,13 @@ def _wanted(options: Iterable[IniOption], edits: Sequence[Edit], place: str) -> 
         if option in wanted:
             raise EditError(here, f"two edits for {shown(edit.key)}", "ask for one", code="JPO-E221")
         if not WRITABLE.fullmatch(edit.new_text):
-            finding = f"the new text {shown(edit.new_text)} is not a plain number"
-            raise EditError(here, finding, "write digits, a point, an exponent or a unit", code="JPO-E221")
+            finding = f"the new text {shown(edit.new_text)} is not a plain number or word"
+            raise EditError(here, finding, "write digits, a point, an exponent or a unit; or letters", code="JPO-E221")
+        try:
+            edit.new_text.encode(codec)
+        except UnicodeEncodeError as error:
+            finding = f"the file is not UTF-8, and {shown(edit.new_text)} has letters that it cannot hold"
+            raise EditError(here, finding, "save it as UTF-8", code="JPO-E221") from error
         wanted[option] = edit.new_text
     return wanted
 

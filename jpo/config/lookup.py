@@ -15,7 +15,7 @@ class OptionNames:
     """Names by which the options of a config.ini are found.
 
     Attributes:
-        known: parameter -> well-known option names in lower case; they are looked up in every section.
+        known: parameter -> well-known option names in lower case; they are looked up in every section. A team's own has one.
         known_identity: the same for dataset, model and framework, the most usual first.
         keys: parameter -> "section.option" where jpo.toml names it; it precedes `known`.
         identity_keys: the same for dataset, model and framework.

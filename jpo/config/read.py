@@ -7,6 +7,7 @@ options could be meant, the user says which.
 from __future__ import annotations
 
 import datetime
+import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from jpo.config.pins import held, refuse_strays
 from jpo.config.source import contents, decode, shown
 from jpo.config.terms import Found, in_terms
 from jpo.errors import UsageError
-from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Workload
+from jpo.records import COUNTS, LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, Parameter, Word, Workload
 
 ParseValue = Callable[[str, str, str], float | None]
 
@@ -60,7 +61,8 @@ def read(
     options = locate(source, place)
     refuse_strays(source, options, place)
     file = _File(options, Interpolation(options, place), place)
-    found = {name: _found(name, file, names, parse_value, frozen.get(name), today) for name in (*PARAMETERS, *COUNTS)}
+    known = dict.fromkeys((*PARAMETERS, *COUNTS, *names.known))
+    found = {name: _found(name, file, names, parse_value, frozen.get(name), today) for name in known}
     parameters, terms = in_terms(found, names.keys, place)
     _refuse_shared(parameters, place)
     if not parameters:
@@ -85,6 +87,8 @@ def _found(
     tunable = _numbers(name, {option: pin or frozen or lenient for option, pin in pins.items()}, file, parse_value)
     if asked and not tunable and not (frozen or any(pins.values())):
         raise _without_unit(candidates[0], file.place)
+    if not candidates and name not in (*PARAMETERS, *COUNTS):
+        raise _missing(name, file, names)
     tunable = {option: found for option, found in _without_origins(tunable).items() if not lenient or found[1] >= 1}
     if len(tunable) > 1:
         raise ambiguous(name, tunable, file.place, f"[parameters] {name} = {{ key = KEY }}")
@@ -167,7 +171,7 @@ def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, pl
         value = parse_value(name, option.name, text)
     except ValueError as error:
         raise UsageError(here, str(error), code="JPO-E208") from error
-    if value and not SMALLEST_VALUE <= abs(value) <= LARGEST_VALUE:
+    if value and not isinstance(value, Word) and not SMALLEST_VALUE <= abs(value) <= LARGEST_VALUE:
         finding = f"{option.name} = {shown(text)} is no value of a training job"
         raise UsageError(here, finding, "write what the job is to use", code="JPO-E208")
     return value
@@ -176,6 +180,16 @@ def _number(name: str, option: IniOption, text: str, parse_value: ParseValue, pl
 def _without_unit(option: IniOption, place: str) -> UsageError:
     finding = f"{option.name} = {shown(option.text)} has no unit"
     return UsageError(f"{place}:{option.line}", finding, f"write e.g. {option.name} = 16Gi", code="JPO-E208")
+
+
+def _missing(name: str, file: _File, names: OptionNames) -> UsageError:
+    """The error that jpo.toml declares a parameter of the team's own that the file does not have by its name."""
+    here = [option.key for option in file.options if option.key.isprintable() and not set(option.key) & set('"\\')]
+    near = [key for key in here if key.rpartition(".")[2].lower().replace("-", "_") == name]
+    near = near or difflib.get_close_matches(name, here, n=1, cutoff=0.5)
+    entry = f'{name} = {{ key = "{near[0] if near else "section.option"}", ... }}'
+    finding = f"[parameters] {name}: {file.place} has no option of this name"
+    return UsageError("jpo.toml", finding, f"name it, {entry}, or take the line out", code="JPO-E207")
 
 
 def _refuse_shared(parameters: Iterable[Parameter], place: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
 from jpo.config.lookup import ambiguous
-from jpo.records import PARAMETERS, Parameter, Terms
+from jpo.records import COUNTS, PARAMETERS, Parameter, Terms
 
 TOTALS = {"gpus": "gpus_per_node", "batch_size": "batch_size_per_device"}
 """Quantity of JPO -> what a file may say in its place."""
@@ -38,7 +38,7 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
     """The parameters in JPO's quantities, and the terms in which the file says them.
 
     Args:
-        found: by the names of PARAMETERS and COUNTS.
+        found: by the names of PARAMETERS and COUNTS, and of the team's own parameters.
         keys: what jpo.toml names; of two options for one quantity, the one it names counts.
 
     Raises:
@@ -57,7 +57,8 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
             raise ambiguous(total, both, place, f"[parameters] {total} = {{ key = KEY }}")
     accumulation, nodes = (here[name].value if name in here else None for name in ("gradient_accumulation_steps", "nodes"))
     terms = Terms("batch_size_per_device" in here, "gpus_per_node" in here, accumulation, nodes)
-    said = {name: here.get(TOTALS.get(name, name)) or here.get(name) for name in PARAMETERS}
+    own = (name for name in found if name not in (*PARAMETERS, *COUNTS))
+    said = {name: here.get(TOTALS.get(name, name)) or here.get(name) for name in (*PARAMETERS, *own)}
     values = terms.in_all({name: one.value for name, one in said.items() if one})
     return tuple(_parameter(name, one, values[name], TOTALS.get(name, name) in here) for name, one in said.items() if one), terms
 

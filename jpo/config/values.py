@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 
-from jpo.records import WHOLE, Parameter
+from jpo.records import WHOLE, Parameter, Word
 
+QUOTED = re.compile(r"""(["'])(.*)\1""")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -21,9 +23,15 @@ def format_value(parameter: Parameter, value: float) -> str:
         value: finite, in JPO's unit (memory in GiB).
 
     Raises:
-        ValueError: a fraction for a parameter that is a whole number.
+        ValueError: a fraction for a parameter that is a whole number, a number for a word.
     """
-    if parameter.name in WHOLE:
+    if quoted := QUOTED.fullmatch(parameter.text):
+        return f"{quoted[1]}{format_value(replace(parameter, text=quoted[2].strip()), value)}{quoted[1]}"
+    if isinstance(parameter.value, Word):
+        if not isinstance(value, Word):
+            raise ValueError(f"{parameter.name} = {value} is not a word")
+        return value.word
+    if parameter.name in WHOLE or parameter.whole:
         if not value.is_integer():
             raise ValueError(f"{parameter.name} = {value} is not a whole number")
         return str(int(value))

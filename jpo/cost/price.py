@@ -128,8 +128,8 @@ def run_cost_usd(run: Run, prices: Prices) -> float | None:
 
 
 def outcome_of(run: Run, quantity: str, prices: Prices) -> float | None:
-    """The value of a run's outcome by the name of its field; None: not measured. The cost is `run_cost_usd`."""
-    value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else getattr(run.outcome, quantity)
+    """What a run measured of a quantity, or of a metric of the user's own; None: nothing. The cost is `run_cost_usd`."""
+    value: float | None = run_cost_usd(run, prices) if quantity == "cost_usd" else run.outcome.of(quantity)
     return value
 
 

@@ -53,8 +53,14 @@ SLA_TARGETS: Mapping[str, SlaTarget] = {
     "gpu_util_min": SlaTarget("gpu_utilisation", at_most=False),
     "cpu_util_min": SlaTarget("cpu_utilisation", at_most=False),
     "val_loss_max": SlaTarget("val_loss", at_most=True),
+    "accuracy_min": SlaTarget("val_accuracy", at_most=False),
 }
 """The targets by their name in [sla], in the order of reports."""
+
+
+def sla_target(name: str) -> SlaTarget:
+    """The target of a name in [sla]; of another name, NAME_min or NAME_max, that of a metric of the user's own."""
+    return SLA_TARGETS.get(name) or SlaTarget(name[: -len("_min")], at_most=name.endswith("_max"))
 
 
 def check_sla(targets: Mapping[str, float], expected: Forecast) -> tuple[SlaCheck, ...]:
@@ -67,9 +73,15 @@ def check_run(targets: Mapping[str, float], run: Run, prices: Prices) -> tuple[S
     return tuple(SlaCheck(name, limit, _measured(name, limit, run, prices)) for name, limit in targets.items())
 
 
+def kept_all(verdicts: Iterable[str]) -> str:
+    """What the checks of a run say together: "broken" if one is, "ok" if all are, else "unknown"; empty without any."""
+    given = set(verdicts)
+    return "broken" if "broken" in given else "ok" if given == {"ok"} else "unknown" if given else ""
+
+
 def measured(name: str, run: Run, prices: Prices) -> float | None:
     """The value of a run that a target limits: measured, or the cost from time and prices; None: unknown."""
-    return outcome_of(run, SLA_TARGETS[name].quantity, prices)
+    return outcome_of(run, sla_target(name).quantity, prices)
 
 
 def missed(targets: Mapping[str, float], run: Run, prices: Prices) -> float:
@@ -87,7 +99,7 @@ def slack(targets: Mapping[str, float], run: Run, prices: Prices) -> float | Non
     for name, limit in targets.items():
         value = measured(name, run, prices)
         if value is not None and value > 0 and limit > 0:
-            logs.append(math.log(limit / value) if SLA_TARGETS[name].at_most else math.log(value / limit))
+            logs.append(math.log(limit / value) if sla_target(name).at_most else math.log(value / limit))
     return min(logs, default=None)
 
 
@@ -135,8 +147,13 @@ def compliance(checked: Iterable[Iterable[SlaCheck]]) -> Compliance:
     return Compliance(
         runs=_rate(all(kept.values()) for kept in verdicts if kept),
         pairs=_rate(kept for run in verdicts for kept in run.values()),
-        targets={name: _rate(run[name] for run in verdicts if name in run) for name in SLA_TARGETS if name in names},
+        targets={name: _rate(run[name] for run in verdicts if name in run) for name in _ordered(names)},
     )
+
+
+def _ordered(names: set[str]) -> list[str]:
+    """Names of targets in the order of reports, those of the user's own metric last."""
+    return [*(name for name in SLA_TARGETS if name in names), *sorted(names - SLA_TARGETS.keys())]
 
 
 def _rate(answers: Iterable[bool]) -> ComplianceRate:
@@ -154,8 +171,8 @@ def _wilson(kept: int, known: int) -> Interval:
 
 
 def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at risk", "broken", "unknown"]:
-    target = SLA_TARGETS[name]
-    interval: Interval | None = getattr(expected, target.quantity)
+    target = sla_target(name)
+    interval: Interval | None = expected.of(target.quantity)
     if interval is None:
         return "unknown"
     if not target.keeps(interval.mean, limit):
@@ -164,7 +181,7 @@ def _expected(name: str, limit: float, expected: Forecast) -> Literal["ok", "at 
 
 
 def _measured(name: str, limit: float, run: Run, prices: Prices) -> Literal["ok", "broken", "unknown"]:
-    target, value = SLA_TARGETS[name], measured(name, run, prices)
+    target, value = sla_target(name), measured(name, run, prices)
     if value is None:
         return "unknown"
     if target.keeps(value, limit):
@@ -174,7 +191,7 @@ def _measured(name: str, limit: float, run: Run, prices: Prices) -> Literal["ok"
 
 def _beyond(check: SlaCheck, value: float | None) -> float:
     assert value is not None, "an unknown value breaks nothing"
-    worse, better = (value, check.limit) if SLA_TARGETS[check.name].at_most else (check.limit, value)
+    worse, better = (value, check.limit) if sla_target(check.name).at_most else (check.limit, value)
     if better > 0:
         return min(MOST_MISSED, math.log(worse) - math.log(better))
     return min(MOST_MISSED, (worse - better) / abs(check.limit)) if check.limit else MOST_MISSED

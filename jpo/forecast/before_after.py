@@ -56,9 +56,17 @@ class BeforeAfter:
     word: Word
 
 
-def compare(quantity: str, before: Sequence[float], after: Sequence[float], *, more_is_better: bool, seed: int) -> BeforeAfter:
+def compare(
+    quantity: str,
+    before: Sequence[float],
+    after: Sequence[float],
+    *,
+    more_is_better: bool,
+    seed: int,
+    difference: bool = False,
+) -> BeforeAfter:
     """Compare values of two groups of runs by the ratio of their geometric means; by the difference of their means if one is not
-    above 0, such as the utilisation of an idle GPU or a log-likelihood.
+    above 0, such as the utilisation of an idle GPU or a log-likelihood, and where a difference is asked for.
 
     Values that are not finite do not count. The interval is a percentile bootstrap of the difference, for a ratio of the logs,
     with each side resampled by itself, and stretched for small groups (a bootstrap knows no t distribution).
@@ -67,7 +75,7 @@ def compare(quantity: str, before: Sequence[float], after: Sequence[float], *, m
     Should Know About the Bootstrap", The American Statistician 2015, section 5 (expanded percentile interval).
     """
     sides = [np.array([value for value in side if math.isfinite(value)], dtype=np.float64) for side in (before, after)]
-    kind: Kind = "ratio" if all((side > 0).all() for side in sides) else "difference"
+    kind: Kind = "ratio" if not difference and all((side > 0).all() for side in sides) else "difference"
     earlier, later = (np.log(side) if kind == "ratio" else side for side in sides)
     mean_before, mean_after = (float(side.mean()) if side.size else None for side in (earlier, later))
     change = _difference(earlier, later, seed) if min(earlier.size, later.size) >= FEWEST else None

@@ -1,4 +1,4 @@
-"""Prediction of one next run from the belief: intervals for duration, cost and loss."""
+"""Prediction of one next run from the belief: intervals for duration, cost and the quality by which runs are judged."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def predict(
         runs = belief.runs if belief.loss_runs is None else belief.loss_runs
         losses = _ForecastQuantity(belief.log_loss, belief.val_loss, runs, LOSS)
         loss = _interval(belief, losses, row, loss_interval_factor, coverage)
-    return Forecast(duration, cost, loss)
+    return belief.quality.forecast(Forecast(duration, cost), loss)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import fields
 from statistics import NormalDist, median
 
 from jpo.records import Forecast, Interval, Outcome, TrackRecord
@@ -38,9 +37,7 @@ def share_interval(hits: int, of: int, *, level: float = 0.9) -> Interval:
 
 def inside(expected: Forecast, outcome: Outcome) -> dict[str, bool]:
     """By quantity whether an outcome is within its forecast's interval, where both are known."""
-    pairs = {field.name: (getattr(expected, field.name), getattr(outcome, field.name)) for field in fields(Forecast)}
+    pairs = {name: (interval, outcome.of(name)) for name, interval in expected.known.items()}
     return {
-        name: bool(interval.low <= actual <= interval.high)
-        for name, (interval, actual) in pairs.items()
-        if interval and actual is not None
+        name: bool(interval.low <= actual <= interval.high) for name, (interval, actual) in pairs.items() if actual is not None
     }

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import TypeAlias
 
 from jpo.errors import StoreError
+from jpo.records import plain
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What can be written as JSON; any mapping and any sequence will do."""
@@ -37,4 +38,4 @@ def _plain(value: object) -> object:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
-    return value
+    return plain(value) if isinstance(value, float) else value

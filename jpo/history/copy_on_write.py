@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -11,10 +11,14 @@ from jpo.history.database import Changes, Database, TableRow
 
 
 class CopyOnWrite:
-    """A Database (database.py) over two: `source`, which is only read, and `memory`, empty until something is changed."""
+    """A Database (database.py) over two: `source`, which is only read, and `memory`, empty until something is changed.
 
-    def __init__(self, source: Database, memory: Database) -> None:
-        self._source, self._memory, self._copied = source, memory, False
+    Args:
+        copied: copies all of the first into the second.
+    """
+
+    def __init__(self, source: Database, memory: Database, copied: Callable[[Database, Database], None] = copy) -> None:
+        self._source, self._memory, self._copied, self._copy_all = source, memory, False, copied
         self.place = source.place
 
     @property
@@ -41,7 +45,7 @@ class CopyOnWrite:
 
     def _copy(self) -> None:
         if not self._copied:
-            copy(self._source, self._memory)
+            self._copy_all(self._source, self._memory)
             self._copied = True
 
     def snapshot(self) -> AbstractContextManager[None]:

@@ -31,7 +31,6 @@ def observed(run: Run, suggestion_id: str | None, now: float) -> AuditEvent:
         "outcome": {name: value for name, value in asdict(run.outcome).items() if value not in (None, {})},
         "suggestion_id": suggestion_id,
         **({"fell_silent": True} if run.fell_silent else {}),
-        **({"texts": run.texts} if run.texts else {}),
         **({"assumed": run.assumed} if run.assumed else {}),
     }
     return AuditEvent("observed", now, run.identity, data)
@@ -80,7 +79,7 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "suggested": suggestion.suggested,
         "changes": [{"key": change.key, "old": change.old_text, "new": change.new_text} for change in suggestion.changes],
         "why": {change.key: change.reason for change in suggestion.changes},
-        "forecast": {"now": asdict(suggestion.now), "next": asdict(suggestion.next)},
+        "forecast": {"now": suggestion.now.document, "next": suggestion.next.document},
         "guard": asdict(suggestion.guard),
         "evidence": in_short(suggestion.evidence),
         "decided_by": suggestion.decided_by,
@@ -91,7 +90,9 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "sla": [asdict(check) for check in suggestion.sla],
         "preference": asdict(suggestion.preference),
         "seed": suggestion.seed,
-        "alternatives": [asdict(alternative) for alternative in suggestion.alternatives],
+        "alternatives": [
+            {**asdict(alternative), "forecast": alternative.forecast.by_quantity} for alternative in suggestion.alternatives
+        ],
         "seen": suggestion.seen,
         "would_change": suggestion.would_change,
         "undoes": suggestion.undoes,

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 
-from jpo.records import PARAMETERS, Identity, Run
+from jpo.records import Identity, Run, in_order
 
 Measure = Callable[[Run], float | None]
-QUANTITIES = ("duration_seconds", "throughput_samples_per_second", "cost_usd", "val_loss")
+QUANTITIES = ("duration_seconds", "throughput_samples_per_second", "cost_usd", "val_loss", "val_accuracy")
 LARGEST = 1e150
 """Anything larger is not a measurement, and its means overflow."""
-GOALS = {"time": "duration_seconds", "cost": "cost_usd", "loss": "val_loss"}
-"""Goals for which a configuration can be best; less is better."""
+GOALS = {"time": "duration_seconds", "cost": "cost_usd", "loss": "val_loss", "accuracy": "val_accuracy"}
+"""Goals for which a configuration can be best; less is better, but of an accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Figures:
 
     Attributes:
         by_status: number of runs by how they ended, most frequent first.
-        spreads: by quantity of QUANTITIES.
+        spreads: by quantity of QUANTITIES, then the user's own metrics.
         best: by goal of GOALS; None where nothing was measured or no run reported its parameters.
         varied: parameters that did not always have the same value.
     """
@@ -84,13 +84,15 @@ def figures(runs: Sequence[Run], cost_usd: Measure) -> tuple[Figures, ...]:
 def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure) -> Figures:
     """Figures of the runs of one workload."""
     tried = configurations(runs, cost_usd)
+    own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
+    named = in_order(name for configuration in tried for name in configuration.parameters)
     return Figures(
         identity=identity,
         runs=len(runs),
         by_status=dict(Counter(ending(run) for run in runs).most_common()),
-        spreads={name: spread(values_of(runs, name, cost_usd)) for name in QUANTITIES},
+        spreads={name: spread(values_of(runs, name, cost_usd)) for name in (*QUANTITIES, *own)},
         best={goal: best_of(tried, quantity) for goal, quantity in GOALS.items()},
-        varied=tuple(name for name in PARAMETERS if len({configuration.parameters.get(name) for configuration in tried}) > 1),
+        varied=tuple(name for name in named if len({configuration.parameters.get(name) for configuration in tried}) > 1),
     )
 
 
@@ -102,7 +104,7 @@ def ending(run: Run) -> str:
 def values_of(runs: Iterable[Run], quantity: str, cost_usd: Measure) -> list[float]:
     """Values of a quantity in the runs that ended well and measured it."""
     good = [run for run in runs if run.ended_well]
-    values = [cost_usd(run) if quantity == "cost_usd" else getattr(run.outcome, quantity) for run in good]
+    values = [cost_usd(run) if quantity == "cost_usd" else run.outcome.of(quantity) for run in good]
     return [value for value in values if value is not None and abs(value) < LARGEST]
 
 
@@ -119,7 +121,7 @@ def configurations(runs: Iterable[Run], cost_usd: Measure) -> list[Configuration
     alike: dict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
     for run in runs:
         # Six digits: values travel through texts and units before they come back (records.SAME).
-        alike[tuple((name, f"{run.parameters[name]:.6g}") for name in PARAMETERS if name in run.parameters)].append(run)
+        alike[tuple((name, f"{run.parameters[name]:.6g}") for name in in_order(run.parameters))].append(run)
     return [configuration(group, cost_usd) for key, group in alike.items() if key]
 
 
@@ -131,10 +133,19 @@ def configuration(runs: Sequence[Run], cost_usd: Measure) -> Configuration:
 
 
 def best_of(tried: Iterable[Configuration], quantity: str) -> Configuration | None:
-    """The configuration with the least median; of equal ones, the one with most runs."""
+    """The configuration with the best median; of equal ones, the one with most runs."""
+    sign = -1 if quantity == "val_accuracy" else 1
     ranked = [
-        (value, -candidate.runs, number, candidate)
+        (sign * value, -candidate.runs, number, candidate)
         for number, candidate in enumerate(tried)
         if (value := candidate.medians[quantity]) is not None
     ]
     return min(ranked)[-1] if ranked else None
+
+
+def usual_values(runs: Sequence[Run]) -> dict[Identity, dict[str, float]]:
+    """The values which runs, oldest first, are taken to have had where they do not say: the first that were reported."""
+    usual: dict[Identity, dict[str, float]] = {}
+    for run in reversed(runs):
+        usual.setdefault(run.identity, {}).update(run.parameters)
+    return usual

@@ -204,6 +204,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE runs ADD COLUMN metrics TEXT NOT NULL DEFAULT '{}'",  # JSON: the user's own, by name
         "ALTER TABLE runs ADD COLUMN texts TEXT NOT NULL DEFAULT '{}'",  # JSON: parameters whose values are words
         "ALTER TABLE runs ADD COLUMN assumed TEXT NOT NULL DEFAULT '[]'",  # JSON: parameters that the run did not report
+        "CREATE INDEX runs_by_time ON runs (ended_at, number)",
     ),
 )
 
@@ -223,6 +224,11 @@ def migrate(connection: sqlite3.Connection, place: str) -> None:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {min(version + 1, len(MIGRATIONS))}")
+
+
+def is_newest(connection: sqlite3.Connection, place: str) -> bool:
+    """Whether an open database needs no migration; raises as `migrate` does."""
+    return _version(connection, place) == len(MIGRATIONS)
 
 
 def _version(connection: sqlite3.Connection, place: str) -> int:

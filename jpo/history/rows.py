@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from jpo.history.audit import AuditRow
@@ -34,6 +36,7 @@ from jpo.records import (
     Skipped,
     SlaCheck,
     Suggestion,
+    value_of,
 )
 
 Columns = dict[str, str | float | None]
@@ -59,7 +62,12 @@ def audit_row(row: TableRow) -> AuditRow:
 
 def read_identity(row: TableRow) -> Identity:
     """The workload that a row names."""
-    return Identity(row["dataset"], row["model"], row["framework"], row["hardware"] or None)
+    return _identity(row["dataset"], row["model"], row["framework"], row["hardware"])
+
+
+@lru_cache(maxsize=1024)  # thousands of runs are of a few workloads
+def _identity(dataset: str, model: str, framework: str, hardware: str) -> Identity:
+    return Identity(dataset, model, framework, hardware or None)
 
 
 def read_reading(row: TableRow) -> Reading:
@@ -101,7 +109,7 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "ended_at": run.ended_at,
         "recorded_at": recorded.recorded_at,
         "suggestion_id": recorded.suggestion_id,
-        "parameters": canonical(run.parameters),
+        "parameters": canonical({name: value for name, value in run.parameters.items() if name not in run.texts}),
         **{name: getattr(run.outcome, name) for name in MEASURED},
         "fell_silent": int(run.fell_silent),
         "metrics": canonical(run.outcome.metrics),
@@ -110,11 +118,13 @@ def run_columns(recorded: RecordedRun) -> Columns:
     }
 
 
+_measured = itemgetter(*MEASURED)
+
+
 def read_run(row: TableRow) -> RecordedRun:
-    """The run of a row."""
-    outcome = {name: row[name] for name in MEASURED}
-    if outcome["converged"] is not None:
-        outcome["converged"] = bool(outcome["converged"])
+    """The run of a row; it takes 10 us, and a suggestion may read 10,000."""
+    outcome: dict[str, Any] = dict(zip(MEASURED, _measured(row), strict=True))
+    metrics, texts, assumed = row["metrics"], row["texts"], row["assumed"]
     run = Run(
         run_id=row["run_id"],
         identity=read_identity(row),
@@ -122,11 +132,11 @@ def read_run(row: TableRow) -> RecordedRun:
         status=RunStatus(row["status"]),
         started_at=row["started_at"],
         ended_at=row["ended_at"],
-        outcome=Outcome(**outcome, metrics=json.loads(row["metrics"])),
+        outcome=Outcome(**outcome, metrics={} if metrics == "{}" else json.loads(metrics)),
         source=row["source"],
         fell_silent=bool(row["fell_silent"]),
-        texts=json.loads(row["texts"]),
-        assumed=tuple(json.loads(row["assumed"])),
+        texts={} if texts == "{}" else json.loads(texts),
+        assumed=() if assumed == "[]" else tuple(json.loads(assumed)),
     )
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])
 
@@ -156,7 +166,10 @@ def read_suggestion(row: TableRow) -> Suggestion:
         **{
             **document,
             "identity": Identity(**document["identity"]),
-            "changes": tuple(Change(**change) for change in document["changes"]),
+            **{name: _values(document[name]) for name in ("current", "suggested")},
+            "changes": tuple(
+                Change(**{**change, **_values({n: change[n] for n in ("old", "new")})}) for change in document["changes"]
+            ),
             "now": _forecast(document["now"]),
             "next": _forecast(document["next"]),
             "guard": Guarded(guard["approved"], tuple(guard["violations"]), tuple(guard["notices"])),
@@ -167,17 +180,30 @@ def read_suggestion(row: TableRow) -> Suggestion:
             "sla": tuple(SlaCheck(**check) for check in document["sla"]),
             "alternatives": tuple(_alternative(alternative) for alternative in document.get("alternatives", ())),
             "would_change": tuple(document.get("would_change", ())),
-            "checkout": Checkout(**made_for) if (made_for := document.get("checkout")) else None,
+            "checkout": _checkout(document.get("checkout")),
         }
     )
 
 
+def _values(document: Mapping[str, Any]) -> dict[str, float]:
+    return {name: value_of(value) for name, value in document.items()}
+
+
 def _forecast(document: Mapping[str, Any]) -> Forecast:
-    return Forecast(**{name: None if bounds is None else Interval(**bounds) for name, bounds in document.items()})
+    own: Mapping[str, Any] = document.get("metrics") or {}
+    bounds = {**{name: bounds for name, bounds in document.items() if name != "metrics"}, **own}
+    return Forecast().having({name: None if ends is None else Interval(**ends) for name, ends in bounds.items()})
+
+
+def _checkout(document: Mapping[str, Any] | None) -> Checkout | None:
+    if document is None:
+        return None
+    committed = document["committed"]
+    return Checkout(document["file"], document["branch"], None if committed is None else _values(committed))
 
 
 def _alternative(document: Mapping[str, Any]) -> Alternative:
-    return Alternative(document["parameters"], _forecast(document["forecast"]), document["why_not"])
+    return Alternative(_values(document["parameters"]), _forecast(document["forecast"]), document["why_not"])
 
 
 def _evidence(document: Mapping[str, Any]) -> Evidence:

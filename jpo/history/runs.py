@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from jpo.records import Finished, Identity, Outcome, Run, Suggestion, same
+from jpo.records import Finished, Identity, Outcome, Run, Suggestion, as_given
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +80,34 @@ def fuller(recorded: Run, report: Run) -> Run:
     """The recorded run completed by a later report of it.
 
     What is on record never changes: not the status, not a time, not a number. A start, a parameter or a part of the outcome that
-    was unknown is added. So the order of sources decides, and reading a source again changes nothing. Only a run that fell
-    silent was not over for sure: a report of its end, or of a later silence, takes its place.
+    was unknown is added, and what was only assumed of a parameter gives way to what is reported. So the order of sources decides,
+    and reading a source again changes nothing. Only a run that fell silent was not over for sure: a report of its end, or of a
+    later silence, takes its place.
     """
     if recorded.fell_silent and (not report.fell_silent or report.ended_at > recorded.ended_at):
-        return replace(report, parameters={**recorded.parameters, **report.parameters})
+        parameters, assumed = _of_both(report, recorded)
+        return replace(report, parameters=parameters, assumed=assumed)
+    parameters, assumed = _of_both(recorded, report)
     starts = report.started_at is not None and report.started_at <= recorded.ended_at
     return replace(
         recorded,
         started_at=report.started_at if recorded.started_at is None and starts else recorded.started_at,
-        parameters={**report.parameters, **recorded.parameters},
+        parameters=parameters,
+        assumed=assumed,
         outcome=_fuller_outcome(recorded.outcome, report.outcome),
         texts={**report.texts, **recorded.texts},
     )
+
+
+def _of_both(stronger: Run, weaker: Run) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The parameters of two reports of one run, and which of them none of the two reports: what is assumed gives way."""
+    told = {**_told(weaker), **_told(stronger)}
+    values = {**weaker.parameters, **stronger.parameters, **told}
+    return values, tuple(sorted({*weaker.assumed, *stronger.assumed} - told.keys()))
+
+
+def _told(run: Run) -> dict[str, float]:
+    return {name: value for name, value in run.parameters.items() if name not in run.assumed}
 
 
 def _fuller_outcome(recorded: Outcome, report: Outcome) -> Outcome:
@@ -111,9 +126,11 @@ def latest_start(run: Run) -> float:
 def follows(run: Run, suggestion: Suggestion) -> bool:
     """Whether a run ran with what was suggested.
 
-    The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports.
+    The run must report every parameter that the suggestion changed, at least one at all, and must agree on all that it reports
+    but for rounding.
     """
     wanted: Mapping[str, float] = suggestion.suggested
     reported = run.parameters.keys() & wanted.keys()
     changed = {change.parameter for change in suggestion.changes}
-    return bool(reported) and changed <= reported and same(run.parameters, wanted)
+    agrees = all(as_given(name, wanted[name], run.parameters[name]) for name in reported)
+    return bool(reported) and changed <= reported and agrees

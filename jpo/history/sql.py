@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Self
 
 from jpo.errors import StoreError, UsageError
@@ -19,23 +20,24 @@ from jpo.history.canonical import canonical
 from jpo.history.database import Changes, Database, Link, TableRow, insert_into
 from jpo.history.events import MADE, SETTLED, observed, suggested
 from jpo.history.failures import readable
+from jpo.history.retention.forget import ForgottenRuns, numbers_of_runs, remembered, without_runs, without_series
+from jpo.history.retention.readings import forgotten_until, move_reading, readings_of_sources
+from jpo.history.retention.telling import SUGGESTIONS, telling
 from jpo.history.rows import (
     RUN_COLUMNS,
     SUGGESTION_COLUMNS,
     audit_row,
     identity_columns,
     read_identity,
-    read_reading,
     read_run,
     read_series,
     read_suggestion,
-    reading_columns,
     run_columns,
     run_key,
     series_rows,
     suggestion_columns,
 )
-from jpo.history.runs import Forgotten, Reading, RecordedRun, RunKey, additions, follows, key_of, latest_start, moved
+from jpo.history.runs import Forgotten, Reading, RecordedRun, RunKey, additions, follows, key_of, latest_start
 from jpo.records import SERIES_QUANTITIES, Finished, Identity, Run, Series, Suggestion
 
 _SAME_JOB = "dataset = :dataset AND model = :model AND framework = :framework"
@@ -45,6 +47,8 @@ _THE_RUN = f"{_OF_IDENTITY} AND run_id = :run_id"
 _THE_SOURCE = f"{_OF_IDENTITY} AND source = :source"
 _AUDIT = f"SELECT {', '.join(AuditRow._fields)} FROM audit"
 _AUDIT_ROWS = f"{_AUDIT} ORDER BY number"
+_NEWEST_FIRST = "ORDER BY ended_at DESC, number DESC"
+_NEWEST = f"SELECT * FROM runs {_NEWEST_FIRST} LIMIT :limit"
 _AT_ONCE = 500
 """Run ids in one statement."""
 _ALL = 2**63 - 1
@@ -74,12 +78,14 @@ class SqlStore:
     ) -> tuple[Run, ...]:
         about = identity if identity and source and finished.complete and finished.watermark is not None else None
         known = self._known(finished.runs)
+        finished = remembered(finished, known, partial(forgotten_until, self._database))
         added = additions(finished.runs, known, self._suggestion_behind, now)
         if not added and not finished.series and about is None:
             return ()
         jobs = {_job(whose) for whose in (identity, *(run.identity for run in finished.runs)) if whose}
         with self._database.transaction(*jobs) as changes:
-            if (meanwhile := self._known(finished.runs)) != known:  # others may have recorded the same
+            if (meanwhile := self._known(finished.runs)) != known:  # others may have recorded the same, or forgotten it
+                finished = remembered(finished, meanwhile, partial(forgotten_until, self._database))
                 known, added = meanwhile, additions(finished.runs, meanwhile, self._suggestion_behind, now)
             present = set(known)
             for recorded in added:
@@ -94,7 +100,7 @@ class SqlStore:
             for row in series_rows(finished):
                 changes.add(_INSERT_SERIES, row)
             if about and source:
-                self._move_watermark(about, source, finished, changes)
+                move_reading(self._database, about, source, finished, changes)
         return tuple(recorded.run for recorded in added)
 
     def _known(self, reports: Sequence[Run]) -> dict[RunKey, RecordedRun]:
@@ -116,23 +122,15 @@ class SqlStore:
                 ORDER BY created_at DESC, number DESC LIMIT 100""",  # agreement with an older one is a coincidence
             {**identity_columns(run.identity), "started_at": latest_start(run)},
         )
-        with readable(self._database.place):
+        with readable(self._database.place):  # one by one: mostly it is the first
             return next((made.suggestion_id for made in map(read_suggestion, rows) if follows(run, made)), None)
-
-    def _move_watermark(self, identity: Identity, source: str, finished: Finished, changes: Changes) -> None:
-        current = self.readings(identity).get(source)
-        row = {**identity_columns(identity), "source": source, **reading_columns(moved(current, finished))}
-        change = f"UPDATE watermarks SET read_until = :read_until, passed_over = :passed_over WHERE {_THE_SOURCE}"
-        changes.add(insert_into("watermarks", [*row]) if current is None else change, row)
 
     def watermark(self, identity: Identity, source: str) -> float | None:
         reading = self.readings(identity).get(source)
         return reading.read_until if reading else None
 
     def readings(self, identity: Identity) -> Mapping[str, Reading]:
-        rows = self._database.rows(f"SELECT * FROM watermarks WHERE {_OF_IDENTITY}", identity_columns(identity))
-        with readable(self._database.place):
-            return {row["source"]: read_reading(row) for row in rows}
+        return readings_of_sources(self._database, identity)
 
     def take_over(self, identity: Identity, source: str, by: str) -> None:
         row = {**identity_columns(identity), "source": source, "taken_by": by}
@@ -140,9 +138,8 @@ class SqlStore:
             changes.add(f"UPDATE watermarks SET source = :taken_by WHERE {_THE_SOURCE}", row)
 
     def ended_ids(self, identity: Identity) -> frozenset[str]:
-        rows = self._database.rows(
-            f"SELECT run_id FROM runs WHERE fell_silent = 0 AND {_OF_IDENTITY}", identity_columns(identity)
-        )
+        statement = f"SELECT run_id FROM runs WHERE fell_silent = 0 AND {_OF_IDENTITY}"
+        rows = self._database.rows(statement, identity_columns(identity))
         return frozenset(str(row["run_id"]) for row in rows)
 
     def runs_of(self, identity: Identity) -> tuple[Run, ...]:
@@ -153,12 +150,17 @@ class SqlStore:
         return next((recorded.run for recorded in self._runs(self._database.rows(statement, {"run_id": run_id}))), None)
 
     def recorded_runs(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[RecordedRun, ...]:
-        where = f"WHERE {_OF_IDENTITY}" if identity else ""
-        return self._runs(self._newest(f"SELECT * FROM runs {where} ORDER BY ended_at DESC, number DESC", identity, limit))
+        runs = f"SELECT * FROM runs WHERE {_OF_IDENTITY}" if identity else "SELECT * FROM runs"
+        return self._runs(self._newest(f"{runs} {_NEWEST_FIRST}", identity, limit))
+
+    def others_of(self, identity: Identity, *, among: int) -> tuple[Run, ...]:
+        others = f"SELECT * FROM ({_NEWEST}) AS newest WHERE NOT ({_SAME_JOB}) {_NEWEST_FIRST}"
+        rows = self._database.rows(others, {**identity_columns(identity), "limit": among})[::-1]
+        return tuple(recorded.run for recorded in self._runs(rows))
 
     def siblings_of(self, identity: Identity, *, limit: int) -> tuple[Run, ...]:
-        newest = f"SELECT * FROM runs WHERE {_SIBLING} ORDER BY ended_at DESC, number DESC"
-        return tuple(recorded.run for recorded in self._runs(self._newest(newest, identity, limit)))
+        rows = self._newest(f"SELECT * FROM runs WHERE {_SIBLING} {_NEWEST_FIRST}", identity, limit)
+        return tuple(recorded.run for recorded in self._runs(rows))
 
     def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
         statement = "SELECT * FROM runs WHERE suggestion_id = :id ORDER BY ended_at, number"
@@ -177,20 +179,23 @@ class SqlStore:
             return tuple(sorted(stored, key=lambda series: SERIES_QUANTITIES.index(series.quantity)))
 
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
-        old = "WHERE run IN (SELECT number FROM runs WHERE ended_at < :ended_before)"
         with self._database.transaction("series") as changes:
-            (counts,) = self._database.rows(
-                f"""SELECT count(DISTINCT run) AS runs, count(*) AS series, coalesce(sum(length(packed)), 0) AS size_bytes
-                    FROM series {old}""",
-                {"ended_before": ended_before},
-            )
-            forgotten = Forgotten(*(int(counts[name]) for name in Forgotten._fields))
-            if forgotten.series:
-                changes.add(f"DELETE FROM series {old}", {"ended_before": ended_before})
+            if (forgotten := without_series(self._database, ended_before, changes)).series:
                 self._chain(AuditEvent("forgotten", now, None, {**forgotten._asdict(), "ended_before": ended_before}), changes)
-        if forgotten.series:
-            self._database.shrink()
+        self._database.shrink()  # also what forgotten runs have left
         return forgotten
+
+    def forget_runs(self, identity: Identity, *, newest: int, now: float) -> ForgottenRuns:
+        with self._database.transaction(_job(identity)) as changes:
+            followed = {made.suggestion_id for made in self.suggestions_of(identity, limit=SUGGESTIONS)}
+            recorded = self.recorded_runs(identity)
+            forgotten = without_runs(self._database, recorded, telling(recorded, newest=newest, followed=followed), changes)
+            if forgotten.runs:
+                self._chain(AuditEvent("forgotten", now, identity, {**forgotten._asdict(), "newest": newest}), changes)
+        return forgotten
+
+    def numbers_of_runs(self) -> Mapping[Identity, int]:
+        return numbers_of_runs(self._database)
 
     # --- suggestions
 
@@ -211,8 +216,7 @@ class SqlStore:
     def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
         where = f"WHERE withdrawn = 0 AND {_OF_IDENTITY}" if identity else "WHERE withdrawn = 0"
         rows = self._newest(f"SELECT * FROM suggestions {where} ORDER BY created_at DESC, number DESC", identity, limit)
-        with readable(self._database.place):
-            return tuple(map(read_suggestion, rows))
+        return self._suggestions(rows)
 
     def as_recorded(self, identity: Identity, *, since: str | None = None) -> tuple[Suggestion, ...]:
         start = "AND number >= (SELECT number FROM suggestions WHERE suggestion_id = :since)" if since else ""
@@ -231,8 +235,7 @@ class SqlStore:
             f"SELECT * FROM suggestions WHERE withdrawn = 0 AND {_OF_IDENTITY} {condition} ORDER BY number",
             {**identity_columns(identity), **values},
         )
-        with readable(self._database.place):
-            return tuple(map(read_suggestion, rows))
+        return self._suggestions(rows)
 
     def newest_change(self, identity: Identity) -> Suggestion | None:
         rows = self._database.rows(
@@ -240,8 +243,7 @@ class SqlStore:
                 ORDER BY created_at DESC, number DESC LIMIT 1""",
             identity_columns(identity),
         )
-        with readable(self._database.place):
-            return next(map(read_suggestion, rows), None)
+        return next(iter(self._suggestions(rows)), None)
 
     def unsettled(self, identity: Identity | None = None) -> tuple[AuditRecord, ...]:
         newest = (self.newest_change(one) for one in ([identity] if identity else self._workloads()))
@@ -267,8 +269,11 @@ class SqlStore:
         rows = self._database.rows("SELECT * FROM suggestions WHERE suggestion_id = :id", {"id": suggestion_id})
         if not rows:
             raise UsageError("history", f"suggestion {suggestion_id!r} is not on record", "see `jpo history`", code="JPO-E507")
+        return self._suggestions(rows)[0]
+
+    def _suggestions(self, rows: Sequence[TableRow]) -> tuple[Suggestion, ...]:
         with readable(self._database.place):
-            return read_suggestion(rows[0])
+            return tuple(map(read_suggestion, rows))
 
     # --- agents
 
@@ -303,11 +308,8 @@ class SqlStore:
         changes.steps.append(Link(event.at, event.kind, event.identity, data))
 
     def audit_records(self, *, limit: int | None = None) -> tuple[AuditRecord, ...]:
-        return tuple(map(read_row, reversed(self._newest_audit(limit))))
-
-    def _newest_audit(self, limit: int | None) -> list[AuditRow]:
         rows = self._database.rows(f"{_AUDIT_ROWS} DESC LIMIT :limit", {"limit": _ALL if limit is None else limit})
-        return [audit_row(row) for row in rows]
+        return tuple(read_row(audit_row(row)) for row in reversed(rows))
 
     def audit_rows(self) -> Iterator[AuditRow]:
         return map(AuditRow._make, self._database.each(_AUDIT_ROWS))

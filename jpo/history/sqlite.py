@@ -18,9 +18,10 @@ from typing import Any
 from urllib.parse import quote
 
 from jpo.history.audit import AuditRow, chain
-from jpo.history.database import Changes, Link, insert_into
+from jpo.history.copy_on_write import CopyOnWrite
+from jpo.history.database import Changes, Database, Link, insert_into
 from jpo.history.failures import reachable, reported
-from jpo.history.migrations import migrate
+from jpo.history.migrations import is_newest, migrate
 
 MAX_REWRITTEN_BYTES = 1 << 28
 """A larger file is not rewritten to shrink it: writers would wait for seconds, and its free pages are used again anyway."""
@@ -136,30 +137,41 @@ def open_database(path: Path | None, place: str, timeout_seconds: float, deadlin
         return _prepared(connection, place)
 
 
-def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float = 60.0) -> SqliteDatabase:
-    """A copy of the database in memory, empty when there is no file; changes to it are lost when it is closed.
+def open_copy(path: Path | None, place: str, timeout_seconds: float, deadline_seconds: float = 60.0) -> Database:
+    """The database, read as it is until something is changed: then a copy in memory, which is lost when it is closed.
+
+    Empty when there is no file. One of an older version, or whose folder cannot be written, is copied at once.
 
     Raises:
         StoreError: the file exists but cannot be read.
     """
     with reachable(place):
         exists = path is not None and path.exists()
-    with reported(place):
+    with reported(place), ExitStack() as on_failure:
         copy = _connect(":memory:", timeout_seconds, deadline_seconds)
-        with ExitStack() as on_failure:
-            on_failure.callback(copy.close)
-            if path is not None and exists:
-                _fill(copy, path, timeout_seconds, deadline_seconds)
+        on_failure.callback(copy.close)
+        if path is None or not exists:
             on_failure.pop_all()
-        return _prepared(copy, place)
-
-
-def _fill(copy: sqlite3.Connection, path: Path, timeout_seconds: float, deadline_seconds: float) -> None:
-    with closing(_connect(_read_only_uri(path), timeout_seconds, deadline_seconds, uri=True)) as source:
+            return _prepared(copy, place)
+        uri = _read_only_uri(path)
+        source = _connect(uri, timeout_seconds, deadline_seconds, uri=True)
+        on_failure.callback(source.close)
         source.execute("PRAGMA query_only = ON")
+        at_once = "immutable" in uri or not is_newest(source, place)
+        if at_once:
+            _fill(copy, source, place)
+        on_failure.pop_all()
+    memory = SqliteDatabase(copy, place)
+    return memory if at_once else CopyOnWrite(SqliteDatabase(source, place), memory, lambda *_: _fill(copy, source, place))
+
+
+def _fill(copy: sqlite3.Connection, source: sqlite3.Connection, place: str) -> None:
+    """All of the source, which is closed then."""
+    with reported(place), closing(source):
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock: backup() would wait for it for ever
         source.backup(copy)
+        _prepared(copy, place)
 
 
 def _make(path: Path) -> None:

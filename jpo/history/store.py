@@ -14,6 +14,7 @@ from jpo.errors import UsageError
 from jpo.history.audit import AuditEvent, AuditRecord, AuditRow
 from jpo.history.copy_on_write import CopyOnWrite
 from jpo.history.database import Database
+from jpo.history.retention.forget import ForgottenRuns
 from jpo.history.runs import Forgotten, Reading, RecordedRun
 from jpo.history.sql import SqlStore
 from jpo.history.sqlite import open_copy, open_database
@@ -56,6 +57,9 @@ class Store(Protocol):
     def siblings_of(self, identity: Identity, *, limit: int) -> tuple[Run, ...]:
         """The newest runs of the same job on other hardware, ordered by end."""
 
+    def others_of(self, identity: Identity, *, among: int) -> tuple[Run, ...]:
+        """Those of the newest runs of all workloads that are of other jobs, ordered by end."""
+
     def runs_following(self, suggestion_id: str) -> tuple[Run, ...]:
         """The runs that followed a suggestion, to compare with its forecast."""
 
@@ -77,8 +81,22 @@ class Store(Protocol):
     def forget_series(self, *, ended_before: float, now: float) -> Forgotten:
         """Delete the time series of runs that ended before a time (unix seconds); the runs themselves stay.
 
-        With an audit record "forgotten" in the same transaction if there was anything to delete.
+        With an audit record "forgotten" in the same transaction if there was anything to delete. The space of all that was
+        forgotten returns to the file system, where that is worth the time and disturbs nobody.
         """
+
+    def forget_runs(self, identity: Identity, *, newest: int, now: float) -> ForgottenRuns:
+        """Delete the runs of a workload, and their time series, that are old and tell nothing: see retention/telling.py.
+
+        With an audit record "forgotten" in the same transaction if there was anything to delete. What a source says of a run
+        from before is not recorded any more.
+
+        Args:
+            newest: how many of the newest stay whatever they tell.
+        """
+
+    def numbers_of_runs(self) -> Mapping[Identity, int]:
+        """How many runs are on record of each workload."""
 
     def append(
         self, suggestion: Suggestion, *, config: str, source_digest: str, planned_digest: str | None = None

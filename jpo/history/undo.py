@@ -11,10 +11,11 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, pairwise, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.records import SAME, Change, Checkout, Identity, Parameters, Run, Suggestion, Undo, Workload, same
+from jpo.history.following.contradictions import file_after
+from jpo.records import SAME, Change, Checkout, Identity, Parameters, Reach, Run, Suggestion, Undo, Workload, same
 
 PROBATION_RUNS = 5
 """Runs after which a change is no longer undone automatically: what gets worse later has another cause, such as growing data."""
@@ -38,9 +39,9 @@ def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Col
         now: the values in config.ini.
         written: ids of those of which it is certain.
     """
-    read_next = [*(made.current for made in suggestions), now][1:]
+    read_next = [*(file_after(made, later) for made, later in pairwise(suggestions)), now]
     effective: list[Suggestion] = []
-    for made, values in zip(suggestions, read_next, strict=True):
+    for made, values in zip(suggestions, read_next, strict=False):
         undone = undo(effective, made.undoes) if made.undoes and not made.changes else None
         elsewhere = undone and holds(values, undone.last.values()) and not same(values, undone.values)
         if made.suggestion_id in written or (holds(values, made.changes) and not elsewhere):
@@ -96,11 +97,14 @@ def undo(effective: Sequence[Suggestion], suggestion_id: str) -> Undo | None:
     return Undo(suggestion_id, undone) if undone else None
 
 
-def on_probation(store: Store, workload: Workload, runs: Sequence[Run]) -> Undo | None:
+def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches: Sequence[Reach] = ()) -> Undo | None:
     """The undo of the agent's last change, if it is still in force, was run since, and at most PROBATION_RUNS times.
 
     What a user has set is the user's to undo, and so is a value that is under another key now, where the old text may mean
     another unit. The same step is undone once: a user who takes it again knows its effect.
+
+    Args:
+        reaches: of parameters that runs do not take as config.ini gives them.
     """
     now = workload.current
     effective = took_effect(about(store.suggestions_of(workload.identity, limit=LOOKED_BACK), workload.checkout), now)
@@ -108,7 +112,9 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run]) -> Undo 
     undone = undo(effective, newest.suggestion_id) if newest and newest.decided_by != "user" else None
     if newest is None or undone is None or not holds(now, undone.last.values()) or renamed(workload, undone):
         return None
-    followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, now) for run in runs)
+    really = {reach.parameter: reach.really(now[reach.parameter]) for reach in reaches if reach.parameter in now}
+    as_run = {**now, **{name: value for name, value in really.items() if value is not None}}
+    followed = sum(latest_start(run) >= newest.created_at and same(run.parameters, as_run) for run in runs)
     then = workload.terms.with_chosen(now, undone.values)
     again = any(made.undoes and same(made.current, now) and same(made.suggested, then) for made in effective)
     return undone if 0 < followed <= PROBATION_RUNS and not again else None

@@ -21,8 +21,10 @@ def thinned_out(current: Mapping[str, float], proposed: Mapping[str, float], run
         runs: finished runs of the workload.
     """
     gpus, share = proposed.get("gpus", 0.0), _batch_per_gpu(proposed)
+    if share is None or gpus < 2 or gpus == current.get("gpus"):
+        return None
     ran_well = [each for run in runs if run.ended_well and (each := _batch_per_gpu(run.parameters)) is not None]
-    if share is None or not ran_well or gpus < 2 or gpus == current.get("gpus") or share >= FEW * min(ran_well):
+    if not ran_well or share >= FEW * min(ran_well):
         return None
     few = f"gpus = {gpus:g} leave {share:.3g} samples of the batch to each; the smallest share that ran well is"
     return f"{few} {min(ran_well):.3g}, and with much less a card may wait more than it computes"

@@ -18,7 +18,7 @@ from jpo.agent.policy import Policy, load_policy, shipped_policy
 from jpo.agent.sealed import header_of, unseal_agent
 from jpo.errors import StoreError, UsageError
 from jpo.history import AuditEvent, Store
-from jpo.history.followed import followers
+from jpo.history.following.followers import followers
 from jpo.learning.experience import experiences, fingerprint, learnable
 from jpo.learning.forks import practise_here
 from jpo.learning.own_history import OwnHistory

@@ -20,13 +20,13 @@ from jpo.agent.rows import rate_between, row_of_run
 from jpo.agent.sac.replay_buffer import Transition
 from jpo.agent.state import observe
 from jpo.cost.sla import missed
-from jpo.history.followed import Follower, changed
+from jpo.history.following.followers import Follower, changed
 from jpo.optimizer.advise import problem_despite_sla
 from jpo.optimizer.candidates import collect, weighed_runs
-from jpo.optimizer.prior import Prior, believe, prior_of
+from jpo.optimizer.prior import Prior, believe, beside, prior_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, calibration
-from jpo.records import Candidates, Known, Residuals, Run
+from jpo.records import RESOURCES, VAL_LOSS, Candidates, Known, Residuals, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Floats
@@ -59,11 +59,14 @@ def learnable(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def fingerprint(runs: Sequence[Run], request: Request, learnt: int) -> str:
-    """Digest of reference, next `learnt` runs, preference and SLA targets: an agent that learnt from other ones must begin anew.
+    """Digest of reference, next `learnt` runs, preference, SLA targets and what judges a model: an agent that learnt from other
+    ones must begin anew.
 
     Runs that are reported late or gain measurements change what came before; the history is the truth, the agent a cache.
     """
-    text = repr((LEARNT_FROM, request.preference, tuple(learnable(runs)[: learnt + 1]), *sorted(request.targets.items())))
+    quality = () if request.quality == VAL_LOSS else (request.quality,)
+    taught = tuple(learnable(runs)[: learnt + 1])
+    text = repr((LEARNT_FROM, request.preference, taught, *sorted(request.targets.items()), *quality))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -103,7 +106,8 @@ def experience(earlier: Known, known: Known, reference: Run, request: Request, s
     """
     run, runs = known.runs[-1], known.runs
     today = {**reference.parameters, **earlier.runs[-1].parameters}
-    candidates = collect(replace(request, current=today), weighed_runs(runs, today))
+    judged = request.quality.judged
+    candidates = collect(replace(request, current=today), weighed_runs(runs, today, request.quality))
     prior = prior_of(candidates, seed)
     vectors = vectors_of(runs[runs.index(reference) :], reference, candidates, request)
     objectives = [float(objective(vector, request.preference)) for vector in vectors]
@@ -115,7 +119,7 @@ def experience(earlier: Known, known: Known, reference: Run, request: Request, s
     seen, following = observe(before, before.allowed, executed), observe(after, after.allowed)
     best, miss = float(np.nanmin(objectives)), forecast_error(before.belief, executed, run)
     transition = Transition(seen, seen.index(executed), vectors[-1], request.preference, best, following, miss=miss)
-    return Experience(transition, before, weighed_runs(earlier.runs, today), reference)
+    return Experience(transition, before, judged(weighed_runs(earlier.runs, today, request.quality)), *judged([reference]))
 
 
 def problem_after(known: Known, prior: Prior, candidates: Candidates, request: Request) -> Problem:
@@ -123,8 +127,9 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 
     Runs of other workloads are left out: which of them were on record then is not known.
     """
-    met = calibration(prior, candidates, known.runs)
-    belief = believe(prior, candidates, known.runs)
+    met = calibration(prior, candidates, request.quality.judged(known.runs))
+    belief = believe(prior, candidates, known.runs, request.quality)
+    belief = beside(prior, candidates, known.runs, belief, request.qualities)
     surrogate = Surrogate(candidates, belief, known.runs, prior, met.time, request.prices, met.loss, met.misses)
     return problem_despite_sla(surrogate, request, known)
 
@@ -132,13 +137,17 @@ def problem_after(known: Known, prior: Prior, candidates: Candidates, request: R
 def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, request: Request) -> list[Floats]:
     """Reward vector of each run against the reference; one that failed counts like the best before it, charged.
 
-    A run that broke SLA targets carries by how much, whatever it was worth otherwise.
+    A run that broke SLA targets carries by how much, whatever it was worth otherwise. One of another model than the reference's,
+    of which nobody says how good it is, says nothing, unless the user does not mind: its loss may be worse.
     """
     vectors: list[Floats] = []
     best, least, today = None, np.inf, candidates.parameters(candidates.current)
     for run in runs:
-        if run.ended_well:
-            vector = reward_vector(run, reference, rate_between(candidates, run, reference))
+        if run.ended_well and request.quality_floor is not None and run.tells_no_quality and _other_model(run, reference):
+            vector = np.full(6, np.nan)
+        elif run.ended_well:
+            ours, theirs = request.quality.judged([run, reference])
+            vector = reward_vector(ours, theirs, rate_between(candidates, run, reference))
         else:
             assert best is not None, "the reference ended well"
             vector = failed_like(np.nan_to_num(best))
@@ -147,3 +156,9 @@ def vectors_of(runs: Sequence[Run], reference: Run, candidates: Candidates, requ
         if best is None or worth < least:
             best, least = vector, worth
     return vectors
+
+
+def _other_model(run: Run, reference: Run) -> bool:
+    """Whether they differ in more than hardware."""
+    model = {name: value for name, value in run.parameters.items() if name not in RESOURCES}
+    return not same(model, reference.parameters)

@@ -7,6 +7,7 @@ advice, in every process.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,12 +21,13 @@ from jpo.agent.reasons import of_loss_watch, of_watch
 from jpo.agent.rows import rows_of
 from jpo.agent.safety import recovery
 from jpo.cost import usd_per_hour
+from jpo.cost.sla import sla_target
 from jpo.errors import NothingAdmissible
 from jpo.forecast import predict
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.problem import problem_of
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import target_forecasts, to_be_lowered, trade_holds, within_sla
+from jpo.optimizer.sla import TargetForecast, target_forecasts, to_be_lowered, trade_holds, within_sla
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
 from jpo.records import Belief, Candidates, Decision, Forecast, Known, Parameters, Run, Undo
 
@@ -87,11 +89,13 @@ def advise(request: Request, known: Known, policy: Policy | None, *, seed: int, 
             decision = out_of_failure(problem, known.runs)
         else:
             decision = choose(problem, request, policy, len(known.runs))
-    lost, codes = of_loss_watch(surrogate.loss_interval_factor)
+    lost, codes = of_loss_watch(surrogate.loss_interval_factor, surrogate.belief.quality)
     decision = replace(decision, reasons=(*decision.reasons, *lost), codes=(*decision.codes, *codes))
     now, then = surrogate.forecast(surrogate.candidates.current), surrogate.forecast(decision.choice)
     suggested = (
-        request.terms.with_chosen(request.current, undone.values) if undone else surrogate.candidates.parameters(decision.choice)
+        request.terms.with_chosen(request.current, request.really(undone.values))
+        if undone
+        else surrogate.candidates.parameters(decision.choice)
     )
     return Advice(decision, request.current, suggested, now, then, tuple(chosen), surrogate, undone, problem, seed)
 
@@ -152,22 +156,33 @@ def out_of_failure(problem: Problem, runs: Sequence[Run]) -> Decision:
     return Decision(row, None, "recovery", (sentence,), (code,), "try")
 
 
+def as_good(surrogate: Surrogate, target: TargetForecast, row: int, now: int) -> bool:
+    """Whether a row is expected to miss a quality target by no more than today's, up to noise."""
+    belief = surrogate.belief_about(sla_target(target.name).quantity)
+    assert belief is not None, "its quality was measured"
+    log_error = belief.weights @ belief.log_loss
+    return bool(log_error[row] <= log_error[now] + math.log1p(LOSS_NOISE))
+
+
 def set_back(surrogate: Surrogate, problem: Problem, request: Request, last: Undo) -> Decision | None:
     """Decision to undo the last change, if it did harm and the values before it may be used and are expected to keep the SLA."""
     candidates, now = surrogate.candidates, surrogate.candidates.current
     today = candidates.parameters(now)
-    before = request.terms.with_chosen(today, last.values)
+    before = request.terms.with_chosen(today, request.really(last.values))
     rows = rows_of(candidates, before)
-    movable = {name for name in before if before[name] != today[name]} <= {*request.free}
+    movable = {name for name in before if before[name] != today[name]} <= {*request.free, *request.as_run}
     if not (rows.size and movable and request.admissible(today, before)):
         return None
     row = int(rows[0])
     targets = list(target_forecasts(surrogate, request))
-    equal = {t.name for t in targets if to_be_lowered(surrogate, t) and t.expected[row] <= t.expected[now] * (1 + LOSS_NOISE)}
+    equal = {t.name for t in targets if to_be_lowered(surrogate, t) and as_good(surrogate, t, row, now)}
     if not all(target.kept[row] or target.name in equal for target in targets):
         return None
     missed = [target for target in targets if not target.kept[now] and np.isfinite(target.expected[row])]
     broken = [(target.name, target.limit, float(target.expected[row]), float(target.expected[now])) for target in missed]
+    if request.as_run and not problem.candidates.admissible[row]:  # what runs make of a value may be known of the one before
+        allowed = problem.candidates.admissible | (np.arange(problem.candidates.admissible.size) == row)
+        problem = replace(problem, candidates=replace(problem.candidates, admissible=allowed))
     harm = setback(problem, row, broken)
     if harm is None:
         return None

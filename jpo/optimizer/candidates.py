@@ -14,7 +14,7 @@ from jpo.agent.action import CandidateRules, followed, propose_candidates
 from jpo.agent.rows import rows_of
 from jpo.cost import Prices, log_rate, usd_per_hour
 from jpo.optimizer.request import Request
-from jpo.records import Candidates, Parameters, Run, same
+from jpo.records import VAL_LOSS, Candidates, Parameters, Quality, Run, same
 
 if TYPE_CHECKING:
     from jpo.records import Ints
@@ -27,16 +27,17 @@ BEST_BEFORE, BEFORE = 20, 2000
 """Runs of the last ones before them that stay known as tried, of least duration, cost and loss each."""
 
 
-def weighed_runs(runs: Sequence[Run], today: Parameters) -> Sequence[Run]:
+def weighed_runs(runs: Sequence[Run], today: Parameters, quality: Quality = VAL_LOSS) -> Sequence[Run]:
     """Runs that are weighed, oldest first: all; of more than MOST_RUNS the newest, the best before them, and today's last."""
     if len(runs) <= MOST_RUNS:
         return runs
     before = runs[-MOST_RUNS - BEFORE : -MOST_RUNS]
     well = [run for run in before if run.ended_well]
     kept = {run.run_id for run in islice((run for run in reversed(before) if same(run.parameters, today)), 1)}
-    for quantity in ("duration_seconds", "cost_usd", "val_loss"):
-        measured = [run for run in well if getattr(run.outcome, quantity) is not None]
-        kept |= {run.run_id for run in nsmallest(BEST_BEFORE, measured, key=lambda run: getattr(run.outcome, quantity))}
+    errors = [quality.error_of(quality.measured(run.outcome)) for run in well]
+    for values in ([run.outcome.duration_seconds for run in well], [run.outcome.cost_usd for run in well], errors):
+        measured = [(value, at) for at, value in enumerate(values) if value is not None]
+        kept |= {well[at].run_id for _, at in nsmallest(BEST_BEFORE, measured)}
     return [*(run for run in before if run.run_id in kept), *runs[-MOST_RUNS:]]
 
 
@@ -73,6 +74,7 @@ def candidates_at(candidates: Candidates, rows: Ints) -> Candidates:
         candidates.admissible[rows],
         candidates.log_rate[rows],
         priced=candidates.priced or bool(np.ptp(candidates.log_rate) > 0),
+        words=candidates.words,
     )
 
 
@@ -81,8 +83,10 @@ def with_row(candidates: Candidates, values: Parameters, prices: Prices) -> Cand
     if rows_of(candidates, values).size:
         return candidates
     now = candidates.parameters(candidates.current)
+    words = {name: {**known, float(values[name]): values[name]} for name, known in candidates.words.items()}
     return replace(
         candidates,
+        words=words,
         values=np.vstack([candidates.values, [values[name] for name in candidates.names]]),
         admissible=np.append(candidates.admissible, False),
         log_rate=np.append(candidates.log_rate, log_rate(values, prices) - log_rate(now, prices)),

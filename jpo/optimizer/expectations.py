@@ -95,17 +95,13 @@ def _ordered(past: Expected | None, small: Expected | None, *, history_counts: b
     if history_counts:
         return [past, small]
     words = f"{small.words}; what a trial does not tell, on {past.words}"
-    return [replace(small, words=words, forecast=replace(past.forecast, **_known(small.forecast))), past]
+    return [replace(small, words=words, forecast=past.forecast.having(small.forecast.known)), past]
 
 
 def disagree(expected: Sequence[Expected]) -> bool:
     """Whether two expectations of one configuration exclude each other."""
     spans = [each.forecast.duration_seconds for each in expected if each.forecast.duration_seconds]
     return len(spans) > 1 and (spans[0].high < spans[1].low or spans[1].high < spans[0].low)
-
-
-def _known(forecast: Forecast) -> dict[str, Interval]:
-    return {name: value for name in Forecast.__dataclass_fields__ if (value := getattr(forecast, name)) is not None}
 
 
 def _width(expected: Expected) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from jpo.forecast.transfer import (
     transfer_surfaces,
     values_of,
 )
-from jpo.records import PARAMETERS, Belief, Candidates, Draws, Run
+from jpo.records import PARAMETERS, VAL_LOSS, Belief, Candidates, Draws, Quality, Run
 from jpo.simulate import Latents, jobs_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MOST_NUMBERS = 400_000
 """Particles x candidates: a large space is weighed with fewer particles, so that an answer takes a fraction of a second."""
 
 MOST_OTHERS = 20
-"""Other workloads that have a say in which jobs are simulated: 10 ms each, once."""
+"""Other workloads that have a say in which jobs are simulated: 5 ms each, once."""
 
 DOUBT = 0.05
 """What siblings alone leave of either kind of draws: their surfaces are not this hardware's."""
@@ -58,7 +58,13 @@ def prior_of(candidates: Candidates, seed: int, others: Sequence[Run] = (), *, s
         shipped: whether the surfaces that came with JPO count; a comparison on the jobs they were fitted to leaves them out.
     """
     particles = max(FEWEST_PARTICLES, min(PARTICLES, MOST_NUMBERS // len(candidates.values)))
-    weights = reweighted([_evidence(job, candidates, seed) for job in informative_jobs(others, candidates.names)[-MOST_OTHERS:]])
+    uniform = Latents(PARTICLES, seed)
+    names = candidates.names
+    jobs = informative_jobs(others, names)
+    if not jobs:  # no other workload has a parameter of the team's own
+        names = tuple(name for name in names if name in PARAMETERS)
+        jobs = informative_jobs(others, names)
+    weights = reweighted([_evidence(job, names, candidates.words, uniform) for job in jobs[-MOST_OTHERS:]])
     draws = jobs_of(candidates, Latents(particles, seed, weights))
     varying = [
         name
@@ -90,23 +96,39 @@ def _recalled(prior: Prior, candidates: Candidates, evidence: SiblingEvidence, r
     return replace(recalled, draws=conditioned_draws(recalled.draws, candidates, evidence, rng), trust=trust)
 
 
-def _evidence(job: Sequence[Run], candidates: Candidates, seed: int) -> Evidence:
+def _evidence(
+    job: Sequence[Run], names: tuple[str, ...], words: Mapping[str, Mapping[float, float]], latents: Latents
+) -> Evidence:
     """Which simulated jobs explain a finished workload's runs, on the configurations it ran."""
-    names = candidates.names
     values = np.array(list({values_of(run, names) for run in job}), dtype=np.float64)
     values = values[np.lexsort(values.T)]
     first = next((run for run in job if run.ended_well), job[0])
     now = int(np.flatnonzero((values == values_of(first, names)).all(axis=1))[0])
-    ran = Candidates(names, values, now, np.ones(len(values), dtype=np.bool_), np.zeros(len(values)))
-    latents = Latents(PARTICLES, seed)
+    ran = Candidates(
+        names,
+        values,
+        now,
+        np.ones(len(values), dtype=np.bool_),
+        np.zeros(len(values)),
+        words={name: words[name] for name in names if name in words},
+    )
     draws = jobs_of(ran, latents)
     kept = kind_of(draws, work_of(job))
     return {name: place[kept] for name, place in latents.drawn.items()}, posterior(draws, ran, job).weights
 
 
-def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run]) -> Belief:
-    """Belief about the candidates after the runs."""
-    return with_enough_memory(lambda some: posterior(prior.draws, candidates, some, prior.recalled), candidates, runs)
+def believe(prior: Prior, candidates: Candidates, runs: Sequence[Run], quality: Quality = VAL_LOSS) -> Belief:
+    """Belief about the candidates after the runs, which are judged by this quality of their models."""
+    runs = quality.judged(runs)
+    belief = with_enough_memory(lambda some: posterior(prior.draws, candidates, some, prior.recalled), candidates, runs)
+    return belief if quality == VAL_LOSS else replace(belief, quality=quality)
+
+
+def beside(prior: Prior, candidates: Candidates, runs: Sequence[Run], belief: Belief, qualities: Sequence[Quality]) -> Belief:
+    """The belief with those about the other qualities that runs which ended well have measured."""
+    well = [run.outcome for run in runs if run.ended_well]
+    others = [each for each in qualities if each != belief.quality and any(map(each.measured, well))]
+    return replace(belief, besides=tuple(believe(prior, candidates, runs, each) for each in others)) if others else belief
 
 
 def thinned(prior: Prior, particles: int) -> Prior:

@@ -15,13 +15,12 @@ from jpo.agent.budget import budget_left, compared_costs, reference_values, repl
 from jpo.agent.context import UNKNOWN, Context, after_misses, watched
 from jpo.agent.problem import Problem
 from jpo.agent.rows import base_row, rows_of, rows_of_runs
-from jpo.agent.safety.holds import Hold, held, holds_of, of_loss
+from jpo.agent.safety.holds import Hold, held, holds_of, of_loss, of_unmeasured
 from jpo.agent.safety.promise import Promise, promise_of
-from jpo.cost.sla import SLA_TARGETS
 from jpo.optimizer.candidates import weighed_runs
 from jpo.optimizer.installation import with_earlier_jobs
 from jpo.optimizer.request import Request
-from jpo.optimizer.sla import LOSS_TARGET
+from jpo.optimizer.sla import promised
 from jpo.optimizer.usage import usage_of
 from jpo.records import Belief, Candidates, Known, Parameters, Run, same
 
@@ -47,10 +46,11 @@ def problem_of(
     Args:
         misses: standardised errors of the forecasts of the last runs, oldest first; none: not known.
     """
-    runs = weighed_runs(known.runs, request.current)
+    quality = belief.quality
+    runs = quality.judged(weighed_runs(known.runs, request.current, quality))
     rows = zip(runs, rows_of_runs(candidates, runs), strict=True)
     rates = {run.run_id: float(candidates.log_rate[row]) for run, row in rows if row >= 0}
-    followed_up = [pair for pair in known.followed_up if pair[0].run_id in rates]
+    followed_up = [(quality.judged([run])[0], before) for run, before in known.followed_up if run.run_id in rates]
     costs = compared_costs(followed_up, runs, request.preference, lambda run: rates[run.run_id])
     reference = reference_row(candidates, known.followed_up)
     left = budget_left([cost for cost, _ in costs], request.budget)
@@ -58,17 +58,26 @@ def problem_of(
         left = replenished_budget(costs, request.budget)
     lasting = holds_of(candidates, runs, request.named)
     usable = open_to_all = without(candidates, lasting)
-    promise, limit = None, request.targets.get(LOSS_TARGET)
-    if limit is not None and request.explore != "off":
-        edge = SLA_TARGETS[LOSS_TARGET].edge(limit)
-        promise = promise_of(usable, belief, base_row(candidates, reference), edge, loss_interval_factor)
+    promise, beliefs = None, (belief, *belief.besides)
+    if request.explore != "off":
+        among, base = ((each, promised(each, request.targets)) for each in beliefs), base_row(candidates, reference)
+        factor = loss_interval_factor
+        broken = (promise_of(usable, each, base, of[1], factor, target=of[0]) for each, of in among if of)
+        promise = next(filter(None, broken), None)
     if promise:
         least = request.min_confidence if request.explore == "safe" else 0.0
         usable = loss_first(usable, promise, least, measured=belief.tried if left < 0 else None)
     # the promise, or a target of the job's own, which every run that ended well has met, takes the floor's place
     instead = usable is not open_to_all or any(run.outcome.converged for run in runs)
     floor = None if instead else request.quality_floor
-    low = of_loss(candidates, belief, reference, floor, loss_interval_factor, trial_risk=request.quality_risk)
+    floored = [each for each in beliefs if each is belief or promised(each, request.targets)]
+    low = [
+        hold
+        for each in floored
+        for hold in of_loss(candidates, each, reference, floor, loss_interval_factor, trial_risk=request.quality_risk)
+    ]
+    if request.quality_floor is not None and known.runs and known.runs[-1].tells_no_quality:
+        low += of_unmeasured(candidates, belief, reference)
     usable, holds = without(usable, low), (*lasting, *low)
     problem = Problem(
         usable,
@@ -82,7 +91,11 @@ def problem_of(
         budget_left=left,
         exploration_runs_left=exploration_runs_left(request, known.runs),
         context=after_misses(
-            replace(context_of(candidates, belief, known.runs, request.horizon_runs), usage=usage_of(known.runs, request)), misses
+            replace(
+                context_of(candidates, belief, quality.judged(known.runs), request.horizon_runs),
+                usage=usage_of(known.runs, request),
+            ),
+            misses,
         ),
         holds=holds,
         quality_floor=floor,

@@ -12,7 +12,7 @@ from jpo.errors import UsageError
 from jpo.optimizer.candidates import with_followers
 from jpo.optimizer.request import Request
 from jpo.reading import number
-from jpo.records import LARGEST_VALUE, SMALLEST_VALUE, WHOLE, Parameters, Workload
+from jpo.records import LARGEST_VALUE, PARAMETERS, SMALLEST_VALUE, TOTAL_OF, WHOLE, Parameters, Word, Workload
 
 MOST_ROWS = 200
 
@@ -47,21 +47,24 @@ def asked_for(question: Question, workload: Workload, request: Request) -> list[
     today = workload.current
     chosen = {name: possible("--set", name, value, workload) for name, value in question.chosen.items()}
     varied = {name: several(name, text, workload) for name, text in question.varied.items()}
-    both = chosen.keys() & varied.keys()
+    totals = [TOTAL_OF.get(name, name) for name in (*chosen, *varied)]
+    both = [name for name in totals if totals.count(name) > 1]
     if both:
         raise UsageError("--vary", f"{min(both)} is set by --set, too", "name it once", code="JPO-E823")
     if math.prod(map(len, varied.values())) > MOST_ROWS:
         finding = f"makes {math.prod(map(len, varied.values()))} rows, more than {MOST_ROWS}"
         raise UsageError("--vary", finding, "vary fewer values at once", code="JPO-E823")
     combinations = [dict(zip(varied, values, strict=True)) for values in itertools.product(*varied.values())]
-    rows = [today, *(with_followers(request, {**chosen, **values}) for values in combinations if chosen or values)]
+    asked = (workload.terms.of_shares(today, {**chosen, **values}) for values in combinations if chosen or values)
+    rows = [today, *(with_followers(request, values) for values in asked)]
     return list({tuple(sorted(row.items())): row for row in rows}.values())
 
 
 def several(name: str, text: str, workload: Workload) -> list[float]:
     """Values of --vary, each once."""
+    worded = isinstance(workload.current.get(name), Word)
     try:
-        values = [number(word.strip()) for word in text.split(",")]
+        values = [Word(word.strip()) if worded else number(word.strip()) for word in text.split(",")]
     except ValueError as error:
         finding = f"{name} = {text!r:.80} is not a list of numbers"
         raise UsageError("--vary", finding, f"write e.g. --vary {name}=1,2,4", code="JPO-E823") from error
@@ -70,14 +73,27 @@ def several(name: str, text: str, workload: Workload) -> list[float]:
 
 def possible(option: str, name: str, value: float, workload: Workload) -> float:
     """Value that a training job could have; whether the limits allow it is another question."""
-    if name not in workload.current:
+    total = TOTAL_OF.get(name, name)
+    if total not in workload.current:
         finding = f"{workload.path} has no parameter {name}"
         raise UsageError(option, finding, f"it has {', '.join(workload.current)}", code="JPO-E823")
-    if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and name == "gpus")) or (
-        name in WHOLE and not value.is_integer()
+    if total not in PARAMETERS:
+        return possible_own(option, name, value, workload)
+    if not (SMALLEST_VALUE <= value <= LARGEST_VALUE or (value == 0 and total == "gpus")) or (
+        total in WHOLE and not value.is_integer()
     ):
-        kind = "whole number above 0" if name in WHOLE else "number above 0"
+        kind = "whole number above 0" if total in WHOLE else "number above 0"
         raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}=32", code="JPO-E823")
+    return value
+
+
+def possible_own(option: str, name: str, value: float, workload: Workload) -> float:
+    """Value that a parameter of the team's own could have: of its kind; whether the limits allow it is another question."""
+    parameter = workload.parameter(name)
+    word = isinstance(parameter.value, Word)
+    if isinstance(value, Word) != word or (parameter.whole and not value.is_integer()):
+        kind = "word" if word else "whole number" if parameter.whole else "number"
+        raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={parameter.value:g}", code="JPO-E823")
     return value
 
 

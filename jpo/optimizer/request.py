@@ -11,7 +11,7 @@ from typing import Literal
 
 from jpo.agent.budget import BUDGET
 from jpo.cost import Prices
-from jpo.records import PARAMETERS, USD, Currency, Parameters, PolicyName, Preference, Terms
+from jpo.records import PARAMETERS, QUALITIES, USD, VAL_LOSS, Currency, Parameters, PolicyName, Preference, Quality, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,10 @@ class Request:
         policy: who decides.
         resets: when the agent begins anew: on "evidence" that the world has changed, on a "broken-sla", or every so many seconds.
         usd_per_saved_hour: what an hour less is worth to the user; None = not said.
+        as_run: parameters whose value in `current` is what runs have; config.ini says another, and keeps it. For each, what runs
+            were seen to make of a value of config.ini.
         chosen: values set by hand; nothing else changes then but what follows them.
+        quality: by which the models of the workload are judged; `qualities`: all that it may measure.
     """
 
     current: Parameters
@@ -66,3 +69,13 @@ class Request:
     resets: Literal["evidence", "broken-sla"] | float = "evidence"
     usd_per_saved_hour: float | None = None
     chosen: Parameters = field(default_factory=dict)
+    as_run: Mapping[str, Callable[[float], float | None]] = field(default_factory=dict)
+    quality: Quality = VAL_LOSS
+    qualities: Sequence[Quality] = QUALITIES
+
+    def really(self, in_file: Parameters) -> dict[str, float]:
+        """Values of config.ini as runs have them, as far as that was seen."""
+        return {
+            name: value if name not in self.as_run or (seen := self.as_run[name](value)) is None else seen
+            for name, value in in_file.items()
+        }

@@ -7,7 +7,7 @@ What is not known breaks no target. It chooses nothing: of the candidates that a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -16,17 +16,15 @@ import numpy as np
 
 from jpo.agent.safety.holds import Hold
 from jpo.cost.saved_hour import trade_off
-from jpo.cost.sla import SLA_TARGETS
+from jpo.cost.sla import SLA_TARGETS, sla_target
 from jpo.errors import NothingAdmissible
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import USD, Candidates, Currency, Forecast, Interval
+from jpo.records import USD, Belief, Candidates, Currency, Forecast, Interval
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
-
-LOSS_TARGET = "val_loss_max"
 
 AT_BEST = {
     "time_max": "takes at least",
@@ -36,6 +34,7 @@ AT_BEST = {
     "gpu_util_min": "has a GPU utilisation of at most",
     "cpu_util_min": "has a CPU utilisation of at most",
     "val_loss_max": "ends with a validation loss of at least",
+    "accuracy_min": "ends with a validation accuracy of at most",
 }
 """What is expected of configurations that keep another target."""
 
@@ -52,7 +51,7 @@ class TargetForecast:
 
     def best(self, rows: Bools) -> float:
         """What comes nearest to the limit among these candidates."""
-        best = np.nanmin if SLA_TARGETS[self.name].at_most else np.nanmax
+        best = np.nanmin if sla_target(self.name).at_most else np.nanmax
         return float(best(self.expected[rows]))
 
     def written(self, value: float) -> str:
@@ -63,7 +62,7 @@ class TargetForecast:
 def target_forecasts(surrogate: Surrogate, request: Request) -> Iterator[TargetForecast]:
     """Forecasts of the SLA targets about which something is known; where nothing is known of a candidate (NaN), it keeps them."""
     for name, limit in request.targets.items():
-        target = SLA_TARGETS[name]
+        target = sla_target(name)
         expected = surrogate.expected(target.quantity)
         if expected is not None:
             edge = target.edge(limit)
@@ -99,10 +98,8 @@ def trade_holds(surrogate: Surrogate, request: Request) -> tuple[Hold, ...]:
     seconds, usd = surrogate.expected("duration_seconds"), surrogate.expected("cost_usd")
     if request.usd_per_saved_hour is None or seconds is None or usd is None:
         return ()
-    expected = [
-        Forecast(*(None if math.isnan(mean) else Interval(mean, mean, mean) for mean in each))
-        for each in zip(seconds.tolist(), usd.tolist(), strict=True)
-    ]
+    pairs = zip(seconds.tolist(), usd.tolist(), strict=True)
+    expected = [Forecast(_certain(duration), _certain(cost)) for duration, cost in pairs]
     now = expected[surrogate.candidates.current]
     trades = [trade_off(now, then, request.usd_per_saved_hour) for then in expected]
     rows = np.array([trade is not None and not trade.acceptable for trade in trades], dtype=np.bool_)
@@ -111,16 +108,35 @@ def trade_holds(surrogate: Surrogate, request: Request) -> tuple[Hold, ...]:
     return (Hold(rows, words, "JPO-I641", lasting=False),) if rows.any() else ()
 
 
+def _certain(mean: float) -> Interval | None:
+    return None if math.isnan(mean) else Interval(mean, mean, mean)
+
+
 def to_be_lowered(surrogate: Surrogate, target: TargetForecast) -> bool:
-    """Whether it is a validation loss that today's values break: then whatever lowers it is welcome, see `loss_first`."""
-    return target.name == LOSS_TARGET and not target.kept[surrogate.candidates.current]
+    """Whether it is a quality of the model that today's values break: what makes that better is welcome, see `loss_first`."""
+    of_model = target.name in ("val_loss_max", "accuracy_min") or target.name not in SLA_TARGETS
+    return of_model and not target.kept[surrogate.candidates.current]
+
+
+def promised(belief: Belief, targets: Mapping[str, float]) -> tuple[str, float] | None:
+    """The target that bounds the quality of a belief, and its last error that keeps it; None where there is none."""
+    for name, limit in targets.items():
+        target = sla_target(name)
+        if target.quantity == belief.quality.name and (edge := belief.quality.error_of(target.edge(limit))) is not None:
+            return name, edge
+    return None
+
+
+def _at_best(name: str) -> str:
+    target = sla_target(name)
+    return AT_BEST.get(name) or f"ends with {target.quantity} of {'at least' if target.at_most else 'at most'}"
 
 
 def _out_of_reach(target: TargetForecast, allowed: Bools) -> str:
     """That nothing keeps a target, and what comes nearest."""
     limit, nearest = target.written(target.limit), target.written(target.best(allowed))
     if nearest == limit:
-        nearest = f"a little {'more' if SLA_TARGETS[target.name].at_most else 'less'}"
+        nearest = f"a little {'more' if sla_target(target.name).at_most else 'less'}"
     return f"no admissible configuration is expected to keep {limit}; the nearest expects {nearest}"
 
 
@@ -131,7 +147,7 @@ def _contradiction(targets: Sequence[TargetForecast], allowed: Bools) -> str:
         return f"{', '.join(target.name for target in targets)} cannot be kept together, though any two of them can"
     target, other = pairs[0]
     texts = [
-        f"what keeps {kept.name} {AT_BEST[broken.name]} {broken.written(broken.best(allowed & kept.kept))}"
+        f"what keeps {kept.name} {_at_best(broken.name)} {broken.written(broken.best(allowed & kept.kept))}"
         for kept, broken in ((target, other), (other, target))
     ]
     names = " and ".join(f"{each.name} ({each.written(each.limit)})" for each in (target, other))

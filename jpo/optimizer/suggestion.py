@@ -13,6 +13,8 @@ from itertools import islice
 from statistics import median
 
 from constraints import Facts, Limits, names
+from constraints.limits import Limit
+from constraints.own import read_value
 from jpo.agent.policy import Policy
 from jpo.cost import check_sla
 from jpo.cost.saved_hour import trade_off
@@ -20,7 +22,22 @@ from jpo.inventory.batch_per_gpu import thinned_out
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
 from jpo.optimizer.request import Request
-from jpo.records import SAME, Change, Edit, Guarded, Known, Parameter, Parameters, Run, Suggestion, Workload, same
+from jpo.records import (
+    AS_RUN,
+    ROW_AS_RUN,
+    SAME,
+    Change,
+    Edit,
+    Guarded,
+    Known,
+    Parameter,
+    Parameters,
+    Run,
+    Suggestion,
+    Word,
+    Workload,
+    same,
+)
 
 TELLING = 3
 """Runs of each configuration that a suggestion names as its evidence."""
@@ -70,15 +87,16 @@ def suggestion_of(
     verdict = trade.words(request.usd_per_saved_hour or 0.0, request.currency) if trade else None
     thin = thinned_out(advice.current, proposal.executed, known.runs)
     grown = grown_with_gpus(workload, proposal.edits, proposal.executed)
+    as_run = {name: advice.current[name] for name in request.as_run}
     notes = {code: note for code, note in {"JPO-I642": grown, "JPO-I634": verdict, "JPO-I863": thin}.items() if note}
     changes = (change(p, edits[p.key], proposal.executed, advice, known) for p in workload.parameters if p.key in edits)
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
         status="changed" if edits else "kept",
-        keys={p.name: named_row(p, edited=p.key in edits) for p in workload.parameters},
-        current=advice.current,
-        suggested=proposal.executed,
+        keys={p.name: named_row(p, edited=p.key in edits, as_run=p.name in as_run) for p in workload.parameters},
+        current={**workload.current, **as_run},
+        suggested={**proposal.executed, **{name: advice.suggested[name] for name in as_run}},
         changes=tuple(replace(item, capped_by=explanation.capped_by.get(item.parameter)) for item in changes),
         now=advice.now,
         next=advice.next,
@@ -121,7 +139,10 @@ def gpu_memory_gib_now(current: Parameters, runs: Sequence[Run]) -> float | None
 
 
 def number_in(parameter: Parameter, text: str) -> float:
-    """Number that a new text means, read as the guard reads it."""
+    """Number (or word) that a new text means, read as the guard reads it."""
+    if parameter.name not in names.WELL_KNOWN:
+        said = read_value(parameter.key, text, Limit(worded=isinstance(parameter.value, Word)))
+        return Word(said) if isinstance(said, str) else said
     value = names.parse_value(parameter.name, parameter.key.rpartition(".")[2], text)
     assert value is not None, "the old text was a number in the same unit"
     return value
@@ -143,14 +164,17 @@ def change(parameter: Parameter, edit: Edit, executed: Parameters, advice: Advic
         if name in advice.by_hand
         else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
     )
+    if new != parameter.value and new == advice.current[name]:
+        reason = AS_RUN
     if parameter.counted:
         reason = f"{name} {parameter.value:g} → {new:g} in all: {reason}"
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
 
 
-def named_row(parameter: Parameter, *, edited: bool) -> str:
+def named_row(parameter: Parameter, *, edited: bool, as_run: bool = False) -> str:
     """What a row of values in all is called: the key alone would mislead where the file counts in other terms."""
-    return parameter.key if edited or not parameter.counted else f"{parameter.name} in all ({parameter.key})"
+    name = parameter.key if edited or not parameter.counted else f"{parameter.name} in all ({parameter.key})"
+    return name + ROW_AS_RUN if as_run else name
 
 
 def grown_with_gpus(workload: Workload, edits: Sequence[Edit], executed: Parameters) -> str | None:
@@ -193,6 +217,6 @@ def elsewhere(name: str, value: float, current: Parameters, known: Known) -> str
 
 def median_seconds(runs: Sequence[Run], values: Parameters) -> float | None:
     """Median duration of the runs that ended well with these values; None without any."""
-    alike = [run.outcome.duration_seconds for run in runs if run.ended_well and run.parameters and same(run.parameters, values)]
+    alike = [run.outcome.duration_seconds for run in runs if run.parameters and same(run.parameters, values) and run.ended_well]
     measured = [seconds for seconds in alike if seconds is not None]
     return median(measured) if measured else None

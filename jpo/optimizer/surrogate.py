@@ -24,9 +24,9 @@ from jpo.forecast.demand import Band, demand
 from jpo.forecast.evidence.work import ALIKE, Work, samples_of, usual_samples_per_epoch, work_of
 from jpo.forecast.power import power_watts
 from jpo.optimizer.candidates import candidates_at, collect, rows_pooled_with, weighed_runs, with_row
-from jpo.optimizer.prior import Prior, believe, prior_at, prior_of, thinned, with_siblings
+from jpo.optimizer.prior import Prior, believe, beside, prior_at, prior_of, thinned, with_siblings
 from jpo.optimizer.request import Request
-from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus
+from jpo.records import Belief, Candidates, Forecast, Interval, Parameters, Run, RunStatus, each_judged
 from jpo.wording import numbers
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ class Surrogate:
         if self.samples is not None and time:  # one forecast of speed, not two that contradict each other
             samples = float(self.samples[row])
             demands[THROUGHPUT] = Interval(samples / time.mean, samples / time.high, samples / time.low)
-        return replace(forecast, **demands)
+        for other in self.belief.besides:
+            forecast = forecast.having({other.quality.name: predict(other, row, usd_per_hour=None).of(other.quality.name)})
+        return forecast.having(demands)
 
     def failure_chance(self, row: int) -> FailureChance:
         """Chance that a run of a candidate fails. Where it never ran, simulated jobs that fit how runs ended say so."""
@@ -111,11 +113,16 @@ class Surrogate:
                 return None
             seconds = belief.duration_seconds * np.exp(belief.weights @ belief.log_time)
             return seconds if quantity == "duration_seconds" else self._cost(seconds)
-        if quantity == "val_loss":
-            return None if belief.val_loss is None else belief.val_loss * np.exp(belief.weights @ belief.log_loss)
+        if judged := self.belief_about(quantity):
+            return _expected_quality(judged)
         if quantity == THROUGHPUT and self.samples is not None and (times := self.expected("duration_seconds")) is not None:
             return np.asarray(self.samples / times)
         return self.demands[quantity].mean if quantity in self.demands else None
+
+    def belief_about(self, quantity: str) -> Belief | None:
+        """The belief about a quality of the model; None where it is none, or no run measured it."""
+        beliefs = (self.belief, *self.belief.besides)
+        return next((each for each in beliefs if each.quality.name == quantity and each.val_loss is not None), None)
 
     @cached_property
     def samples(self) -> Floats | None:
@@ -155,6 +162,14 @@ class Surrogate:
         return row_of(self.candidates, values)
 
 
+def _expected_quality(belief: Belief) -> Floats:
+    """Mean of the quality of a belief at every candidate, in its own unit."""
+    assert belief.val_loss is not None
+    errors = belief.val_loss * np.exp(belief.weights @ belief.log_loss)
+    quality = belief.quality
+    return np.array([quality.value_of(error) for error in errors]) if quality.more_is_better else np.asarray(errors)
+
+
 def _at(band: Band, row: int) -> Interval | None:
     interval = Interval(float(band.mean[row]), float(band.low[row]), float(band.high[row]))
     return interval if math.isfinite(interval.mean) else None
@@ -180,13 +195,16 @@ def surrogate_of(
         interval_factor: the factor of the calibration watch where it is known, of durations and losses; None: as the forecasts of
             the last runs say, of each of them.
     """
-    runs = weighed_runs(runs, request.current)
+    quality = request.quality
+    runs, others = weighed_runs(runs, request.current, quality), each_judged(others, request.qualities)
+    siblings = quality.judged(siblings)
     candidates = collect(request, runs, siblings)
     for values in asked:
         candidates = with_row(candidates, values, request.prices)
     prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
-    met = calibration(prior, candidates, runs) if interval_factor is None else Calibration(interval_factor, interval_factor)
-    belief = believe(prior, candidates, runs)
+    judged = quality.judged(runs)
+    met = calibration(prior, candidates, judged) if interval_factor is None else Calibration(interval_factor, interval_factor)
+    belief = beside(prior, candidates, runs, believe(prior, candidates, runs, quality), request.qualities)
     return Surrogate(candidates, belief, runs, prior, met.time, request.prices, met.loss, met.misses)
 
 
@@ -201,7 +219,9 @@ def with_configuration(
     if candidates is surrogate.candidates:
         return surrogate
     prior = with_siblings(prior_of(candidates, seed, others), candidates, siblings, seed)
-    return replace(surrogate, candidates=candidates, belief=believe(prior, candidates, surrogate.runs), prior=prior)
+    qualities = [each.quality for each in (surrogate.belief, *surrogate.belief.besides)]
+    belief = beside(prior, candidates, surrogate.runs, believe(prior, candidates, surrogate.runs, qualities[0]), qualities)
+    return replace(surrogate, candidates=candidates, belief=belief, prior=prior)
 
 
 @dataclass(frozen=True, slots=True)

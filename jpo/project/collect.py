@@ -6,8 +6,9 @@ The sources themselves are in sources.py. A source that cannot be read is no err
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from jpo import config
 from jpo.cost import Prices, lacks_energy, run_cost_usd
@@ -16,16 +17,36 @@ from jpo.forecast.evidence.plausibility import CODE as IMPLAUSIBLE
 from jpo.forecast.evidence.plausibility import plausible
 from jpo.forecast.track_record import track_record
 from jpo.history import RecordedRun, Store, latest_start
-from jpo.history.followed import followed_up
+from jpo.history.following.contradictions import LOOKED_BACK, behind, contradictions
+from jpo.history.following.followers import followed_up
+from jpo.history.following.labelled_pods import counted_once
 from jpo.history.undo import on_probation, pin_notes
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
+from jpo.project.unreported import Placed, placed
 from jpo.project.watermarks import Bookmark, read_on
-from jpo.records import Evidence, Forecast, Identity, Known, Run, Skipped, Suggestion, TrackRecord
-from jpo.telemetry import PrometheusSource
+from jpo.records import (
+    FORECAST,
+    KUBERNETES,
+    RESOURCES,
+    Evidence,
+    Finished,
+    Identity,
+    Known,
+    Run,
+    Skipped,
+    Suggestion,
+    TrackRecord,
+    Workload,
+)
+from jpo.telemetry.diagnosis import near_identical
 from jpo.wording import numbers
+from jpo.wording.contradictions import sentences
+
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
 
 CLOCKS_DIFFER_SECONDS = 3600.0
 """Two machines that JPO runs on; waiting that long for a run to start is harmless."""
@@ -75,14 +96,19 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     if again_seconds is not None and server is None:
         raise UsageError("--again", "asks Prometheus, and none is named", "name it with --prometheus-url", code="JPO-E306")
     asked = ask(server, job, strict=strict, again_seconds=again_seconds)
-    on_file = on_record(store, identity)
-    recorded, doubted, runs, siblings = on_file.recorded, on_file.doubted, on_file.runs, on_file.siblings
-    notes = {**job.notes, **asked.notes, **on_other_hardware(siblings)}
+    on_file = on_record(store, job.workload)
+    recorded, doubted, runs, siblings = on_file.own.recorded, on_file.doubted, on_file.runs, on_file.siblings
+    notes = {**job.notes, **asked.notes, **on_other_hardware(on_file.on_hardware), **on_file.own.notes}
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
-    notes |= without_energy(runs, job.prices)
+    notes |= {**without_energy(runs, job.prices), **of_labelled_pods(runs, job)}
+    respelt = near_identical.sentences(identity, Counter(run.identity for run in on_file.others), "on record")
+    told = {near_identical.remedy_of(sentence) for sentence in notes}
+    notes |= {sentence: code for sentence, code in respelt.items() if near_identical.remedy_of(sentence) not in told}
+    contradicted = contradictions(store, identity, job.workload.current, recorded if job.workload.aliases else None)
+    notes |= sentences(contradicted, job.workload.current)
     skipped = by_cause(asked.skipped)
     return Known(
         runs=runs,
@@ -90,13 +116,14 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         fresh=asked.fresh,
         followed_up=followed_up(store, recorded),
         untried=untried(store, identity, runs, now=job.now),
-        last=on_probation(store, job.workload, runs),
+        last=on_probation(store, job.workload, runs, contradicted.reaches),
         track=past_forecasts(store, recorded, job.prices),
         evidence=Evidence(len(runs), (*skipped, *doubted), asked.requests, asked.seconds, tuple(notes)),
         codes=tuple(
             dict.fromkeys((*notes.values(), *(run.code for run in skipped if run.code), *([IMPLAUSIBLE] if doubted else [])))
         ),
         siblings=siblings,
+        reaches=contradicted.reaches,
     )
 
 
@@ -105,47 +132,72 @@ class OnRecord:
     """Runs on record that count for a workload, oldest first, without what cannot be believed.
 
     Attributes:
-        recorded: its own; `runs` are the same without what they followed.
         doubted: what was left out of them.
-        siblings: newest ones of the same job on other hardware.
+        on_hardware: newest ones of the same job on other hardware.
+        own: its own, by what is known of their parameters; `runs` are those of which all is known.
         others: newest ones of other workloads.
     """
 
-    recorded: tuple[RecordedRun, ...]
     doubted: tuple[Skipped, ...]
-    siblings: tuple[Run, ...]
+    on_hardware: tuple[Run, ...]
+    own: Placed
     others: tuple[Run, ...]
 
     @property
+    def siblings(self) -> tuple[Run, ...]:
+        """Runs of the same job under other conditions."""
+        return (*self.on_hardware, *self.own.elsewhere)
+
+    @property
     def runs(self) -> tuple[Run, ...]:
-        return tuple(entry.run for entry in self.recorded)
+        return tuple(entry.run for entry in self.own.recorded)
 
 
-def on_record(store: Store, identity: Identity) -> OnRecord:
-    """What suggesting and learning know of a workload: both must read the same, or the agent would learn it anew each time."""
-    recorded, doubted = believed(store.recorded_runs(identity))
+def on_record(store: Store, workload: Workload) -> OnRecord:
+    """What suggesting and learning know of a workload, under each of its names: both must read the same, or the agent would learn
+    it anew each time."""
+    identity, aliases = workload.identity, workload.aliases
+    recorded, doubted = believed(counted_once(under_all_names(store, identity, aliases)))
     siblings = siblings_of(store, identity, [entry.run for entry in recorded])
-    newest = [
-        entry
-        for entry in store.recorded_runs(limit=OTHER_RUNS)
-        if entry.run.identity != identity and not entry.run.identity.is_sibling_of(identity)
-    ]
-    return OnRecord(recorded, doubted, siblings, tuple(entry.run for entry in believed(newest)[0]))
+    own = placed(recorded, store, workload)
+    others = tuple(run for run in store.others_of(identity, among=OTHER_RUNS) if run.identity not in aliases)
+    return OnRecord(doubted, siblings, own, believed_of_each(others))
+
+
+def under_all_names(store: Store, identity: Identity, aliases: Collection[Identity]) -> Sequence[RecordedRun]:
+    """A workload's runs on record under each of its names, as its own, oldest first; one that is there under two counts once."""
+    own = store.recorded_runs(identity)
+    if not aliases:
+        return own
+    suggestions = store.suggestions_of(identity, limit=LOOKED_BACK)
+    known = {entry.run.run_id for entry in own}
+    joined = list(own)
+    for alias in aliases:
+        for entry in store.recorded_runs(alias):
+            if entry.run.run_id not in known:
+                known.add(entry.run.run_id)
+                run = replace(entry.run, identity=identity)
+                joined.append(replace(entry, run=run, suggestion_id=behind(run, suggestions)))
+    return sorted(joined, key=lambda entry: (entry.run.ended_at, entry.run.run_id))
+
+
+def believed_of_each(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Runs of several workloads, without what cannot be believed of each."""
+    by_workload: dict[Identity, list[Run]] = {}
+    for run in runs:
+        by_workload.setdefault(run.identity, []).append(run)
+    kept = {(run.identity, run.run_id): run for some in by_workload.values() for run in plausible(some)[0]}
+    return tuple(kept[key] for run in runs if (key := (run.identity, run.run_id)) in kept)
 
 
 def believed(recorded: Sequence[RecordedRun]) -> tuple[tuple[RecordedRun, ...], tuple[Skipped, ...]]:
-    """Runs on record as evidence: without values that cannot be, or that the other runs of their workload contradict; and what
-    that was. It stays on record."""
-    by_workload: dict[Identity, list[Run]] = {}
-    for entry in recorded:
-        by_workload.setdefault(entry.run.identity, []).append(entry.run)
-    checked = {identity: plausible(runs) for identity, runs in by_workload.items()}
-    doubted = tuple(skipped for _, some in checked.values() for skipped in some)
+    """Runs of one workload as evidence: without values that cannot be, or that its other runs contradict; and what that was. It
+    stays on record."""
+    runs, doubted = plausible([entry.run for entry in recorded])
     if not doubted:
         return tuple(recorded), ()
-    kept = {(run.identity, run.run_id): run for runs, _ in checked.values() for run in runs}
-    entries = ((entry, kept.get((entry.run.identity, entry.run.run_id))) for entry in recorded)
-    return tuple(replace(entry, run=run) for entry, run in entries if run), doubted
+    kept = {run.run_id: run for run in runs}
+    return tuple(replace(entry, run=kept[entry.run.run_id]) for entry in recorded if entry.run.run_id in kept), doubted
 
 
 def siblings_of(store: Store, identity: Identity, runs: Sequence[Run]) -> tuple[Run, ...]:
@@ -193,38 +245,57 @@ def without_energy(runs: Sequence[Run], prices: Prices) -> Mapping[str, str]:
     return {f"{note}; forecasts count what the others used per GPU": "JPO-W802"} if lacking else {}
 
 
+def of_labelled_pods(runs: Sequence[Run], job: Project) -> dict[str, str]:
+    """What labelled pods do not say, and what that means: sentence -> reason code."""
+    told = {}
+    labelled = sum(run.source == KUBERNETES for run in runs)
+    if runs and runs[-1].tells_no_quality and job.settings.values.agent.quality_floor != "off":
+        count = f"{labelled} of {len(runs)} runs are labelled pods, which report no loss"
+        what = f"only {', '.join(RESOURCES[:-1])} and {RESOURCES[-1]} are changed while nobody sees how good another model is"
+        told[f'{count}: {what}; [agent] quality_floor = "off" allows more'] = "JPO-I170"
+    assumed = [run for run in runs if run.assumed]
+    if assumed:
+        names = ", ".join(dict.fromkeys(name for run in assumed for name in run.assumed))
+        told[f"{numbers.counted(len(assumed), 'run')} did not report {names}: taken from the suggestion then in force"] = (
+            "JPO-I171"
+        )
+    return told
+
+
 def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_seconds: float | None) -> Asked:
-    """Ask each source once; what it reports goes on record before the next one is asked."""
+    """Ask each source once; what it reports goes on record before the next one is asked, of many logs part by part."""
     store, identity, now = job.store, job.workload.identity, job.now
     fresh: list[Run] = []
     skipped: list[Skipped] = []
     notes = dict(caveats(server, job.settings))
-    requests, seconds, silent = 0, 0.0, False
-    for source in (CSV, PROMETHEUS) if server else (CSV,):
+    requests, seconds, answers = 0, 0.0, list[bool]()
+    names = (identity, *job.workload.aliases)
+    for source, name in [(CSV, identity), *((PROMETHEUS, name) for name in names if server)]:
         mark = Bookmark(source)
         try:
             if source == PROMETHEUS and server:
-                finished, mark = read_on(server, job, again_seconds=again_seconds)
+                answer, mark = read_on(server, job.under(name), again_seconds=again_seconds)
+                parts: Iterable[Finished] = (answer,)
             else:
-                finished = logged(identity, job.settings, now=now)
-            if strict and not finished.complete:
-                unreadable = "; ".join(log.reason for log in finished.skipped)
-                raise TelemetryError(source, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
+                parts = logged(job.workload, job.settings, now=now, strict=strict)
         except TelemetryError as error:
             if strict:
                 raise
-            notes[f"History not refreshed from {source} ({age(store, identity, now)}): {error} [{error.code}]"] = "JPO-W113"
+            notes[f"History not refreshed from {source} ({age(store, name, now)}): {error} [{error.code}]"] = "JPO-W113"
             continue
         if mark.takes_over:
-            store.take_over(identity, mark.takes_over, mark.source)
-        recorded = store.record(finished, now=now, identity=identity, source=mark.source)
-        fresh += [run for run in recorded if run.identity == identity]
-        skipped += finished.skipped
+            store.take_over(name, mark.takes_over, mark.source)
         notes |= mark.notes
-        if finished.unread:
-            notes |= cut_short(source, finished.unread, strict=strict)
-        silent = bool(finished.requests) and not (finished.runs or finished.skipped or finished.unread)
-        requests, seconds = requests + finished.requests, seconds + finished.seconds
+        for finished in parts:
+            recorded = store.record(finished, now=now, identity=name, source=mark.source)
+            fresh += [run for run in recorded if run.identity in names]
+            skipped += finished.skipped
+            notes |= finished.doubts
+            if finished.unread:
+                notes |= cut_short(source, finished.unread, strict=strict)
+            answers += [bool(finished.runs or finished.skipped or finished.unread)] if finished.requests else []
+            requests, seconds = requests + finished.requests, seconds + finished.seconds
+    silent = bool(answers) and not any(answers)
     return Asked(tuple(fresh), tuple(skipped), notes, requests, seconds, silent)
 
 
@@ -271,7 +342,7 @@ def past_forecasts(store: Store, recorded: Sequence[RecordedRun], prices: Prices
         for made, run in ((store.suggestion(suggestion_id), run) for suggestion_id, run in list(first.items())[-last:])
     ]
     records = []
-    for quantity in (f.name for f in fields(Forecast)):
-        pairs = [(getattr(forecast, quantity), getattr(outcome, quantity)) for forecast, outcome in newest]
+    for quantity in dict.fromkeys((*FORECAST, *(name for forecast, _ in newest for name in forecast.metrics))):
+        pairs = [(forecast.of(quantity), outcome.of(quantity)) for forecast, outcome in newest]
         records.append(track_record(quantity, [(forecast, measured) for forecast, measured in pairs if forecast and measured]))
     return tuple(record for record in records if record)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from jpo.records import Skipped
-from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, UNTIMELY, UNTOLD
+from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY, UNTOLD
 
 CAUSES = {
     IMPOSSIBLE: "values that cannot be",
     CONTRADICTORY: "reports that contradict each other",
     UNTIMELY: "times that cannot be",
+    NO_SECONDS: "times in another unit than seconds",
     UNTOLD: "nothing that could be learnt from",
 }
 """By reason code: what runs of one kind have in common."""

@@ -16,11 +16,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from constraints.own import meant, own_limit
 from jpo.errors import UsageError
-from jpo.project.settings import AuthTable, ParameterTable, PreferenceTable, Settings
+from jpo.project.settings import AuthTable, PreferenceTable, Settings
+from jpo.project.tables.parameters import ParameterTable, is_own
 from jpo.reading import DEEPEST, contents
 from jpo.reading import toml as toml_of
-from jpo.records import PARAMETERS
 
 SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
@@ -131,6 +132,7 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
         settings = Settings.model_validate(tables)
     except ValidationError as error:
         raise explained(error, origins, toml) from None  # the original would print values, perhaps secrets
+    refuse_impossible(tables.get("parameters", {}), origins, toml)
     auth = tables.get("prometheus", {}).get("auth", {})
     for secret in SECRETS:
         auth.pop(secret, None)
@@ -239,13 +241,34 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"] if part != "[key]"]
     key = ".".join(path)
-    tables = (".".join(path[:n]) for n in range(len(path), 0, -1))
-    origin = next((origins[name] for name in tables if name in origins), "settings")
-    place = f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
+    place = place_of(path, origins, toml)
     if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
         return unknown_key(place, path)
     message = first["msg"].removeprefix("Value error, ")
     return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
+
+
+def place_of(path: list[str], origins: Mapping[str, str], toml: Path | None) -> str:
+    """Where a setting was given: its origin, of a file with the line."""
+    tables = (".".join(path[:n]) for n in range(len(path), 0, -1))
+    origin = next((origins[name] for name in tables if name in origins), "settings")
+    return f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
+
+
+def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str], toml: Path | None) -> None:
+    """Raise UsageError for a parameter of the team's own that the guard would refuse, and for words where JPO knows numbers."""
+    for name, line in parameters.items():
+        place = place_of(["parameters", name], origins, toml)
+        if is_own(name) and (known := meant(name, line.get("key"))):
+            raise UsageError(place, f"unknown key [parameters] {name}", f"did you mean {known}?", code="JPO-E302")
+        try:
+            if is_own(name):
+                own_limit(name, parameters)
+        except ValueError as error:
+            raise UsageError(place, str(error), code="JPO-E302") from None
+        if not is_own(name) and ParameterTable.model_validate(line).worded:
+            finding = f"[parameters] {name} choices: {line['choices']!r:.80} are not numbers"
+            raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
 
 
 def unknown_key(place: str, path: list[str]) -> UsageError:
@@ -253,8 +276,7 @@ def unknown_key(place: str, path: list[str]) -> UsageError:
     names: Any = Settings.model_fields
     if len(path) > 1:
         table = names[path[0]].annotation if path[0] in names else None
-        parameters = ParameterTable.model_fields if path[0] == "parameters" and len(path) > 2 else PARAMETERS
-        names = getattr(table, "model_fields", parameters)
+        names = getattr(table, "model_fields", ParameterTable.model_fields)
         names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
         names = PreferenceTable.model_fields if path[0] == "preferences" else names
     nearest = difflib.get_close_matches(path[-1], list(names), n=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from constraints import Limits
@@ -18,7 +18,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.trust import check_store
 from jpo.project.workload import limits_of, read_workload, refuse_unknown, with_pins
-from jpo.records import Currency, Parameters, Preference, Workload
+from jpo.records import Currency, Identity, Parameters, Preference, Quality, Workload
 
 NOTHING: Parameters = {}
 
@@ -56,6 +56,10 @@ class Project:
         """The guard's limits, of a command that judges values."""
         assert self.judged_by is not None, "opened with judges=False"
         return self.judged_by
+
+    def under(self, name: Identity) -> Project:
+        """The same project, with its workload under another of its names."""
+        return self if name == self.workload.identity else replace(self, workload=replace(self.workload, identity=name))
 
 
 @contextmanager
@@ -152,10 +156,31 @@ def preference_of(settings: LoadedSettings) -> Preference:
 
 
 def targets_of(settings: LoadedSettings) -> Mapping[str, float]:
-    """The SLA targets by their names in [sla]."""
-    return settings.values.sla.targets
+    """The SLA targets by their names in [sla], and that of [metric]."""
+    return {**settings.values.sla.targets, **settings.values.metric.targets}
+
+
+def own_direction(settings: LoadedSettings) -> Mapping[str, bool]:
+    """Whether more is better of the metric of [metric], by its name; empty where there is none."""
+    metric = settings.values.metric
+    return {} if metric.name is None else {metric.name: metric.direction == "max"}
+
+
+def own_metrics(settings: LoadedSettings) -> Mapping[str, Quality]:
+    """The metric of [metric] by its name, as logs have it; empty where there is none."""
+    metric = settings.values.metric
+    return {
+        name: Quality(name, more, (1.0 if metric.best is None else metric.best) if more else None)
+        for name, more in own_direction(settings).items()
+    }
 
 
 def series_kept_seconds(settings: LoadedSettings) -> float:
     """How long the time series of a run are kept after its end, as [store] keep_series says."""
     return settings.values.store.keep_series
+
+
+def runs_kept(settings: LoadedSettings) -> int | None:
+    """How many of a workload's newest runs are kept, as [store] keep_runs says; None: all of them."""
+    kept = settings.values.store.keep_runs
+    return None if kept == "all" else kept

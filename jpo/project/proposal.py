@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import constraints
@@ -18,17 +18,25 @@ from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.suggestion import Proposal, gpu_memory_gib_now, number_in
-from jpo.records import SAME, Edit, Forecast, Guarded, Parameters, Run, Workload
+from jpo.records import FORECAST, SAME, Edit, Guarded, Parameters, Run, Workload
 from jpo.wording.printable import printable
 
 if TYPE_CHECKING:  # a project begins with what this module makes of an earlier suggestion
     from jpo.project.project import Project
 
 
-def propose(job: Project, advice: Advice, runs: Sequence[Run]) -> Proposal:
-    """Format the advised values and have them checked."""
+def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[str] = ()) -> Proposal:
+    """Format the advised values and have them checked.
+
+    Args:
+        kept: parameters that stay in config.ini as they are, though runs have other values (Request.as_run).
+    """
     workload = job.workload
-    edits = edits_of(workload, advice.suggested, advice.undo.texts if advice.undo else {})
+    edits = edits_of(
+        workload,
+        {**advice.suggested, **{name: workload.current[name] for name in kept}},
+        advice.undo.texts if advice.undo else {},
+    )
     executed = executed_with(workload, edits)
     for name in advice.by_hand:
         if not math.isclose(executed[name], advice.suggested[name], rel_tol=SAME):
@@ -96,15 +104,17 @@ def executed_with(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]
 
 def facts_of(workload: Workload, advice: Advice, runs: Sequence[Run]) -> Facts:
     """What the guard cannot read in two files: the forecast, and the GPU memory that today's values need."""
-    expected = {f"{f.name}_next": interval.mean for f in fields(Forecast) if (interval := getattr(advice.next, f.name))}
+    expected = {f"{name}_next": interval.mean for name in FORECAST if (interval := advice.next.of(name))}
     rate = usd_per_hour(advice.suggested, advice.surrogate.prices) if advice.surrogate else None
-    loss = advice.now.val_loss
+    loss, accuracy = advice.now.val_loss, advice.now.val_accuracy
     if {"JPO-W617", "JPO-W618"} & {*advice.decision.codes}:
-        expected.pop("val_loss_next", None)  # values that only ever failed have no loss that another could be worse than
+        for name in ("val_loss_next", "val_accuracy_next"):
+            expected.pop(name, None)  # values that only ever failed have no loss that another could be worse than
     return Facts(
         gpu_memory_gib_now=gpu_memory_gib_now(workload.current, runs),
         usd_per_hour_next=rate,
         val_loss_now=loss.mean if loss else None,
+        val_accuracy_now=accuracy.mean if accuracy else None,
         **expected,
     )
 

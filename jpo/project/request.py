@@ -17,32 +17,43 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
 from jpo.project.record import refuse
-from jpo.project.settings import ParameterTable
-from jpo.records import Parameter, Parameters, PolicyName, Run
+from jpo.project.tables.parameters import ParameterTable, is_own
+from jpo.records import QUALITIES, Parameter, Parameters, PolicyName, Quality, Reach, Run, own_quality, quality_measured
 
 ParameterTables = Mapping[str, ParameterTable]
 
 
-def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None = None) -> Request:
+def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = (), chosen: Parameters | None = None) -> Request:
     """The request that belief, agent and explanation work on.
 
     Args:
         runs: finished runs of the workload.
+        reaches: of parameters that runs did not take as they were given: what today's values really are, and no more is asked.
         chosen: values that the user sets by hand.
     """
     settings = job.settings.values
-    tables: ParameterTables = {str(name): table for name, table in settings.parameters.items()}
+    tables: ParameterTables = settings.parameters
+    within = [] if chosen else [reach for reach in reaches if reach.parameter in job.workload.current]
+    unclear = {reach.parameter for reach in within if reach.value is None}
+    current, kept = as_run(job, within)
+    in_file = {name: job.workload.current[name] for name in kept}
     facts = Facts(gpu_memory_gib_now=gpu_memory_gib_now(job.workload.current, runs))
 
     def admissible(today: Parameters, proposed: Parameters) -> bool:
+        moved = (reach for reach in within if proposed[reach.parameter] != today[reach.parameter])
+        if not all(reach.allows(proposed[reach.parameter]) for reach in moved):
+            return False
+        if today == current:  # the guard judges what is in the file
+            today, proposed = job.workload.current, {**proposed, **in_file}
         about = facts if today == job.workload.current else Facts()
         if job.limits.prices.catalogue:
             about = replace(about, usd_per_hour_next=usd_per_hour(proposed, job.prices))
         return constraints.approves(today, proposed, job.limits, about)
 
+    qualities = qualities_of(job.settings, runs)
     return Request(
-        job.workload.current,
-        free=[p.name for p in job.workload.parameters if not p.held],
+        current,
+        free=[p.name for p in job.workload.parameters if not p.held and p.name not in unclear | kept],
         admissible=admissible,
         preference=job.preference,
         prices=job.prices,
@@ -66,16 +77,54 @@ def request_of(job: Project, runs: Sequence[Run], *, chosen: Parameters | None =
         resets=settings.agent.resets,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},
+        quality=next((each for each in qualities if each.name == settings.agent.quality), quality_measured(runs, qualities)),
+        qualities=qualities,
+        as_run={**dict.fromkeys(kept, unseen), **{r.parameter: r.really for r in within if r.parameter in kept}},
     )
 
 
+def unseen(_in_file: float) -> None:
+    """What runs make of a value that none was given."""
+
+
+def as_run(job: Project, reaches: Sequence[Reach]) -> tuple[Parameters, frozenset[str]]:
+    """Today's values as the job runs with them, and the names of those of which config.ini keeps its own.
+
+    Another one is written only where it is known how far the job goes, the parameter may change, and the guard lets it.
+    """
+    workload, really, kept = job.workload, dict(job.workload.current), set[str]()
+    free = {p.name for p in workload.parameters if not p.held}
+    for reach in reaches:
+        name, value = reach.parameter, reach.really(really[reach.parameter])
+        if value is None:
+            continue
+        written = {**workload.current, name: value}
+        if reach.value is None or name not in free or not constraints.approves(workload.current, written, job.limits, Facts()):
+            kept.add(name)
+        really[name] = value
+    if "gpus" in kept and workload.terms.batch_per_device:
+        kept.add("batch_size")  # the file's batch is on each of its GPUs, however many there really are
+    return really, frozenset(kept & really.keys())
+
+
+def qualities_of(settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Quality, ...]:
+    """The qualities that models may be measured by: JPO's own, and the metric of [metric]."""
+    metric = settings.values.metric
+    if metric.name is None or metric.direction is None:
+        return QUALITIES
+    return (*QUALITIES, own_quality(metric.name, metric.direction, metric.best, runs))
+
+
 def choices_of(parameters: Sequence[Parameter], tables: ParameterTables) -> Iterator[tuple[str, Sequence[float]]]:
-    """The user's own values, in all: those of what the file says, times what today makes of one."""
+    """The user's own values, in all: those of what the file says, times what today makes of one; and what is tried of a
+    parameter of the team's own."""
     for p in parameters:
-        if p.counted and (own := tables.get(p.term)) and own.choices:
-            yield p.name, [choice * p.value / p.counted[1] for choice in own.choices]
-        elif (table := tables.get(p.name)) and table.choices:
-            yield p.name, table.choices
+        if is_own(p.name):
+            yield p.name, tables[p.name].ladder(p.text)
+        elif p.counted and (own := tables.get(p.term)) and own.values:
+            yield p.name, [choice * p.value / p.counted[1] for choice in own.values]
+        elif (table := tables.get(p.name)) and table.values:
+            yield p.name, table.values
 
 
 def _is_bounded(parameter: Parameter, tables: ParameterTables) -> bool:
@@ -112,13 +161,15 @@ def followed_parameters(job: Project) -> dict[str, str]:
 
 
 def approved_by_hand(job: Project, chosen: Parameters) -> Parameters:
-    """The values of --set, refused before anything is computed with them where the guard would refuse them anyway.
+    """The values of --set, in all, refused before anything is computed with them where the guard would refuse them anyway.
 
     Raises:
         NothingAdmissible: JPO-E401, the guard refuses; that is on record.
     """
-    wanted = job.workload.terms.with_chosen(job.workload.current, chosen)
+    terms, current = job.workload.terms, job.workload.current
+    in_all = terms.of_shares(current, chosen)
+    wanted = terms.with_chosen(current, in_all)
     guard = guarded(job, wanted, Facts())
     if not guard.approved:
         refuse(job, wanted, guard, now=job.now, about={"decided_by": "user"})
-    return chosen
+    return in_all

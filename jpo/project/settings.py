@@ -23,7 +23,9 @@ from pydantic import (
 )
 
 from jpo.project.durations import Duration, ResetRule
-from jpo.project.price_table import PricesTable
+from jpo.project.tables.parameters import ParameterTable, Positive
+from jpo.project.tables.prices import PricesTable
+from jpo.project.tables.promises import Limit, MetricTable, SlaTable
 from jpo.records import NAMED_PREFERENCES, PolicyName, Preference
 
 
@@ -39,11 +41,15 @@ def weights(given: object, named: Mapping[str, Preference] = NAMED_PREFERENCES) 
     return given
 
 
-def auto_or_number(given: object) -> object:
-    """ "auto", or a whole number of at least 1, in one message for both."""
-    if given != "auto" and not re.fullmatch("0*[1-9][0-9]*", str(given)):
-        raise ValueError(f"{given!r} is neither auto nor a whole number of at least 1")
-    return given
+def word_or_number(word: str, least: int) -> BeforeValidator:
+    """A word, or a whole number, in one message for both."""
+
+    def checked(given: object) -> object:
+        if given != word and not (re.fullmatch("[0-9]+", str(given)) and int(str(given)) >= least):
+            raise ValueError(f"{given!r} is neither {word} nor a whole number of at least {least}")
+        return given
+
+    return BeforeValidator(checked)
 
 
 def or_a_name(schema: dict[str, Any]) -> None:
@@ -54,11 +60,8 @@ def or_a_name(schema: dict[str, Any]) -> None:
 
 MOST_RUNS = 10**9
 """No job runs more often."""
-Positive = Annotated[float, Field(gt=0)]
-Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Total = Literal["batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib"]
+IdentityPart = Literal["dataset", "model", "framework", "hardware"]
 Count = Literal["batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes"]
-ParameterName = Literal[Total, Count]  # one list, so that a misspelt name is compared with all
 
 
 class SettingsTable(BaseModel):
@@ -66,60 +69,11 @@ class SettingsTable(BaseModel):
 
 
 class WorkloadTable(SettingsTable):
-    """Path of config.ini, and the options in it that hold the job's identity (`section.option`)."""
+    """Path of config.ini, the options in it that hold the job's identity (`section.option`), and further names of its parts."""
 
     config: str = "config.ini"
-    identity: dict[Literal["dataset", "model", "framework", "hardware"], str] = {}
-
-
-class ParameterTable(SettingsTable):
-    """Limits of what JPO may do with one parameter. The guard reads the same table by itself."""
-
-    key: str | None = None
-    min: float | None = None
-    max: float | None = None
-    choices: tuple[float, ...] | None = Field(None, min_length=1)
-    step: Literal["pow2"] | None = None
-    multiple_of: Positive | None = None
-    max_change: Annotated[float, Field(gt=1)] | None = None
-    scale: Literal["linear", "log"] | None = None
-    follow: Annotated[str, Field(pattern="^batch_size:(sqrt|linear)$")] | None = None
-    freeze: bool = False
-
-    @model_validator(mode="after")
-    def ordered(self) -> ParameterTable:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min = {self.min:g} is above max = {self.max:g}")
-        return self
-
-
-class SlaTable(SettingsTable):
-    """Targets that a run must meet, cost in USD; what is left out is not promised, and by default nothing is.
-
-    A promise is held against the forecast of what is suggested and against what was measured of runs; where nothing is known
-    (no prices, nothing measured) it is neither kept nor broken. Losses may be below 0.
-    """
-
-    time_max: Annotated[Duration, Field(gt=0, allow_inf_nan=False)] | None = None
-    cost_max: Limit | None = None
-    throughput_min: Limit | None = None
-    memory_max_gib: Limit | None = None
-    gpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
-    cpu_util_min: Annotated[float, Field(ge=0, le=1)] | None = None
-    val_loss_max: Annotated[float, Field(allow_inf_nan=False)] | None = None
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def no_switch(cls, given: object) -> object:
-        """True would pass for 1."""
-        if isinstance(given, bool):
-            raise ValueError(f"{str(given).lower()} is no limit; write a number")
-        return given
-
-    @property
-    def targets(self) -> dict[str, float]:
-        """What was promised, by name."""
-        return {name: limit for name, limit in self.model_dump().items() if limit is not None}
+    identity: dict[IdentityPart, str] = {}
+    aliases: dict[IdentityPart, tuple[Annotated[str, Field(pattern=r"\S")], ...]] = {}
 
 
 class PreferenceTable(SettingsTable):
@@ -185,7 +139,8 @@ class PrometheusTable(SettingsTable):
     `since`: how far back its history is read at first contact. `late`: how far back each look asks for runs that were not there
     before, because they became visible after younger ones; 0: not at all. `cert_file` and `key_file` are JPO's own certificate
     (mTLS); `insecure` trusts any server, and every report says so. `metrics` and `labels` rename what a site calls otherwise
-    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several.
+    (telemetry/prometheus/names.py has the roles); `container` is the trainer's, where pods have several. `pod_labels`: labels
+    by which pods without instrumentation say what they train, by Kubernetes' key (app.kubernetes.io/name) or Prometheus' name.
     """
 
     url: str | None = None
@@ -200,6 +155,7 @@ class PrometheusTable(SettingsTable):
     headers: dict[str, SecretStr] = {}
     metrics: dict[str, str] = {}
     labels: dict[str, str] = {}
+    pod_labels: dict[str, str] = {}
     container: str | None = None
 
     @model_validator(mode="after")
@@ -216,30 +172,38 @@ class CsvTable(SettingsTable):
 
 
 class ImportsTable(SettingsTable):
-    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out."""
+    """What `jpo import` reads by which name: JPO's name -> column, or { column, unit }; an empty one leaves a quantity out.
 
+    `metrics`: the user's own, by the names that they have in JPO -> column. `timeout`: for all questions to an MLflow server.
+    """
+
+    timeout: Annotated[Duration, Field(gt=0, le=86400)] = 60.0
     columns: dict[str, str | dict[Literal["column", "unit"], str]] = {}
+    metrics: dict[str, str] = {}
 
 
 class StoreTable(SettingsTable):
     """Database in which the history is stored; a relative path starts at jpo.toml, else at config.ini.
 
     A PostgreSQL URL with a password comes from the environment (JPO_STORE__URL) alone. `jpo state gc` forgets how CPU, memory and
-    GPUs of a run went when it ended longer than `keep_series` ago; the run itself stays. `timeout`: the longest wait for a lock,
-    for a server that starts, and for each of its answers. `deadline`: for all of them together that did not come at once.
+    GPUs of a run went that ended longer than `keep_series` ago; and runs before a workload's newest `keep_runs` that tell nothing
+    any more. `timeout`: the longest wait for a lock, a server that starts, and each answer. `deadline`: for all that took longer.
     """
 
     url: str = "sqlite:///.jpo/jpo.db"
     timeout: Duration = 10.0
     deadline: Duration = 60.0
     keep_series: Duration = 180 * 86400.0
+    keep_runs: Annotated[Literal["all"] | Annotated[int, Field(ge=2300)], word_or_number("all", 2300)] = "all"  # decision 0021
 
 
 class AgentTable(SettingsTable):
     """Boldness of the agent, and the time that it may learn inside `jpo suggest`.
 
-    `quality_floor`: by which share the validation loss may become worse than with the values before the agent's first change;
-    "off": as the preference weighs it. `quality_risk`: chance of a loss five times as far below that holds a trial back.
+    `quality`: by what models are judged: "val_loss", "val_accuracy", the name in [metric], or "auto": the first of them that runs
+    measure. `quality_floor`: by which share the validation loss (of another quality its error, 1 - accuracy) may become worse
+    than with the values before the agent's first change; "off": as the preference weighs it. `quality_risk`: chance of a loss
+    five times as far below that holds a trial back.
     `min_confidence`: chance of what a change claims (to be better, or of a trial to end well for no more than a tenth more),
     below which "safe" writes nothing.
     `horizon_runs`: how many runs the job will have in all, those on record included; `auto`: not known. `exploration_runs`: how
@@ -254,10 +218,11 @@ class AgentTable(SettingsTable):
     explore: Literal["off", "safe", "on"] = "safe"
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
     learn_budget: Duration = 5.0
+    quality: str = "auto"
     quality_floor: Annotated[float, Field(ge=0, lt=10)] | Literal["off"] = 0.02
     quality_risk: Annotated[float, Field(gt=0, le=1)] = 0.2
     min_confidence: Annotated[float, Field(ge=0, lt=1)] = 0.7
-    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], BeforeValidator(auto_or_number)] = "auto"
+    horizon_runs: Annotated[Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_RUNS)], word_or_number("auto", 1)] = "auto"
     exploration_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     resets: ResetRule = "evidence"
@@ -300,8 +265,9 @@ class Settings(SettingsTable):
     """All settings that jpo.toml can contain."""
 
     workload: WorkloadTable = WorkloadTable()
-    parameters: dict[ParameterName, ParameterTable] = {}
+    parameters: dict[str, ParameterTable] = {}
     sla: SlaTable = SlaTable()
+    metric: MetricTable = MetricTable()
     preferences: dict[str, PreferenceTable] = {}
     preference: Annotated[PreferenceTable, Field(json_schema_extra=or_a_name)] = PreferenceTable(time=0.5, cost=0.5)
     prices: PricesTable = PricesTable()
@@ -325,12 +291,23 @@ class Settings(SettingsTable):
         """No promise may contradict what [parameters] demands."""
         tables: dict[str, ParameterTable] = others.data.get("parameters", {})
         gpus, memory = tables.get("gpus"), tables.get("memory_gib")
-        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.choices == (0,)):
+        if given.gpu_util_min and gpus and (gpus.max == 0 or gpus.values == (0,)):
             raise ValueError("gpu_util_min asks for busy GPUs, and [parameters] gpus allows none; take one of them out")
-        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.choices or (0.0,))) if memory else 0.0
+        most, least = given.memory_max_gib, max(memory.min or 0.0, min(memory.values or (0.0,))) if memory else 0.0
         if most is not None and most < least:
             finding = f"memory_max_gib = {most:g}, but [parameters] memory_gib lets no run ask for less than {least:g}"
             raise ValueError(f"{finding}; raise one, or lower the other")
+        return given
+
+    @field_validator("agent")
+    @classmethod
+    def known_quality(cls, given: AgentTable, others: ValidationInfo) -> AgentTable:
+        metric: MetricTable | None = others.data.get("metric")
+        known = ["auto", "val_loss", "val_accuracy", *([metric.name] if metric and metric.name else [])]
+        if given.quality not in known:
+            raise ValueError(
+                f"quality = {given.quality!r:.80} is none of {', '.join(known)}; name a metric of your own in [metric]"
+            )
         return given
 
     @field_validator("preferences")

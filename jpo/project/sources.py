@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from jpo.errors import TelemetryError, UsageError
+from jpo.history import Store
+from jpo.history.following.labelled_pods import values_in_force
+from jpo.history.undo import in_effect
 from jpo.project.load import LoadedSettings
+from jpo.project.project import own_metrics
 from jpo.project.settings import AuthTable, PrometheusTable
-from jpo.project.trust import check_prometheus, unencrypted
+from jpo.project.tables.parameters import is_own
+from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
-from jpo.records import Finished, Identity
-from jpo.telemetry import PrometheusSource, read_logs
-from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
-from jpo.telemetry.imports.columns import FIELDS
-from jpo.telemetry.imports.foreign import ForeignColumn
-from jpo.telemetry.imports.units import UNITS
+from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.running.ask import going_on
+from jpo.telemetry.running.progress import with_progress
 
+if TYPE_CHECKING:
+    from jpo.telemetry import PrometheusSource
+    from jpo.telemetry.imports.foreign import ForeignColumn
+
+METRIC = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+"""A name that a metric of the user's own may have."""
 PROMETHEUS, CSV = "prometheus", "csv"
 SHORTEST_PART = 0.05
 """Of the deadline: what a question is given at least, however long the look before it took."""
 LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
 """Of a token or password, which may come from a pipe that somebody is about to write into."""
+MOST_SECONDS = 5.0
+"""To find out what runs now: somebody waits for an answer that is about something else."""
+PAST_RUNS = 200
+"""Newest runs by which it is told how far a run is."""
 MOST_WARNINGS = 3
 """Warnings of a server that are repeated; each store behind it may have its own."""
 UNVERIFIED = (
@@ -31,9 +47,28 @@ UNVERIFIED = (
 )
 
 
-def logged(identity: Identity, settings: LoadedSettings, *, now: float) -> Finished:
-    """The finished runs of the CSV logs that settings name."""
-    return read_logs([str(settings.root / pattern) for pattern in settings.values.csv.logs], identity, now=now)
+def logged(workload: Workload, settings: LoadedSettings, *, now: float, strict: bool) -> Iterator[Finished]:
+    """The finished runs of the CSV logs that settings name, under each name of the workload, part by part.
+
+    Raises:
+        TelemetryError: JPO-E110, if `strict`: a log cannot be read; before the first part.
+    """
+    from jpo.telemetry import read_in_parts
+
+    patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
+    parts = read_in_parts(patterns, workload.identity, aliases=workload.aliases, now=now, own=own_names(settings))
+    if strict:
+        parts = iter(every := tuple(parts))
+        if not all(part.complete for part in every):
+            unreadable = "; ".join(log.reason for part in every for log in part.skipped)
+            raise TelemetryError(CSV, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
+    return parts
+
+
+def own_names(settings: LoadedSettings) -> Own:
+    """What runs may report under the team's own names, parameters in the order of [parameters]."""
+    tables = settings.values.parameters
+    return Own({name: tables[name].worded for name in tables if is_own(name)}, own_metrics(settings))
 
 
 def whole(finished: Finished) -> Finished:
@@ -70,6 +105,8 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
     if not table.url:
         return None
     check_prometheus(settings)
+    from jpo.telemetry import PrometheusSource
+
     basic, bearer, sigv4 = (table.auth.type == way for way in ("basic", "bearer", "sigv4"))
     return PrometheusSource(
         url=table.url,
@@ -88,7 +125,7 @@ def prometheus_of(settings: LoadedSettings) -> PrometheusSource | None:
 def names_of(settings: LoadedSettings) -> Names:
     """What this site calls metrics and labels."""
     table = settings.values.prometheus
-    return Names.of(table.metrics, table.labels, table.container)
+    return Names.of(table.metrics, table.labels, table.container, table.pod_labels, own=own_names(settings))
 
 
 def client_cert(table: PrometheusTable, root: Path) -> tuple[Path, Path] | None:
@@ -119,22 +156,57 @@ def why_nothing(
         now: when the look began.
         seconds_spent: what it took already; one deadline holds for both.
     """
+    from jpo.telemetry.diagnosis.probes import in_one_line, why_empty
+
     left = max(SHORTEST_PART * server.timeout_seconds, server.timeout_seconds - seconds_spent)
     since, until = asked_since(settings, now=now), now + seconds_spent
     causes = why_empty(replace(server, timeout_seconds=left), identity, since=since, until=until, names=names_of(settings))
     return {f"Prometheus reports no run: {in_one_line(causes)}": causes[0].code or ""} if causes else {}
 
 
+def running_now(
+    server: PrometheusSource | None, identity: Identity, settings: LoadedSettings, store: Store
+) -> tuple[Running, ...]:
+    """The runs of a workload that go on, each with the values that it has and how far it is; none without a server.
+
+    What `jpo explain`, `jpo doctor` and whoever watches show: nothing of it goes on record.
+
+    Raises:
+        TelemetryError: JPO-E101 to E109, E113.
+    """
+    if server is None:
+        return ()
+    brief = replace(server, timeout_seconds=min(server.timeout_seconds, MOST_SECONDS))
+    found = going_on(brief, identity, names=names_of(settings))
+    if not found:
+        return ()
+    recorded = store.recorded_runs(identity, limit=PAST_RUNS)
+    effective, past = in_effect(store, identity, recorded), [entry.run for entry in recorded]
+    runs = []
+    for run in found:
+        added = values_in_force(run.parameters, run.started_at or run.seen_at, effective) if run.source == KUBERNETES else {}
+        complete = replace(run, parameters={**run.parameters, **added}, assumed=tuple(sorted(added)))
+        runs.append(with_progress(complete, past))
+    return tuple(runs)
+
+
 def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
-    """The columns that [imports.columns] names, by JPO's names.
+    """The columns that [imports.columns] and [imports.metrics] name, by JPO's names.
 
     Raises:
         UsageError: JPO-E157, a name or unit that JPO does not know.
     """
-    found = {}
+    from jpo.telemetry.imports.columns import FIELDS, GIVEN_OWN, OWN
+    from jpo.telemetry.imports.foreign import ForeignColumn
+    from jpo.telemetry.imports.units import UNITS
+
+    found, own = dict[str, ForeignColumn](), own_names(settings)
     for field, entry in settings.values.imports.columns.items():
         name, unit = (entry, None) if isinstance(entry, str) else (entry.get("column", ""), entry.get("unit"))
         place = f"{settings.place}: [imports.columns] {field}"
+        if field in own.parameters:
+            found[f"{GIVEN_OWN}{field}"] = ForeignColumn(name, None, "jpo.toml")
+            continue
         if field not in FIELDS:
             raise UsageError(place, "is nothing that is read of a run", f"known are {', '.join(FIELDS)}", code="JPO-E157")
         units = UNITS.get(FIELDS[field], {})
@@ -142,7 +214,49 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
             has = f"it is one of {', '.join(units)}" if units else "it has none"
             raise UsageError(place, f"cannot have the unit {unit!r:.40}", has, code="JPO-E157")
         found[field] = ForeignColumn(name, unit, "jpo.toml")
+    for metric, name in settings.values.imports.metrics.items():
+        if metric in FIELDS or metric in MEASURED or not METRIC.fullmatch(metric):
+            place = f"{settings.place}: [imports.metrics] {metric:.80}"
+            remedy = "give the metric another one, of letters, digits and _"
+            raise UsageError(place, "is a name of JPO's own, or none that a metric can have", remedy, code="JPO-E157")
+        found[f"{OWN}{metric}"] = ForeignColumn(name, None, "jpo.toml")
     return found
+
+
+def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) -> PrometheusSource:
+    """An MLflow server, with the credentials that MLflow's own client would send: user and password, else the token.
+
+    Raises:
+        UsageError: as check_mlflow; JPO-E107, a certificate that cannot be used, or a token with line breaks.
+    """
+    inside = "@" in urlsplit(url).netloc
+    user, password, token = (environ.get(f"MLFLOW_TRACKING_{name}") or None for name in ("USERNAME", "PASSWORD", "TOKEN"))
+    basic = bool(user and password) and not inside
+    bearer = bool(token) and not basic and not inside
+    words = "the user and password in its URL" if inside else "the password of MLFLOW_TRACKING_PASSWORD" if basic else None
+    check_mlflow(url, "the token of MLFLOW_TRACKING_TOKEN" if bearer else words)
+    authority = environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
+    return PrometheusSource(
+        url=url,
+        timeout_seconds=settings.values.imports.timeout,
+        username=user if basic else None,
+        password=password if basic else None,
+        bearer_token=token if bearer else None,
+        ca_file=Path(authority) if authority else None,
+        verify=environ.get("MLFLOW_TRACKING_INSECURE_TLS", "").lower() not in ("true", "1"),
+    )
+
+
+def caveats_of(server: PrometheusSource) -> Mapping[str, str]:
+    """What a report of `jpo import` must say about how an MLflow server was asked: sentence -> reason code."""
+    told = (
+        {}
+        if server.verify
+        else {f"the certificate of {server.shown_url} is not verified: anyone in between can forge runs": "JPO-W114"}
+    )
+    if server.secrets and travels_openly(server.url):
+        told[f"{server.shown_url} got a secret unencrypted: anyone in between can read it; use https://"] = "JPO-W323"
+    return told
 
 
 def secret(auth: AuthTable, name: str, root: Path) -> str:

@@ -70,6 +70,17 @@ def check_prometheus(settings: LoadedSettings) -> None:
         raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
 
 
+def check_encrypted(url: str, secret: str) -> None:
+    """Refuse to send a secret, named in words, over http:// to another machine which the runner has not listed.
+
+    Raises:
+        UsageError: JPO-E323.
+    """
+    if travels_openly(url) and not _allowed(url):
+        remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
+        raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
+
+
 def check_store(settings: LoadedSettings) -> None:
     """The same for a PostgreSQL store that jpo.toml names: libpq finds passwords in the environment and in files by itself.
 
@@ -89,6 +100,28 @@ def check_store(settings: LoadedSettings) -> None:
     secrets = ["what its service holds"] if "service" in options else list(_libpqs_secrets(os.environ, "hostaddr" in options))
     for server in _servers(options) if secrets else ():
         _check_address(settings, "store.url", server, secrets[0], "set JPO_STORE__URL")
+
+
+def check_mlflow(url: str, secret: str | None) -> None:
+    """The same for an MLflow server of the command line, and the secret, in words, that it would get.
+
+    What MLFLOW_TRACKING_URI stands next to is for the server that it names.
+
+    Raises:
+        UsageError: as `check_prometheus`; JPO-E155, it is no address.
+    """
+    server = _server(url)
+    if server is None or server[0] == "postgresql" or "@" in urlsplit(url).netloc.rpartition("@")[0] + urlsplit(url).path:
+        raise UsageError("jpo import", "names no address of a server", "write e.g. https://mlflow.example.com", code="JPO-E155")
+    if not secret or _allowed(url):
+        return
+    meant = os.environ.get("MLFLOW_TRACKING_URI", "")
+    if _server(meant) not in (None, _server(url)):
+        finding = f"would get {secret}, which is for MLFLOW_TRACKING_URI={_base(meant)}"
+        raise UsageError(_base(url), finding, f"name that one, or allow this one: {VARIABLE}={_base(url)}", code="JPO-E321")
+    if travels_openly(url):
+        remedy = f"use https://, or allow it in the environment: {VARIABLE}={_base(url)}"
+        raise UsageError(_base(url), f"would get {secret} unencrypted", remedy, code="JPO-E323")
 
 
 def check_config(settings: LoadedSettings) -> None:
@@ -121,10 +154,15 @@ def secrets_sent(settings: LoadedSettings) -> Mapping[str, bool]:
 
 def unencrypted(settings: LoadedSettings) -> str | None:
     """The secret, in words, that whoever is on the way to Prometheus can read and use; None where there is none."""
-    url = urlsplit(str(settings.values.prometheus.url))
-    if url.scheme != "http" or _is_loopback(url.hostname or ""):
+    if not travels_openly(str(settings.values.prometheus.url)):
         return None
     return next((what for what in secrets_sent(settings) if not what.startswith(("a signature", "proof"))), None)
+
+
+def travels_openly(url: str) -> bool:
+    """Whether what is sent to an address can be read by whoever is on the way."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not _is_loopback(parts.hostname or "")
 
 
 def _check_address(settings: LoadedSettings, key: str, url: str, secret: str, instead: str) -> None:

@@ -10,15 +10,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from jpo.history.following.labelled_pods import with_values_in_force, without_doubles
 from jpo.history.runs import Reading
+from jpo.history.undo import in_effect
 from jpo.project.project import Project
 from jpo.project.sources import PROMETHEUS, asked_since, names_of, whole
-from jpo.records import Finished
-from jpo.telemetry import Late, PrometheusSource, finished_runs
+from jpo.records import KUBERNETES, Finished
 from jpo.telemetry.contract import RUN_INFO
 from jpo.telemetry.prometheus.names import Names
+
+if TYPE_CHECKING:
+    from jpo.telemetry import Late, PrometheusSource
 
 TENANTS = ("x-scope-orgid", "thanos-tenant")
 """Headers that say whose runs a server shows (Mimir, Cortex; Thanos), in lower case."""
@@ -58,6 +63,8 @@ def read_on(server: PrometheusSource, job: Project, *, again_seconds: float | No
     Raises:
         TelemetryError: JPO-E101 to E109, E113.
     """
+    from jpo.telemetry import finished_runs
+
     identity, now, settings = job.workload.identity, job.now, job.settings
     mark = bookmark(job.store.readings(identity), server, names_of(settings))
     late, lately = late_runs(job, mark.passed_over, again_seconds), recent(mark.passed_over, now)
@@ -72,7 +79,17 @@ def read_on(server: PrometheusSource, job: Project, *, again_seconds: float | No
             late=late,
         )
     )
+    finished = with_what_is_known(finished, job)
     return replace(finished, passed_over={**lately, **(finished.passed_over or {})}), mark
+
+
+def with_what_is_known(finished: Finished, job: Project) -> Finished:
+    """The answer; of labelled pods without those that another source reports, and with the values that were in force."""
+    if all(run.source != KUBERNETES for run in finished.runs):
+        return finished
+    recorded = job.store.recorded_runs(job.workload.identity)
+    runs = without_doubles(finished.runs, [entry.run for entry in recorded])
+    return replace(finished, runs=with_values_in_force(runs, in_effect(job.store, job.workload.identity, recorded)))
 
 
 def bookmark(readings: Mapping[str, Reading], server: PrometheusSource, names: Names) -> Bookmark:
@@ -102,6 +119,7 @@ def source_of(server: PrometheusSource, names: Names) -> str:
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     selecting = [f"{name.lower()}: {value}" for name, value in server.headers.items() if name.lower() in TENANTS]
     selecting += [f"{role} = {names.label(role)}" for role in SELECTING if names.label(role) != Names().label(role)]
+    selecting += [f"pod {role} = {label}" for role, label in names.site_pod_labels.items() if role in SELECTING]
     selecting += [f"{RUN_INFO} = {names.metric(RUN_INFO)}"] if names.metric(RUN_INFO) != RUN_INFO else []
     digest = hashlib.sha256("\n".join(sorted(selecting)).encode()).hexdigest()[:12]
     return f"{PROMETHEUS} {parts.scheme}://{host}{port}{parts.path}" + (f" {digest}" if selecting else "")
@@ -113,6 +131,8 @@ def late_runs(job: Project, passed_over: Mapping[str, float], again_seconds: flo
     named = table.since if job.settings.origins.get("prometheus.since") == "command line" else 0.0
     seconds = max(table.late, named) if again_seconds is None else again_seconds
     lately = recent(passed_over, job.now) if again_seconds is None else {}
+    from jpo.telemetry import Late
+
     return Late(job.now - seconds, job.store.ended_ids(job.workload.identity) | lately.keys()) if seconds else None
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import constraints
 from constraints import Counting, Facts, Limits, names
+from constraints.own import own_limit, read_value
 from jpo import config
 from jpo.cost import Prices, usd_per_hour
 from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
-from jpo.records import WHOLE, Parameters, Workload
+from jpo.project.tables.parameters import is_own
+from jpo.records import TOTAL_OF, WHOLE, Parameters, Word, Workload
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -37,34 +39,55 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float, content: 
         content: what is read in place of the file; None: the file.
     """
     tables = settings.values.parameters
-    return config.read(
+    own = {name: own_limit(name, settings.tables["parameters"]) for name in tables if is_own(name)}
+
+    def parse_value(name: str, option: str, text: str) -> float | None:
+        if name not in own:
+            return names.parse_value(name, option, text)
+        value = read_value(option, text, own[name])
+        return Word(value) if isinstance(value, str) else value
+
+    workload = config.read(
         path,
         names=config.OptionNames(
-            known=names.WELL_KNOWN,
+            known={**names.WELL_KNOWN, **{name: (name,) for name in own}},
             known_identity=names.IDENTITY,
             keys={name: table.key for name, table in tables.items() if table.key},
             identity_keys={str(part): key for part, key in settings.values.workload.identity.items()},
         ),
-        parse_value=names.parse_value,
+        parse_value=parse_value,
         frozen={name: "frozen in jpo.toml" for name, table in tables.items() if table.freeze}
         | {name: NOT_FREED for name in MODEL if name not in tables},
         today=datetime.fromtimestamp(now, UTC).date(),
         content=content,
     )
+    whole = (replace(p, whole=p.name in own and tables[p.name].is_whole(p.text)) for p in workload.parameters)
+    workload = replace(workload, parameters=tuple(whole)) if own else workload
+    aliases = {str(part): names for part, names in settings.values.workload.aliases.items()}
+    return replace(workload, aliases=workload.identity.also_called(aliases)) if aliases else workload
 
 
-def refuse_unknown(by_hand: Parameters, workload: Workload) -> None:
-    """Values of --set must be of parameters that this config.ini has, and whole where those are.
+def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--set") -> None:
+    """Values of --set, or of another option, must be of parameters that this config.ini has, and whole where those are.
 
     Raises:
         UsageError: JPO-E305, one is not.
     """
     for name, value in by_hand.items():
-        if name not in workload.current:
+        total = TOTAL_OF.get(name, name)
+        if total not in workload.current:
             has = ", ".join(workload.current)
-            raise UsageError("--set", f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
-        if name in WHOLE and not value.is_integer():
-            raise UsageError("--set", f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
+            raise UsageError(option, f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
+        if name != total and total in by_hand:
+            raise UsageError(option, f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
+        parameter = workload.parameter(total)
+        if isinstance(value, Word) != isinstance(parameter.value, Word):
+            kind, example = (
+                ("word", f"{parameter.value}") if isinstance(parameter.value, Word) else ("number", f"{parameter.value:g}")
+            )
+            raise UsageError(option, f"{name} = {value:g} is not a {kind}", f"write e.g. {name}={example}", code="JPO-E305")
+        if (total in WHOLE or parameter.whole) and not value.is_integer():
+            raise UsageError(option, f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
 
 
 def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mapping[str, str]:

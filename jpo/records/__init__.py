@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
+from jpo.records.contradictions import AS_RUN, ROW_AS_RUN, Contradictions, Reach, Stray
 from jpo.records.decisions import (
+    FORECAST,
     LOSS_KEPT,
     NAMED_PREFERENCES,
     USD,
@@ -23,8 +25,11 @@ from jpo.records.decisions import (
     TrackRecord,
 )
 from jpo.records.knowledge import Known
-from jpo.records.runs import MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, RunStatus, Series, Skipped
+from jpo.records.quality import QUALITIES, VAL_ACCURACY, VAL_LOSS, Quality, each_judged, own_quality, quality_measured
+from jpo.records.ranges import Range
+from jpo.records.runs import KUBERNETES, MEASURED, SERIES_QUANTITIES, Finished, Outcome, Run, Running, RunStatus, Series, Skipped
 from jpo.records.suggestions import NO_EVIDENCE, Alternative, Change, Evidence, Guarded, SlaCheck, Suggestion, Undo
+from jpo.records.words import Word, plain, plain_values, value_of
 from jpo.records.workloads import (
     COUNTS,
     LARGEST_VALUE,
@@ -32,6 +37,7 @@ from jpo.records.workloads import (
     RESOURCES,
     SAME,
     SMALLEST_VALUE,
+    TOTAL_OF,
     WHOLE,
     Checkout,
     Committed,
@@ -41,6 +47,8 @@ from jpo.records.workloads import (
     Parameters,
     Terms,
     Workload,
+    as_given,
+    in_order,
     same,
 )
 
@@ -50,7 +58,10 @@ if TYPE_CHECKING:
     from jpo.records.arrays import Ints as Ints
 
 __all__ = [
+    "AS_RUN",
     "COUNTS",
+    "FORECAST",
+    "KUBERNETES",
     "LARGEST_VALUE",
     "LOSS_KEPT",
     "MEASURED",
@@ -58,12 +69,17 @@ __all__ = [
     "NO_EVIDENCE",
     "PARAMETERS",
     "POLICIES",
+    "QUALITIES",
     "RESOURCES",
+    "ROW_AS_RUN",
     "SAME",
     "SERIES_QUANTITIES",
     "SMALLEST_VALUE",
+    "TOTAL_OF",
     "TRAINED",
     "USD",
+    "VAL_ACCURACY",
+    "VAL_LOSS",
     "WHOLE",
     "Alternative",
     "Belief",
@@ -71,6 +87,7 @@ __all__ = [
     "Change",
     "Checkout",
     "Committed",
+    "Contradictions",
     "Currency",
     "DecidedBy",
     "Decision",
@@ -88,16 +105,30 @@ __all__ = [
     "Parameters",
     "PolicyName",
     "Preference",
+    "Quality",
+    "Range",
+    "Reach",
     "Residuals",
     "Run",
     "RunStatus",
+    "Running",
     "Series",
     "Skipped",
     "SlaCheck",
+    "Stray",
     "Suggestion",
     "Terms",
     "TrackRecord",
     "Undo",
+    "Word",
     "Workload",
+    "as_given",
+    "each_judged",
+    "in_order",
+    "own_quality",
+    "plain",
+    "plain_values",
+    "quality_measured",
     "same",
+    "value_of",
 ]

@@ -4,8 +4,11 @@ Numpy is imported by those who build them, not here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from jpo.records.quality import VAL_LOSS, Quality
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +30,7 @@ class Candidates:
         admissible: shape (K,); False for rows that are known only because they were run once, and may not be proposed now.
         log_rate: shape (K,), natural log of a row's price per hour relative to the current row.
         priced: False if no prices are known and log_rate rests on relative weights of the resources.
+        words: of each parameter whose values are words, what its numbers stand for, as far as anybody asks; they have no order.
     """
 
     names: tuple[str, ...]
@@ -35,6 +39,7 @@ class Candidates:
     admissible: Bools
     log_rate: Floats
     priced: bool = True
+    words: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         k = len(self.values)
@@ -43,7 +48,8 @@ class Candidates:
         assert 0 <= self.current < k
 
     def parameters(self, row: int) -> dict[str, float]:
-        return {name: float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+        values = {name: float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+        return {**values, **{name: words.get(values[name], values[name]) for name, words in self.words.items()}}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,6 +99,8 @@ class Belief:
         knows_utilisation: False while no run has measured any: log_utilisation is then the simulator's alone.
         loss_runs: shape (K,), how many of `runs` measured a validation loss; None: all of them.
         time_runs: shape (K,), how many runs say how long it takes there, where some parameters do not matter; None: `runs`.
+        quality: what `val_loss` and `log_loss` are the error of, where the runs are not judged by their validation loss.
+        besides: beliefs about other qualities that the runs measure, on the same candidates.
     """
 
     weights: Floats
@@ -112,6 +120,8 @@ class Belief:
     knows_utilisation: bool
     loss_runs: Ints | None = None
     time_runs: Ints | None = None
+    quality: Quality = VAL_LOSS
+    besides: tuple[Belief, ...] = ()
 
     @property
     def tried(self) -> Bools:

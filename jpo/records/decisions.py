@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal
 
 from jpo.policies import PolicyName
 
@@ -62,6 +62,40 @@ class Forecast:
     memory_gib: Interval | None = None
     gpu_utilisation: Interval | None = None
     cpu_utilisation: Interval | None = None
+    val_accuracy: Interval | None = None
+    metrics: Mapping[str, Interval] = field(default_factory=dict)
+    """Of the user's own metrics, those of which something is known."""
+
+    def of(self, quantity: str) -> Interval | None:
+        """The forecast of a quantity, or of a metric of the user's own; None: unknown."""
+        known: Interval | None = getattr(self, quantity) if quantity in FORECAST else self.metrics.get(quantity)
+        return known
+
+    def having(self, values: Mapping[str, Interval | None]) -> Forecast:
+        """The forecast with these quantities in place of its own, the user's own metrics among them."""
+        own = {name: value for name, value in values.items() if name not in FORECAST and value}
+        named = {name: value for name, value in values.items() if name in FORECAST}
+        return replace(self, metrics={**self.metrics, **own}, **named)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """By quantity mean and bounds or None, as JSON has it; what only some jobs measure is left out where it is unknown."""
+        return {name: value for name, value in asdict(self).items() if value or name not in ("val_accuracy", "metrics")}
+
+    @property
+    def by_quantity(self) -> dict[str, Any]:
+        """The same with the user's own metrics among the quantities."""
+        own: dict[str, Any] = asdict(self)["metrics"]
+        return {**{name: value for name, value in self.document.items() if name != "metrics"}, **own}
+
+    @property
+    def known(self) -> dict[str, Interval]:
+        """By quantity what is known, the user's own metrics last."""
+        return {**{name: value for name in FORECAST if (value := getattr(self, name)) is not None}, **self.metrics}
+
+
+FORECAST = tuple(f.name for f in fields(Forecast) if f.name != "metrics")
+"""Quantities of a forecast that are not the user's own."""
 
 
 DecidedBy = PolicyName | Literal["user", "rollback", "recovery", "waiting", "no evidence"]

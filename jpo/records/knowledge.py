@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jpo.records.arrays import Residuals
+from jpo.records.contradictions import Reach
 from jpo.records.decisions import TrackRecord
 from jpo.records.runs import Run
 from jpo.records.suggestions import NO_EVIDENCE, Evidence, Suggestion, Undo
@@ -27,6 +28,7 @@ class Known:
         residuals: what the other jobs of the installation did that simulated jobs do not; None where the agent learnt of none.
         evidence: the account of it for the report.
         codes: reason codes for the report.
+        reaches: of parameters that runs did not take as they were given, how far they can be set.
     """
 
     runs: tuple[Run, ...]
@@ -40,6 +42,7 @@ class Known:
     evidence: Evidence = NO_EVIDENCE
     codes: tuple[str, ...] = ()
     siblings: tuple[Run, ...] = ()
+    reaches: tuple[Reach, ...] = ()
 
     def waiting_for(self, current: Parameters) -> str | None:
         """Id of the untried suggestion if config.ini still has its values: its outcome comes before the next one."""

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from jpo.records.words import Word
 from jpo.records.workloads import Identity
+
+KUBERNETES = "kubernetes"
+"""Source of runs that report nothing: labels of their pods say what they are, and losses are never known of them."""
 
 
 class RunStatus(StrEnum):
@@ -74,10 +78,20 @@ class Outcome:
             if value < 0 and name not in ("train_loss", "val_loss", "loss_slope"):
                 raise ValueError(f"{name} = {value} is negative")
             if value > 1 and name in ("gpu_utilisation", "cpu_utilisation", "val_accuracy"):
-                raise ValueError(f"{name} = {value} is not a ratio in 0..1; 95% is 0.95")
+                raise ValueError(f"{name} = {value} is not a ratio in 0..1; {value:g}% is {value / 100:g}")
         for name, value in self.metrics.items():
             if not math.isfinite(value):
                 raise ValueError(f"{name} = {value} is not a finite number; leave out what was not measured")
+
+    def of(self, quantity: str) -> float | None:
+        """What was measured of a quantity, or of a metric of the user's own; None: nothing."""
+        value: float | None = getattr(self, quantity) if quantity in MEASURED else self.metrics.get(quantity)
+        return value
+
+    @property
+    def known(self) -> dict[str, float]:
+        """By quantity what was measured, the user's own metrics last."""
+        return {**{name: value for name in MEASURED if (value := getattr(self, name)) is not None}, **self.metrics}
 
 
 def _as_bool(name: str, value: object) -> bool:
@@ -95,7 +109,7 @@ MEASURED = tuple(f.name for f in fields(Outcome) if f.name not in ("stopped", "m
 class Run:
     """Run: one finished execution of a workload, an action (parameters) and what came of it.
 
-    `parameters` holds only what is known; a parameter that the source did not report is absent.
+    `parameters` holds only what is known; a parameter that the source did not report is absent. Words are in it as `Word`.
     """
 
     run_id: str
@@ -106,11 +120,11 @@ class Run:
     ended_at: float
     outcome: Outcome
     source: str
-    """Where it was read: "prometheus", "csv", "observe", or of `jpo import` its format and place."""
+    """Where it was read: "prometheus", KUBERNETES, "csv", "observe", or of `jpo import` its format and place."""
     fell_silent: bool = False
     """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Parameters whose values are words (optimizer = "adam"), by name."""
+    """Parameters whose values are words (optimizer = "adam"), by name; `parameters` has them too."""
     assumed: tuple[str, ...] = ()
     """Parameters that the source did not report, and whose values are those of the suggestion then in force."""
 
@@ -121,6 +135,11 @@ class Run:
             raise ValueError(f"run {self.run_id} has no time in unix seconds ({self.started_at} to {self.ended_at})")
         if self.started_at is not None and self.ended_at < self.started_at:
             raise ValueError(f"run {self.run_id} ends before it starts ({self.ended_at} < {self.started_at})")
+        words = {name: value.word for name, value in self.parameters.items() if isinstance(value, Word)}
+        if self.texts or words:
+            object.__setattr__(self, "texts", {**self.texts, **words})
+            said = {name: Word(word) for name, word in self.texts.items() if name not in words}
+            object.__setattr__(self, "parameters", {**self.parameters, **said})
         for name, value in self.parameters.items():
             if not math.isfinite(value):
                 raise ValueError(f"run {self.run_id} has {name} = {value}, which is not a finite number")
@@ -130,9 +149,54 @@ class Run:
         """It succeeded, and reached its target if it had one: only such a run says how long the job takes."""
         return self.status is RunStatus.SUCCEEDED and self.outcome.converged is not False
 
+    @property
+    def tells_no_quality(self) -> bool:
+        """It was a labelled pod: nobody says how good its model is, nor will of the next one."""
+        measured = self.outcome
+        return self.source == KUBERNETES and measured.val_loss is measured.val_accuracy is None and not measured.metrics
+
     def completed(self, usual: Mapping[str, float]) -> Run:
         """The same run; a parameter that it does not report had the usual value."""
         return replace(self, parameters={**usual, **self.parameters})
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A run that goes on: it is no evidence yet, and never put on record. None: not reported.
+
+    Attributes:
+        parameters, assumed: as in Run.
+        started_at: unix seconds.
+        seen_at: unix seconds by the server's clock; what is said of it holds then.
+        silent: it reported nothing in the last minutes, nor that it ended: a gap between scrapes, or it is gone.
+        source: "prometheus" or KUBERNETES, of which no progress is known.
+        epochs_done, samples: what it has finished so far.
+        samples_per_second, gpu_utilisation (a ratio), cpu_cores, memory_gib: over the last minutes, memory the highest.
+        share_done: of its whole work, 0..1, as far as its epochs or earlier runs tell.
+        ends_at: unix seconds at which it is expected to end.
+    """
+
+    run_id: str
+    identity: Identity
+    parameters: Mapping[str, float]
+    started_at: float | None
+    seen_at: float
+    source: str
+    silent: bool = False
+    epochs_done: float | None = None
+    samples: float | None = None
+    samples_per_second: float | None = None
+    gpu_utilisation: float | None = None
+    cpu_cores: float | None = None
+    memory_gib: float | None = None
+    assumed: tuple[str, ...] = ()
+    share_done: float | None = None
+    ends_at: float | None = None
+
+    @property
+    def elapsed_seconds(self) -> float | None:
+        """How long it has been going on; the clock of its machine may be ahead."""
+        return None if self.started_at is None else max(0.0, self.seen_at - self.started_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +253,7 @@ class Finished:
         runs: finished runs, oldest first.
         series: how CPU, memory and GPUs of some of these runs went; for the others nothing was asked or measured.
         skipped: what was seen and not used.
+        doubts: what contradicts itself in what was used all the same, sentence -> reason code.
         unread: why the answer was cut short, if it was: what came after `watermark` is left for the next one.
         complete: False when the source said that its answer is partial; the watermark must not move then.
         watermark: unix seconds up to which the source has been read completely; None when it has none (CSV).
@@ -200,6 +265,7 @@ class Finished:
     runs: tuple[Run, ...] = ()
     series: tuple[Series, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
     unread: str | None = None
     complete: bool = True
     watermark: float | None = None

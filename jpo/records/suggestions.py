@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from jpo.records.decisions import Forecast, Preference
+from jpo.records.decisions import FORECAST, Forecast, Preference
 from jpo.records.runs import Skipped
 from jpo.records.workloads import Checkout, Identity, same
 
@@ -134,8 +134,25 @@ class Suggestion:
 
     def expected_change(self, quantity: str) -> float | None:
         """The ratio next / now of a forecast; None where one of them is unknown, or nothing can be a multiple of today's."""
-        now, then = getattr(self.now, quantity), getattr(self.next, quantity)
+        now, then = self.now.of(quantity), self.next.of(quantity)
         return then.mean / now.mean if now and then and now.mean > 0 else None
+
+    def expected_difference(self, quantity: str) -> float | None:
+        """The difference next - now of a forecast; None where one of them is unknown."""
+        now, then = self.now.of(quantity), self.next.of(quantity)
+        return then.mean - now.mean if now and then else None
+
+    @property
+    def forecasts(self) -> dict[str, object]:
+        """Both forecasts by quantity, as JSON has them; the user's own metrics together, where there are any."""
+        now, then = self.now.document, self.next.document
+        both: dict[str, object] = {
+            name: {"now": now.get(name), "next": then.get(name)} for name in FORECAST if name in now or name in then
+        }
+        today, expected = self.now.by_quantity, self.next.by_quantity
+        own = dict.fromkeys((*self.now.metrics, *self.next.metrics))
+        metrics = {name: {"now": today.get(name), "next": expected.get(name)} for name in own}
+        return {**both, "metrics": metrics} if own else both
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
 from pathlib import Path
 
 PARAMETERS = ("batch_size", "learning_rate", "num_layers", "epochs", "gpus", "cpus", "memory_gib")
-"""Names of all parameters which JPO can tune, in the order of reports. batch_size is global, over all GPUs."""
+"""Names of the parameters which JPO knows, in the order of reports. batch_size is global, over all GPUs.
+Others are a team's own."""
 
 WHOLE = frozenset({"batch_size", "num_layers", "epochs", "gpus"})
 """Parameters which are whole numbers."""
 
+TOTAL_OF: Mapping[str, str] = {"batch_size_per_device": "batch_size", "gpus_per_node": "gpus"}
+"""A share of a device or node -> what it is a share of."""
 COUNTS = ("batch_size_per_device", "gradient_accumulation_steps", "gpus_per_node", "nodes")
 """Quantities in whose terms a config.ini may say batch_size and gpus."""
 
@@ -30,6 +34,12 @@ SAME = 1e-6
 """Relative: values travel through texts and units (bytes, GiB) before they come back as a run."""
 
 
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Parameters in the order of PARAMETERS, then those that JPO gives no meaning, as they come."""
+    given = dict.fromkeys(names)
+    return (*(name for name in PARAMETERS if name in given), *(name for name in given if name not in PARAMETERS))
+
+
 def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     """Whether two configurations agree in all parameters that both name."""
     for name, value in some.items():  # a loop: thousands of runs are looked through in one answer
@@ -37,6 +47,15 @@ def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
         if value != other and not math.isclose(value, other, rel_tol=SAME):
             return False
     return True
+
+
+ROUNDING = 0.005
+"""Relative: what a job makes of a value that it was given, and of which it is still the same (39.9 GiB of 40)."""
+
+
+def as_given(name: str, given: float, reported: float) -> bool:
+    """Whether a run that reports this value of a parameter ran with the one it was given. Whole numbers are not rounded."""
+    return math.isclose(given, reported, rel_tol=SAME if name in WHOLE else ROUNDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,15 @@ class Identity:
         job = {"dataset": self.dataset, "model": self.model, "framework": self.framework}
         return {**job, "hardware": self.hardware} if self.hardware else job
 
+    def also_called(self, aliases: Mapping[str, Sequence[str]]) -> tuple[Identity, ...]:
+        """The other identities under which its runs are reported, by the further names of its parts."""
+        names = [[value, *aliases.get(part, ())] if value else [value] for part, value in _parts(self).items()]
+        found = (
+            Identity(str(dataset), str(model), str(framework), hardware)
+            for dataset, model, framework, hardware in product(*names)
+        )
+        return tuple(other for other in dict.fromkeys(found) if other != self)
+
     def includes(self, other: Identity) -> bool:
         """Whether runs of the other are this one's own: of the same job, on any hardware where this one names none."""
         return self == other or (self.hardware is None and other.is_sibling_of(self))
@@ -75,6 +103,10 @@ class Identity:
     def is_sibling_of(self, other: Identity) -> bool:
         """Whether it is the same job on other hardware."""
         return self != other and self == replace(other, hardware=self.hardware)
+
+
+def _parts(identity: Identity) -> dict[str, str | None]:
+    return {f.name: getattr(identity, f.name) for f in fields(Identity)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +143,15 @@ class Terms:
             values["batch_size"] *= self._passes(values)
         return values
 
+    def of_shares(self, current: Parameters, chosen: Parameters) -> dict[str, float]:
+        """Chosen values in all, of which some are per device or per node (TOTAL_OF); the other term of each is today's."""
+        values = dict(chosen)
+        if "gpus_per_node" in values:
+            values["gpus"] = values.pop("gpus_per_node") * (self.nodes or 1)
+        if "batch_size_per_device" in values:
+            values["batch_size"] = values.pop("batch_size_per_device") * self._passes({**current, **values})
+        return values
+
     def with_chosen(self, current: Parameters, chosen: Parameters) -> dict[str, float]:
         """Today's values with some chosen: the rest of the file stays, so that a batch per device grows with the GPUs."""
         wanted = self.in_file({**current, **chosen})
@@ -127,13 +168,14 @@ class Parameter:
     """Parameter: one value of config.ini which JPO may change.
 
     Attributes:
-        name: one of PARAMETERS.
+        name: one of PARAMETERS, or a team's own.
         key: `section.option` as written in the file.
-        value: the number in JPO's unit (memory in GiB).
+        value: the number in JPO's unit (memory in GiB), or a `Word`.
         text: the value's characters in the file, without comment and surrounding blanks.
         line: 1-based line of the value.
         held: why it must not be changed now ("pinned in config.ini", "frozen in jpo.toml"), or None.
         counted: which of COUNTS the text says instead of `name`, and how many; None: it says `value` itself.
+        whole: of a team's own: the training code may read it with int().
     """
 
     name: str
@@ -143,6 +185,7 @@ class Parameter:
     line: int
     held: str | None = None
     counted: tuple[str, float] | None = None
+    whole: bool = False
 
     @property
     def term(self) -> str:
@@ -150,8 +193,6 @@ class Parameter:
         return self.counted[0] if self.counted else self.name
 
     def __post_init__(self) -> None:
-        if self.name not in PARAMETERS:
-            raise ValueError(f"{self.name!r} is not a parameter; known are {', '.join(PARAMETERS)}")
         if not math.isfinite(self.value):
             raise ValueError(f"{self.key} = {self.text!r} is not a finite number")
 
@@ -207,6 +248,8 @@ class Workload:
     """The file in the checkout, where it has not the values in force; None: it has."""
     checkout: Checkout | None = None
     """In which checkout it is; None: nobody asked."""
+    aliases: tuple[Identity, ...] = ()
+    """Under which further names its runs are reported: they are its own, and stay on record as reported."""
 
     def parameter(self, name: str) -> Parameter:
         """The parameter of this name, which must be there."""
@@ -224,7 +267,7 @@ class Workload:
 
     @property
     def current(self) -> dict[str, float]:
-        """The values of today by parameter name, in the order of PARAMETERS."""
+        """The values of today by parameter name, in the order of PARAMETERS, a team's own behind them."""
         return {p.name: p.value for p in self.parameters}
 
 

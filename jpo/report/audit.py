@@ -14,6 +14,7 @@ from typing import Any
 from rich.style import Style
 
 from jpo.history import AuditRecord
+from jpo.records import value_of
 from jpo.report.document import Column, Document, Note, Row, Table
 from jpo.report.forms import json
 from jpo.report.forms.csv import csv_line
@@ -202,7 +203,8 @@ def _kept(data: Data) -> str:
 
 def _refused(data: Data) -> str:
     now = data["current"]
-    changes = [f"{name} {now[name]:g} → {value:g}" for name, value in data["suggested"].items() if value != now[name]]
+    wanted = {name: value_of(value) for name, value in data["suggested"].items() if value != now[name]}
+    changes = [f"{name} {value_of(now[name]):g} → {value:g}" for name, value in wanted.items()]
     return f"{', '.join(changes) or 'whatever could be suggested'}: {'; '.join(data['violations'])}"
 
 
@@ -218,6 +220,7 @@ def _observed(data: Data) -> str:
     outcome, follows = data["outcome"], data.get("suggestion_id")
     took = f", {numbers.duration(outcome['duration_seconds'])}" if "duration_seconds" in outcome else ""
     loss = f", val loss {numbers.plain(outcome['val_loss'])}" if "val_loss" in outcome else ""
+    loss += f", accuracy {numbers.plain(outcome['val_accuracy'])}" if "val_accuracy" in outcome else ""
     behind = f", with the values of {follows}" if follows else ""
     return f"run {data['run_id']} {data['status']}{took}{loss} ({data['source']}){behind}"
 

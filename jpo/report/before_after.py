@@ -91,7 +91,7 @@ def label(line: BeforeAfter) -> str:
     quantity = names.quantity(line.quantity)
     if line.quantity in names.DERIVED:  # a share of runs
         return quantity.long
-    return quantity.short + (" (arithmetic)" if line.kind == "difference" else "")
+    return names.heading(line.quantity) + (" (arithmetic)" if line.kind == "difference" else "")
 
 
 def _change(line: BeforeAfter | None) -> tuple[Cell | Inline, Inline]:

@@ -1,9 +1,11 @@
-"""What the confidence of a suggestion is about, and what was done to config.ini, in the words of the lines that show it."""
+"""What is said of a suggestion in a line: its confidence, what was done to config.ini, and how right earlier forecasts were."""
 
 from __future__ import annotations
 
-from jpo.records import LOSS_KEPT, Suggestion
-from jpo.wording import numbers
+from collections.abc import Iterator, Sequence
+
+from jpo.records import LOSS_KEPT, Suggestion, TrackRecord
+from jpo.wording import names, numbers
 
 
 def with_confidence(suggestion: Suggestion) -> str:
@@ -26,9 +28,46 @@ def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
 def of(suggestion: Suggestion) -> str:
     """What the confidence of a trial is about, and the chance that it leaves out; nothing of other changes."""
     if "JPO-I640" in suggestion.codes:
-        return " that it lowers the validation loss"
+        return f" that it {_improves(suggestion)}"
     if "JPO-I604" not in suggestion.codes:
         return ""
     if (kept := suggestion.seen.get(LOSS_KEPT)) is None:
         return " that it ends well and is no more than a tenth worse"
-    return f" that it ends well and costs no more than a tenth more, {numbers.percent_in_words(kept)} that it keeps the loss"
+    chance = numbers.percent_in_words(kept)
+    return f" that it ends well and costs no more than a tenth more, {chance} that it keeps the {judged(suggestion)}"
+
+
+def judged(suggestion: Suggestion) -> str:
+    """By what the model of a suggestion is judged, in short: loss, or where none is known the quality that is."""
+    known = suggestion.next.known
+    name = next((name for name in ("val_loss", "val_accuracy", *suggestion.next.metrics) if name in known), "val_loss")
+    return "loss" if name == "val_loss" else names.heading(name)
+
+
+def _improves(suggestion: Suggestion) -> str:
+    """What the promise that comes first says, as its reason does: lowers the validation loss."""
+    broken = next(
+        (check.name for check in suggestion.sla if f"{check.name} =" in " ".join(suggestion.reasons[:1])), "val_loss_max"
+    )
+    target = names.target(broken)
+    quality = names.quantity(target.quantity).long or target.quantity
+    return f"{'lowers' if target.sign == '≤' else 'raises'} the {quality}"
+
+
+def other_qualities(suggestion: Suggestion) -> Iterator[str]:
+    """What a change is expected to do to an accuracy or a metric of the user's own: "accuracy +0.004"."""
+    for name in (name for name in suggestion.next.known if name == "val_accuracy" or name in suggestion.next.metrics):
+        if (difference := suggestion.expected_difference(name)) is not None:
+            yield f"{names.heading(name)} {numbers.difference(difference)}"
+
+
+def track_record(track: Sequence[TrackRecord]) -> str:
+    """How the last forecasts turned out, one sentence; empty before the first one could be compared."""
+    compared = [past for past in track if past.quantity in names.objectives([past.quantity])]
+    parts = [
+        f"{names.heading(past.quantity)} off by {numbers.percent(past.median_error)} (median), "
+        f"{past.inside} of {past.forecasts} inside the interval"
+        for past in compared
+    ]
+    many = max((past.forecasts for past in compared), default=0)
+    return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""

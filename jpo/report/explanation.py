@@ -5,24 +5,31 @@ What an older suggestion does not hold has no section.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jpo.forecast.track_record import inside
 from jpo.history.figures import ending
-from jpo.records import PARAMETERS, Interval, Run, Suggestion
+from jpo.records import Interval, Run, Running, Suggestion, in_order
 from jpo.report import suggestion as report
 from jpo.report.document import Cell, Column, Document, Items, Row, Section, Table, estimate
-from jpo.report.history import run_document
+from jpo.report.history import assumed_in, run_document
 from jpo.report.suggestion import Report
-from jpo.wording import names, numbers
+from jpo.wording import going_on, names, numbers
 
 BELIEF_RULE = "belief rule"
 MOST_FOLLOWERS = 5
 """Newest runs that are held against the forecast one by one; JSON has all."""
 DIGEST = 12
 """Characters of a policy's digest that tell it from others."""
-BROUGHT = tuple(Column(names.quantity(name).short, quantity=name) for name in names.OBJECTIVES)
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """A run that goes on, and whether it began after the suggestion that is explained, with its values."""
+
+    run: Running
+    with_its_values: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,8 @@ class Explanation:
         followers: the runs that followed it, oldest first; the costs of both as far as prices are known.
         coverage: per quantity of the track record, the share inside with its interval.
         standing: what became of it so far, a sentence each.
+        going_on: the runs of its job that go on now; none of them is evidence.
+        unasked: why that is not known; empty where it is, or nobody is to be asked.
     """
 
     report: Report
@@ -41,6 +50,8 @@ class Explanation:
     followers: tuple[Run, ...]
     coverage: Mapping[str, Interval]
     standing: tuple[str, ...]
+    going_on: tuple[GoingOn, ...] = ()
+    unasked: str = ""
 
 
 def document(explained: Explanation) -> Document:
@@ -56,16 +67,24 @@ def sections(explained: Explanation) -> tuple[Section, ...]:
     seen = tuple((name.replace(" %", "%"), value) for name, value in suggestion.seen.items())
     return (
         Section("Where it stands now", (Items(explained.standing),)),
+        runs_now(explained),
         Section("Why", (Items(suggestion.reasons if suggestion.reasons[1:] else ()),)),  # a single one is in the report
         came_of_it(explained),
         Section("Who decided", (Items(tuple(who(suggestion))),)),
         Section("What held it back", (Items(tuple(limits(suggestion))),)),
         Section("What else there was", (alternatives(suggestion),)),
         Section("What would change the answer", (Items(suggestion.would_change),)),
-        Section("Most informative runs", (runs(explained.evidence),)),
+        Section("Most informative runs", (runs(explained.evidence), assumed_in(explained.evidence))),
         Section("What the agent saw", (Table((Column("of its choice and of the workload"), Column("")), seen, "seen"),)),
         Section("How right the last forecasts were", (track_record(explained),)),
     )
+
+
+def runs_now(explained: Explanation) -> Section:
+    """The runs that go on; none of them counts yet."""
+    its, others = "with the values of this suggestion", "not with the values of this suggestion"
+    lines = [f"{going_on.sentence(one.run)}; {its if one.with_its_values else others}" for one in explained.going_on]
+    return Section("What runs now", (Items((*lines, *filter(None, (explained.unasked,)))),))
 
 
 def came_of_it(explained: Explanation) -> Section:
@@ -76,8 +95,8 @@ def came_of_it(explained: Explanation) -> Section:
         where = f"{run.run_id}: {ended(run)}"
         for name, within in inside(expected, run.outcome).items():
             word = Cell("inside", emphasis="good") if within else Cell("outside", emphasis="warning")
-            interval, came = getattr(expected, name), getattr(run.outcome, name)
-            rows.append((where, names.quantity(name).short, estimate(interval, name), Cell(came, name), word))
+            interval, came = expected.of(name), run.outcome.of(name)
+            rows.append((where, names.heading(name), estimate(interval, name), Cell(came, name), word))
             where = ""
         if where:
             rows.append((where, "nothing to compare", "", "", ""))
@@ -115,31 +134,41 @@ def limits(suggestion: Suggestion) -> Iterator[str]:
 def alternatives(suggestion: Suggestion) -> Table:
     """What was not suggested."""
     rows: list[Row] = []
+    quantities = names.objectives([name for other in suggestion.alternatives for name in other.forecast.known])
     for other in suggestion.alternatives:
-        changed = [name for name in PARAMETERS if other.parameters.get(name) not in (None, suggestion.current.get(name))]
+        now = suggestion.current
+        changed = [name for name in in_order(other.parameters) if other.parameters[name] != now.get(name)]
         values = ", ".join(f"{name} {numbers.plain(other.parameters[name])}" for name in changed) or "today's values"
-        expected = (getattr(other.forecast, name) for name in names.OBJECTIVES)
-        rows.append((values, *(interval and interval.mean for interval in expected), other.why_not))
-    columns = (Column("alternative", "prose"), *BROUGHT, Column("compared with the suggestion", "prose"))
+        expected = (other.forecast.of(name) for name in quantities)
+        rows.append((values, *(interval.mean if interval else None for interval in expected), other.why_not))
+    columns = (Column("alternative", "prose"), *_columns(quantities), Column("compared with the suggestion", "prose"))
     return Table(columns, tuple(rows), "alternatives")
 
 
 def runs(some: Sequence[Run]) -> Table:
     """Runs with the parameters in which they differ, and what they brought."""
-    tuned = [name for name in names.SHORT if len({run.parameters.get(name) for run in some}) > 1]
+    named = in_order(name for run in some for name in run.parameters)
+    tuned = [name for name in named if len({run.parameters.get(name) for run in some}) > 1]
+    quantities = names.objectives([name for run in some for name in run.outcome.known])
     rows: list[Row] = []
     for run in some:
         values = (run.parameters.get(name, "") for name in tuned)
-        rows.append((run.run_id, run.ended_at, ended(run), *values, *(getattr(run.outcome, name) for name in names.OBJECTIVES)))
+        rows.append((run.run_id, run.ended_at, ended(run), *values, *map(run.outcome.of, quantities)))
     first = (Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status"))
-    return Table((*first, *(Column(names.SHORT[name], quantity=name) for name in tuned), *BROUGHT), tuple(rows), "runs")
+    return Table(
+        (*first, *(Column(names.short(name), quantity=name) for name in tuned), *_columns(quantities)), tuple(rows), "runs"
+    )
+
+
+def _columns(quantities: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(Column(names.heading(name), quantity=name) for name in quantities)
 
 
 def track_record(explained: Explanation) -> Table:
     """How the last forecasts of this workload turned out, as of today."""
     rows: list[Row] = []
     for past in explained.report.track:
-        true, name = explained.coverage.get(past.quantity), names.quantity(past.quantity).short
+        true, name = explained.coverage.get(past.quantity), names.heading(past.quantity)
         share = numbers.between("share", true.low, true.high) if true else ""
         rows.append((name, past.forecasts, past.median_error, f"{past.inside} of {past.forecasts}", share))
     columns = (
@@ -156,7 +185,14 @@ def as_json(explained: Explanation) -> dict[str, object]:
         "schema_version": 1,
         "suggestion": report.as_json(explained.report),
         "standing": list(explained.standing),
+        **({"going_on": [going_on_document(one) for one in explained.going_on]} if explained.going_on else {}),
+        **({"unasked": explained.unasked} if explained.unasked else {}),
         "evidence_runs": [run_document(run) for run in explained.evidence],
         "followed_by": [{**run_document(run), "inside": inside(expected, run.outcome)} for run in explained.followers],
         "coverage": {quantity: asdict(interval) for quantity, interval in explained.coverage.items()},
     }
+
+
+def going_on_document(one: GoingOn) -> dict[str, object]:
+    """A run that goes on in JSON documents; null where nothing is known."""
+    return {**asdict(one.run), "identity": one.run.identity.labels, "with_its_values": one.with_its_values}

@@ -142,5 +142,5 @@ def _workload(lane: Lane, last: int) -> dict[str, object]:
 
 
 def _run(run: Run) -> dict[str, object]:
-    measured = {name: value for name, value in asdict(run.outcome).items() if value is not None}
+    measured = {name: value for name, value in asdict(run.outcome).items() if value not in (None, {})}
     return {"run_id": run.run_id, "status": run.status.value, "parameters": dict(run.parameters), "outcome": measured}

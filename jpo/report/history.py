@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from jpo.records import PARAMETERS, Identity, Interval, Outcome, Run, Suggestion, TrackRecord
+from jpo.records import (
+    PARAMETERS,
+    Identity,
+    Interval,
+    Outcome,
+    Parameters,
+    Run,
+    Suggestion,
+    TrackRecord,
+    in_order,
+    plain,
+    plain_values,
+)
 from jpo.report.document import Block, Cell, Column, Document, Note, Row, Section, Span, Table, estimate
 from jpo.report.forms.csv import Raw, csv_line
 from jpo.wording import names, numbers
@@ -16,14 +28,21 @@ if TYPE_CHECKING:
 
 IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
 """Forecasts that people follow; JSON has all."""
-MEASURES = tuple(field.name for field in fields(Outcome))
+MOST_NAMED = 3
+"""Runs that a sentence names; JSON says it of each."""
+LATER = ("val_accuracy", "metrics")
+"""Columns that came after the others were published, and stand behind them."""
+MEASURES = tuple(field.name for field in fields(Outcome) if field.name not in LATER)
 HEAD = (
     *("run_id", "dataset", "model", "framework", "status", "started_at", "ended_at", "suggestion_id"),
     *PARAMETERS,
     *(f"used_{name}" if name in PARAMETERS else name for name in MEASURES),
-    "hardware",
+    *("hardware", *LATER),
 )
 """The columns of a run as CSV."""
+DECISION = ("decided_by", "preference", "sla")
+"""Further columns, last of all: who made the suggestion that the run followed, under which preference; whether it kept what [sla]
+promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +78,15 @@ class PastRun:
     Attributes:
         ending: how it ended, in words.
         compared: with the duration that its suggestion expected; None without one, and for a run that did not end well.
+        suggestion: the one that it followed, if that is on record.
+        sla: ok, broken or unknown; empty where nothing is promised.
     """
 
     recorded: RecordedRun
     ending: str
     compared: Compared | None
+    suggestion: Suggestion | None = None
+    sla: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +103,7 @@ class History:
 
     Attributes:
         unsettled: of changes whose writing is not on record, what config.ini says, in sentences.
+        contradictions: runs that report other values than they were given, in sentences.
         newest: of how many runs and suggestions these are the newest, since there are more than a table has room for; None: all.
     """
 
@@ -89,6 +113,7 @@ class History:
     ledgers: Mapping[Identity, Ledger]
     unsettled: Sequence[str] = ()
     newest: int | None = None
+    contradictions: Sequence[str] = ()
 
 
 def document(history: History) -> Document:
@@ -100,41 +125,60 @@ def document(history: History) -> Document:
     if not sections:
         return Document("History", ("nothing on record yet; start with `jpo suggest config.ini`",))
     older = f"newest {history.newest} only, older ones are left out: --limit N shows N, --format csv all runs"
-    return Document("History", (*sections, *map(Note, history.unsettled), Note(older) if history.newest else ""))
+    return Document(
+        "History", (*sections, *map(Note, (*history.contradictions, *history.unsettled)), Note(older) if history.newest else "")
+    )
 
 
 def _blocks(history: History, identity: Identity, ledger: Ledger) -> Iterator[Block]:
     runs = [past for past in history.runs if past.recorded.run.identity == identity]
     suggestions = [suggestion for suggestion in history.suggestions if suggestion.identity == identity]
-    values = {name: {past.recorded.run.parameters.get(name) for past in runs} for name in PARAMETERS}
-    differing = [name for name in PARAMETERS if len(values[name]) > 1]
+    named = in_order(name for past in runs for name in past.recorded.run.parameters)
+    values = {name: {past.recorded.run.parameters.get(name) for past in runs} for name in named}
+    differing = [name for name in named if len(values[name]) > 1]
     yield _runs(runs, differing)
-    shared = [(name, next(iter(values[name]))) for name in PARAMETERS if len(values[name]) == 1]
-    same = [f"{names.SHORT[name]} {numbers.written(name, value)}" for name, value in shared if value is not None]
+    shared = [(name, next(iter(values[name]))) for name in named if len(values[name]) == 1]
+    same = [f"{names.short(name)} {numbers.written(name, value)}" for name, value in shared if value is not None]
     yield f"The same in all runs above: {', '.join(same)}." if same else ""
+    yield assumed_in([past.recorded.run for past in runs])
     yield _suggestions(suggestions)
     yield from _ledger(ledger)
 
 
+def assumed_in(runs: Sequence[Run]) -> str:
+    """Which runs did not report which parameters, whose values are those of the suggestion then in force; empty without any."""
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for run in runs:
+        if run.assumed:
+            by_names.setdefault(run.assumed, []).append(run.run_id)
+    where = [f"{', '.join(names.SHORT.get(name, name) for name in some)} of {_few(ids)}" for some, ids in by_names.items()]
+    return f"Not reported, but taken from the suggestion then in force: {'; '.join(where)}." if where else ""
+
+
+def _few(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:MOST_NAMED]) + (" and others" if ids[MOST_NAMED:] else "")
+
+
 def _runs(runs: Sequence[PastRun], differing: Sequence[str]) -> Table:
-    """The runs, with the parameters in which they differ."""
+    """The runs, with the parameters in which they differ, and what was measured of their models."""
+    of_model = names.objectives([name for past in runs for name in past.recorded.run.outcome.known])[2:]
     columns = (
         *(Column("run", "key"), Column("ended (UTC)", quantity="moment"), Column("status")),
-        *(Column(names.SHORT[name], "figure", name) for name in differing),
+        *(Column(names.short(name), "figure", name) for name in differing),
         Column(names.OUTCOMES["duration_seconds"].short, "figure", "duration_seconds"),
         Column("forecast"),
-        Column(names.OUTCOMES["val_loss"].short, "figure", "val_loss"),
+        *(Column(names.heading(name), "figure", name) for name in of_model),
         Column("suggestion", "key", optional=True),
     )
-    return Table(columns, tuple(_run(past, differing) for past in runs), name="runs")
+    return Table(columns, tuple(_run(past, differing, of_model) for past in runs), name="runs")
 
 
-def _run(past: PastRun, differing: Sequence[str]) -> Row:
+def _run(past: PastRun, differing: Sequence[str], of_model: Sequence[str]) -> Row:
     run, outcome = past.recorded.run, past.recorded.run.outcome
     return (
         *(run.run_id, run.ended_at, past.ending.replace("_", " ")),
         *(or_empty(run.parameters.get(name)) for name in differing),
-        *(or_empty(outcome.duration_seconds), against(past.compared), or_empty(outcome.val_loss)),
+        *(or_empty(outcome.duration_seconds), against(past.compared), *(or_empty(outcome.of(name)) for name in of_model)),
         past.recorded.suggestion_id or "",
     )
 
@@ -162,7 +206,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Table:
 
 
 def _changes(suggestion: Suggestion) -> str:
-    changes = (f"{names.SHORT[change.parameter]} {change.old_text} → {change.new_text}" for change in suggestion.changes)
+    changes = (f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes)
     return ", ".join(changes) or "kept"
 
 
@@ -174,11 +218,11 @@ def _ledger(ledger: Ledger) -> Iterator[Block]:
     )
     rows = [
         (
-            *(names.quantity(past.quantity).short, past.forecasts, Cell(past.median_error, "share")),
+            *(names.heading(past.quantity), past.forecasts, Cell(past.median_error, "share")),
             *(past.inside, estimate(ledger.coverage[past.quantity])),
         )
         for past in ledger.track
-        if past.quantity in IN_LEDGER
+        if past.quantity in names.objectives([past.quantity])
     ]
     yield Table(columns, tuple(rows), name="ledger")
     if ledger.track and ledger.failed:
@@ -211,6 +255,7 @@ def as_json(history: History) -> dict[str, object]:
             for identity, ledger in history.ledgers.items()
         ],
         "unsettled": list(history.unsettled),
+        **({"contradictions": list(history.contradictions)} if history.contradictions else {}),
     }
 
 
@@ -221,8 +266,9 @@ def run_document(run: Run) -> dict[str, object]:
         "status": run.status.value,
         "started_at": run.started_at,
         "ended_at": run.ended_at,
-        "parameters": dict(run.parameters),
+        "parameters": plain_values(run.parameters),
         "outcome": asdict(run.outcome),
+        **({"assumed": list(run.assumed)} if run.assumed else {}),
     }
 
 
@@ -232,9 +278,9 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
         "workload": suggestion.identity.labels,
         "created_at": suggestion.created_at,
         "status": suggestion.status,
-        "current": dict(suggestion.current),
-        "suggested": dict(suggestion.suggested),
-        "forecast": asdict(suggestion.next),
+        "current": plain_values(suggestion.current),
+        "suggested": plain_values(suggestion.suggested),
+        "forecast": suggestion.next.document,
         "decided_by": suggestion.decided_by,
         "outcome": [
             {"run_id": follower.run.run_id, "status": follower.run.status.value, "inside": dict(follower.inside)}
@@ -244,9 +290,34 @@ def _suggestion_document(suggestion: Suggestion, followers: Sequence[Follower]) 
 
 
 def as_csv(history: History) -> str:
-    """One row per run: identity, status, times, parameters, outcome; empty cells where nothing is known."""
-    rows = (row_of(past.recorded.run, past.recorded.suggestion_id) for past in history.runs)
-    return "".join(map(csv_line, (HEAD, *rows)))
+    """One row per run: identity, status, times, parameters, outcome, decision, own parameters; empty where nothing is known."""
+    own = own_parameters(past.recorded.run for past in history.runs)
+    rows = (
+        [
+            *row_of(past.recorded.run, past.recorded.suggestion_id),
+            *decision_of(past.suggestion, past.sla),
+            *own_cells(past.recorded.run.parameters, own),
+        ]
+        for past in history.runs
+    )
+    return "".join(map(csv_line, ((*HEAD, *DECISION, *own), *rows)))
+
+
+def decision_of(suggestion: Suggestion | None, sla: str) -> list[Raw]:
+    """The cells under DECISION; the preference as "time=0.5 cost=0.5"."""
+    weights = asdict(suggestion.preference).items() if suggestion else ()
+    preference = " ".join(f"{name}={weight:g}" for name, weight in weights if weight)
+    return [suggestion.decided_by if suggestion else None, preference or None, sla or None]
+
+
+def own_parameters(runs: Iterable[Run]) -> tuple[str, ...]:
+    """Parameters of runs that JPO gives no meaning: their columns come last."""
+    return tuple(name for name in in_order(name for run in runs for name in run.parameters) if name not in PARAMETERS)
+
+
+def own_cells(values: Parameters, own: Sequence[str]) -> list[Raw]:
+    """The cells of parameters of the team's own; a word as its text."""
+    return [plain(values[name]) if name in values else None for name in own]
 
 
 def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
@@ -254,4 +325,16 @@ def row_of(run: Run, suggestion_id: str | None) -> list[Raw]:
     identity = (run.identity.dataset, run.identity.model, run.identity.framework)
     head: list[Raw] = [run.run_id, *identity, run.status.value, run.started_at, run.ended_at, suggestion_id]
     parameters = [run.parameters.get(name) for name in PARAMETERS]
-    return [*head, *parameters, *(getattr(run.outcome, name) for name in MEASURES), run.identity.hardware]
+    return [
+        *head,
+        *parameters,
+        *(getattr(run.outcome, name) for name in MEASURES),
+        run.identity.hardware,
+        run.outcome.val_accuracy,
+        _own(run),
+    ]
+
+
+def _own(run: Run) -> str | None:
+    """Metrics of the user's own: "f1=0.81 auc=0.9"; None where a run measured none."""
+    return " ".join(f"{name}={value!r}" for name, value in run.outcome.metrics.items()) or None

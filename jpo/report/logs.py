@@ -1,4 +1,4 @@
-"""Many runs: how those of each workload ended, what they took, and which configurations did best; and the extended CSV.
+"""Many runs: how those of each workload ended, what they took, and which configurations did best; and two CSVs of all runs.
 
 The extended CSV has one row per run with what JPO makes of it, next to what was measured:
 
@@ -7,6 +7,10 @@ The extended CSV has one row per run with what JPO makes of it, next to what was
     reward_time ... _loss       natural logs of ratios to the workload's first run that ended well: 0 = as it, -0.69 = half of it
     reward                      what that is worth under the preference, against the best so far: 0 = the best, -1 = one more run
     sla_<target>                ok, broken or unknown; empty where jpo.toml sets no target
+    decided_by, preference, sla who made that suggestion, under which preference; whether the run kept all targets
+
+The CSV of epochs has one row per row of a log (EPOCH), and next to it what the run was given and what its suggestion changed and
+expected.
 
 Empty cells are not known. The head is always the same.
 """
@@ -14,10 +18,11 @@ Empty cells are not known. The head is always the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
+from jpo.cost.sla import kept_all
 from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
-from jpo.records import PARAMETERS, USD, Currency, Run
+from jpo.records import PARAMETERS, USD, Currency, Forecast, Interval, Run, Suggestion, in_order, plain
 from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
 from jpo.report.forms.csv import Raw, csv_line
@@ -27,6 +32,9 @@ from jpo.wording import names, numbers
 MOST_LISTED = 20
 """Unusable logs that people see; JSON has all of them."""
 STATUSES = ("succeeded", "target missed", "failed", "oom_killed", "diverged", "stopped")
+OF_RUN = ("run_id", "dataset", "model", "framework", "hardware", "status", "started_at")
+EXPECTED = tuple(field.name for field in fields(Forecast) if field.name != "metrics")
+"""What a suggestion forecasts of the next run."""
 REWARDS = ("time", "cost", "efficiency", "loss")
 
 
@@ -53,7 +61,8 @@ class Judged:
     """A run and what JPO makes of it.
 
     Attributes:
-        suggestion_id, suggested: the suggestion that it followed; None and empty without one.
+        suggestion_id: of the suggestion that it followed; None without one.
+        suggestion: the same; None as well where that is not on record.
         rewards: by name of REWARDS, those that are known.
         reward: the scalar; None where it is not known.
         sla: verdicts by target.
@@ -61,7 +70,7 @@ class Judged:
 
     run: Run
     suggestion_id: str | None
-    suggested: Mapping[str, float]
+    suggestion: Suggestion | None
     rewards: Mapping[str, float]
     reward: float | None
     sla: Mapping[str, str]
@@ -85,26 +94,24 @@ def _quantities(figures: Figures, currency: Currency) -> Table:
         *(Column("of runs that ended well"), Column("runs", "figure"), Column("mean", "figure"), Column("median", "figure")),
         *(Column("middle half"), Column("least", "figure")),
     )
-    rows = (_spread(name, figures.spreads[name], currency) for name in QUANTITIES if figures.spreads[name].runs)
+    rows = (_spread(name, figures.spreads[name], currency) for name in figures.spreads if figures.spreads[name].runs)
     return Table(columns, tuple(rows), name="quantities")
 
 
 def _spread(name: str, spread: Spread, currency: Currency) -> Row:
     half = "" if spread.low is None or spread.high is None else numbers.between(name, spread.low, spread.high, currency)
     mean, median, least = (Cell(value, name) for value in (spread.mean, spread.median, spread.least))
-    return names.quantity(name).short, spread.runs, mean, median, half, least
+    return names.heading(name), spread.runs, mean, median, half, least
 
 
 def _best(figures: Figures) -> Table:
     """For each goal the best configuration, with what differs between configurations, and how many runs say so."""
     best = {goal: configuration for goal, configuration in figures.best.items() if configuration}
-    parameters = figures.varied or [
-        name for name in PARAMETERS if any(name in configuration.parameters for configuration in best.values())
-    ]
+    parameters = figures.varied or [*in_order(name for configuration in best.values() for name in configuration.parameters)]
     measured = [name for name in QUANTITIES if figures.spreads[name].runs]
     columns = (
         Column("best configuration"),
-        *(Column(names.SHORT[name], "figure", name) for name in parameters),
+        *(Column(names.short(name), "figure", name) for name in parameters),
         *(Column("runs", "figure"), Column("failed", "figure")),
         *(Column(names.quantity(name).short, "figure", name) for name in measured),
     )
@@ -139,19 +146,21 @@ def as_json(result: LogFigures) -> dict[str, object]:
 
 
 def _workload(figures: Figures) -> dict[str, object]:
-    """One workload, always with the same names."""
+    """One workload, always with the same names; metrics of the user's own where there are any."""
+    own = {name: asdict(spread) for name, spread in figures.spreads.items() if name not in QUANTITIES}
     return {
         **figures.identity.labels,
         "runs": figures.runs,
         "by_status": {status.replace(" ", "_"): figures.by_status.get(status, 0) for status in STATUSES},
         **{name: asdict(figures.spreads[name]) for name in QUANTITIES},
+        **({"metrics": own} if own else {}),
         "best": {goal: _configuration(figures.best[goal] or Configuration({}, 0, 0, {})) for goal in GOALS},
     }
 
 
 def _configuration(configuration: Configuration) -> dict[str, object]:
     return {
-        "parameters": {name: configuration.parameters.get(name) for name in PARAMETERS},
+        "parameters": {name: configuration.parameters.get(name) for name in in_order((*PARAMETERS, *configuration.parameters))},
         "runs": configuration.runs,
         "failed": configuration.failed,
         **{name: configuration.medians.get(name) for name in QUANTITIES},
@@ -171,7 +180,7 @@ def _leaves(document: Mapping[str, object], prefix: str = "") -> Iterator[tuple[
             yield from _leaves(value, f"{prefix}{name}.")
         else:
             assert value is None or isinstance(value, str | float | int)
-            yield f"{prefix}{name}", value
+            yield f"{prefix}{name}", plain(value) if isinstance(value, float) else value
 
 
 def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
@@ -182,19 +191,70 @@ def extended_head(targets: Iterable[str]) -> tuple[str, ...]:
         *(f"reward_{name}" for name in REWARDS),
         "reward",
         *(f"sla_{name}" for name in targets),
+        *history.DECISION,
     )
 
 
 def extended_csv(runs: Iterable[Judged], targets: Sequence[str]) -> str:
     """The extended CSV."""
+    runs = [*runs]
+    own = history.own_parameters(judged.run for judged in runs)
     rows = (
         (
             *history.row_of(judged.run, judged.suggestion_id),
-            *(judged.suggested.get(name) for name in PARAMETERS),
+            *((judged.suggestion.suggested if judged.suggestion else {}).get(name) for name in PARAMETERS),
             *(judged.rewards.get(name) for name in REWARDS),
             judged.reward,
             *(judged.sla.get(name) for name in targets),
+            *history.decision_of(judged.suggestion, kept_all(judged.sla.values())),
+            *history.own_cells(judged.run.parameters, own),
+            *history.own_cells(judged.suggestion.suggested if judged.suggestion else {}, own),
         )
         for judged in runs
     )
-    return "".join(map(csv_line, (extended_head(targets), *rows)))
+    head = (*extended_head(targets), *own, *(f"suggested_{name}" for name in own))
+    return "".join(map(csv_line, (head, *rows)))
+
+
+def epochs_head(columns: Sequence[str]) -> tuple[str, ...]:
+    """The column names of the CSV of epochs.
+
+    Args:
+        columns: those of a log.
+    """
+    return (
+        *OF_RUN,
+        *columns,
+        *PARAMETERS,
+        "suggestion_id",
+        *history.DECISION,
+        *(f"{when}_{name}" for name in PARAMETERS for when in ("old", "new")),
+        *(f"expected_{name}{end}" for name in EXPECTED for end in ("", "_low", "_high")),
+    )
+
+
+def epochs_csv(runs: Iterable[tuple[Judged, Iterable[Mapping[str, float]]]], columns: Sequence[str]) -> Iterator[str]:
+    """The CSV of epochs, line by line: of each run the rows of its log."""
+    yield csv_line(epochs_head(columns))
+    for judged, rows in runs:
+        before, after = list(_of_run(judged)), list(_of_decision(judged))
+        for row in rows:
+            yield csv_line((*before, *(row.get(name) for name in columns), *after))
+
+
+def _of_run(judged: Judged) -> Iterator[Raw]:
+    run, identity = judged.run, judged.run.identity
+    yield from (run.run_id, identity.dataset, identity.model, identity.framework, identity.hardware)
+    yield from (run.status.value, run.started_at)
+
+
+def _of_decision(judged: Judged) -> Iterator[Raw]:
+    made = judged.suggestion
+    yield from (judged.run.parameters.get(name) for name in PARAMETERS)
+    yield judged.suggestion_id
+    yield from history.decision_of(made, kept_all(judged.sla.values()))
+    for name in PARAMETERS:
+        yield from (made.current.get(name), made.suggested.get(name)) if made else (None, None)
+    for name in EXPECTED:
+        expected: Interval | None = getattr(made.next, name) if made else None
+        yield from (expected.mean, expected.low, expected.high) if expected else (None, None, None)

@@ -10,7 +10,6 @@ from jpo.report.document import Block, Cell, Column, Document, Emphasis, Note, S
 from jpo.report.document import Row as DocumentRow
 from jpo.wording import names, numbers
 
-OUTCOMES = ("duration_seconds", "cost_usd", "val_loss")
 USE = ("throughput_samples_per_second", "memory_gib", "gpu_utilisation", "cpu_utilisation")
 VERDICTS: Mapping[str, Emphasis] = {"broken": "bad", "at risk": "warning", "unknown": "", "ok": "good"}
 """Of SLA targets, the worst first."""
@@ -30,17 +29,18 @@ def document(prediction: Prediction) -> Document:
 
 def outcomes(rows: Sequence[Row]) -> Table:
     """Time, money and loss; whether it was run, what that rests on, and whether it may be."""
+    quantities = names.objectives([name for row in rows for name in row.expected.forecast.known])
     several = len({row.expected.kind for row in rows}) > 1
     columns = (
         Column("what if", "prose"),
-        *map(_figure, OUTCOMES),
+        *map(_figure, quantities),
         Column("runs", "figure"),
         Column("fails", "figure"),
         Column("rests on"),
         Column("verdict"),
     )
     values: list[DocumentRow] = [
-        (label(row), *_estimates(row, OUTCOMES), row.runs, fails(row), row.expected.kind if several else "", verdict(row))
+        (label(row), *_estimates(row, quantities), row.runs, fails(row), row.expected.kind if several else "", verdict(row))
         for row in rows
     ]
     return Table(columns, tuple(values), "outcomes")
@@ -52,11 +52,11 @@ def fails(row: Row) -> str:
 
 
 def _figure(quantity: str) -> Column:
-    return Column(names.quantity(quantity).short, "figure", quantity)
+    return Column(names.heading(quantity), "figure", quantity)
 
 
 def _estimates(row: Row, quantities: Iterable[str]) -> Iterator[Cell]:
-    return (estimate(getattr(row.expected.forecast, quantity)) for quantity in quantities)
+    return (estimate(row.expected.forecast.of(quantity)) for quantity in quantities)
 
 
 def uses(rows: Sequence[Row]) -> Table:
@@ -150,4 +150,4 @@ def _row(row: Row) -> dict[str, object]:
 
 
 def _expected(expected: Expected) -> dict[str, object]:
-    return {"basis": {"kind": expected.kind, "words": expected.words}, "forecast": asdict(expected.forecast)}
+    return {"basis": {"kind": expected.kind, "words": expected.words}, "forecast": expected.forecast.document}

@@ -109,7 +109,7 @@ def _run(checked: CheckedRun) -> Block:
 
 def _check(check: SlaCheck, measured: float | None) -> Row:
     word, emphasis = WORDS[check.verdict]
-    limit = Cell(check.limit, check.name, prefix=f"{names.TARGETS[check.name].sign} ")
+    limit = Cell(check.limit, check.name, prefix=f"{names.target(check.name).sign} ")
     return check.name, limit, Cell(measured, check.name), Span(word, emphasis)
 
 

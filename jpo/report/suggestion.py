@@ -5,19 +5,20 @@ People see what changes, what that is expected to do, one confidence and one sen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from jpo.records import PARAMETERS, USD, Change, Currency, Forecast, SlaCheck, Suggestion, TrackRecord, same
+from jpo.records import FORECAST, USD, Change, Currency, SlaCheck, Suggestion, TrackRecord, in_order, plain, same
 from jpo.report import claim
 from jpo.report.document import Block, Cell, Column, Document, Emphasis, Inline, Note, Row, Span, Table, Verbatim, estimate
 from jpo.wording import names, numbers
 
 SCHEMA_VERSION = 1
+Value = Annotated[float | str, BeforeValidator(plain)]
 STEADY = (0.9, 1.1)
 """Ratios next / now between which a forecast next to the usual ones is not worth a row, unless it was promised."""
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "at risk": "warning", "broken": "bad", "unknown": "dim"}
@@ -49,7 +50,7 @@ def document(report: Report) -> Document:
     """What changes, what it is expected to do and why, and what was done."""
     suggestion = report.suggestion
     diff = Verbatim(report.diff, "diff") if report.diff else ""
-    blocks = (*of_suggestion(suggestion, in_full=False), track_record(report.track), *notes(suggestion), diff)
+    blocks = (*of_suggestion(suggestion, in_full=False), claim.track_record(report.track), *notes(suggestion), diff)
     return Document(headline(suggestion), blocks, verdict(report), report.currency)
 
 
@@ -74,7 +75,7 @@ def changes(suggestion: Suggestion) -> Table:
     """Every parameter with its value now and next."""
     changed = {change.parameter: change for change in suggestion.changes}
     rows: list[Row] = []
-    for name in sorted(suggestion.current, key=PARAMETERS.index):
+    for name in in_order(suggestion.current):
         if change := changed.get(name):
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
@@ -103,7 +104,8 @@ def in_short(suggestion: Suggestion) -> Iterator[Inline]:
     if suggestion.status == "kept":
         return
     ratios = {name: suggestion.expected_change(quantity) for quantity, name in names.OBJECTIVES.items()}
-    expected = "  ".join(f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None)
+    parts = [f"{name} {numbers.change(ratio)}" for name, ratio in ratios.items() if ratio is not None]
+    expected = "  ".join((*parts, *claim.other_qualities(suggestion)))
     sure = claim.with_confidence(suggestion)
     if expected or sure:
         yield (Span(expected), "   " if expected and sure else "", sure)
@@ -128,10 +130,10 @@ def forecasts(suggestion: Suggestion) -> Table:
     checks = {check.name: check for check in suggestion.sla}
     rows: list[Row] = []
     for quantity in quantities(suggestion):
-        now, then = getattr(suggestion.now, quantity), getattr(suggestion.next, quantity)
-        today = Cell(now and now.mean, quantity)
-        promised = promise(checks.pop(names.target_of(quantity) or "", None))
-        rows.append((names.quantity(quantity).short, today, estimate(then, quantity), *promised))
+        now, then = suggestion.now.of(quantity), suggestion.next.of(quantity)
+        today = Cell(now.mean if now else None, quantity)
+        promised = promise(checks.pop(next((name for name in checks if names.target(name).quantity == quantity), ""), None))
+        rows.append((names.heading(quantity), today, estimate(then, quantity), *promised))
     rows += [(check.name, "", "", *promise(check)) for check in checks.values()]
     heads = ("forecast", "now", "next (90% interval)", "SLA", "")
     return Table(tuple(map(Column, heads)), tuple(rows), "forecasts")
@@ -139,12 +141,13 @@ def forecasts(suggestion: Suggestion) -> Table:
 
 def quantities(suggestion: Suggestion) -> Iterator[str]:
     """What is worth a row: the objectives, known or not; others where they were promised, or change."""
-    promised = {check.name for check in suggestion.sla}
-    for quantity in (f.name for f in fields(Forecast)):
+    promised = {names.target(check.name).quantity for check in suggestion.sla}
+    known = {**suggestion.now.known, **suggestion.next.known}
+    for quantity in (*FORECAST, *suggestion.next.metrics):
         ratio = suggestion.expected_change(quantity)
         changes = ratio is not None and not STEADY[0] < ratio < STEADY[1]
-        expected = getattr(suggestion.next, quantity) and (names.target_of(quantity) in promised or changes)
-        if quantity in names.OBJECTIVES or expected:
+        expected = suggestion.next.of(quantity) and (quantity in promised or changes)
+        if quantity in names.objectives(known) or expected:
             yield quantity
 
 
@@ -152,20 +155,8 @@ def promise(check: SlaCheck | None) -> tuple[Cell, Cell]:
     """The limit of an SLA target, and whether the forecast keeps it."""
     if check is None:
         return Cell(""), Cell("")
-    limit = Cell(check.limit, check.name, prefix=f"{names.TARGETS[check.name].sign} ")
+    limit = Cell(check.limit, check.name, prefix=f"{names.target(check.name).sign} ")
     return limit, Cell(check.verdict, emphasis=VERDICTS[check.verdict])
-
-
-def track_record(track: Sequence[TrackRecord]) -> str:
-    """How the last forecasts turned out, one sentence; empty before the first one could be compared."""
-    compared = [past for past in track if past.quantity in names.OBJECTIVES]
-    parts = [
-        f"{names.quantity(past.quantity).short} off by {numbers.percent(past.median_error)} (median), "
-        f"{past.inside} of {past.forecasts} inside the interval"
-        for past in compared
-    ]
-    many = max((past.forecasts for past in compared), default=0)
-    return f"Last {f'{many} forecasts' if many > 1 else 'forecast'}: {'; '.join(parts)}." if parts else ""
 
 
 def notes(suggestion: Suggestion) -> tuple[Note, ...]:
@@ -200,8 +191,8 @@ class WorkloadDocument(Published):
 class ChangeDocument(Published):
     parameter: str
     key: str
-    old: float
-    new: float
+    old: Value
+    new: Value
     old_text: str
     new_text: str
     reason: str
@@ -235,12 +226,17 @@ class ForecastDocument(Published):
     memory_gib: NowNext = NOTHING
     gpu_utilisation: NowNext = NOTHING
     cpu_utilisation: NowNext = NOTHING
+    val_accuracy: NowNext = NOTHING
+    metrics: dict[str, NowNext] = {}
 
 
 class AlternativeDocument(Published):
-    """A configuration that was not suggested: what is expected of it (by quantity; null = unknown), and why it was not."""
+    """A configuration that was not suggested: what is expected of it (by quantity; null = unknown), and why it was not.
 
-    parameters: dict[str, float]
+    Metrics of the user's own stand among the quantities, by their names.
+    """
+
+    parameters: dict[str, Value]
     forecast: dict[str, IntervalDocument | None]
     why_not: str
 
@@ -301,8 +297,8 @@ class SuggestionDocument(Published):
     workload: WorkloadDocument
     status: Literal["changed", "kept"]
     written: bool
-    current: dict[str, float]
-    suggested: dict[str, float]
+    current: dict[str, Value]
+    suggested: dict[str, Value]
     changes: list[ChangeDocument]
     decided_by: str
     confidence: float | None
@@ -322,7 +318,7 @@ class SuggestionDocument(Published):
     policy: str | None = None
     undoes: str | None = None
     pinned_until: float | None = None
-    committed: dict[str, float] | None = None
+    committed: dict[str, Value] | None = None
 
 
 def as_json(report: Report) -> dict[str, object]:
@@ -334,7 +330,8 @@ def as_json(report: Report) -> dict[str, object]:
         "config": str(report.path),
         "workload": report.suggestion.identity.labels,
         "written": report.written,
-        "forecast": {name: {"now": today, "next": made["next"][name]} for name, today in made["now"].items()},
+        "forecast": report.suggestion.forecasts,
+        "alternatives": [{**asdict(other), "forecast": other.forecast.by_quantity} for other in report.suggestion.alternatives],
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,

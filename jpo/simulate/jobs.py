@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jpo.records import Draws
-from jpo.simulate.knobs import Knobs, knobs_of
+from jpo.simulate.knobs import Knobs, knobs_of, unknown_effects
 from jpo.simulate.latents import UNIFORM, Latents
 from jpo.simulate.learning import epochs_factor
 from jpo.simulate.power import log_power, under_limit
@@ -51,9 +51,10 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
     log_epochs = np.where(to_target, needed, _LN2 * knobs.epochs)
     log_loss = np.where(to_target, 0.0, _final_loss(knobs, factor, latents))
     slowed, drawn = under_limit(knobs, latents)
+    slowed = slowed + _step_of_unknown(knobs, latents)
     log_time = _with_start(log_epochs + speed.log_step + slowed - _LN2 * knobs.batch, knobs, latents)
     luck = _local_noise(latents, "luck of time", 0.15, range(log_time.shape[1]))
-    models = _places(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others)
+    models = _places(knobs.batch, knobs.rate, knobs.layers, knobs.epochs, *knobs.others, *knobs.words)
     return Draws(
         log_time=_relative(log_time + luck, knobs.current),
         log_loss=_relative(log_loss + _local_noise(latents, "luck of loss", 0.03, models), knobs.current),
@@ -65,6 +66,14 @@ def jobs_of(candidates: Candidates, latents: Latents) -> Draws:
         loss_slope=np.where(to_target, np.nan, _loss_slope(latents))[:, 0],
         loader_share=speed.loader_share,
     )
+
+
+def _step_of_unknown(knobs: Knobs, latents: Latents) -> Floats:
+    """ln of the step time by parameters without a known meaning: in half of the jobs some compile, cast or load differently."""
+    if not (len(knobs.others) or len(knobs.words)):
+        return np.zeros(1)
+    effects = np.where(latents.happens("others slow", 0.5), latents.uniform("others step", 0, 0.3), 0.0)
+    return np.asarray(effects * unknown_effects(knobs, latents, "step "))
 
 
 def _with_start(log_time: Floats, knobs: Knobs, latents: Latents) -> Floats:

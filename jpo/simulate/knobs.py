@@ -13,7 +13,7 @@ import numpy as np
 from jpo.records import PARAMETERS
 
 if TYPE_CHECKING:
-    from jpo.records import Candidates, Floats
+    from jpo.records import Candidates, Floats, Ints
     from jpo.simulate.latents import Latents
 
 POWER_LIMIT = "power_limit_w"
@@ -26,6 +26,8 @@ _FEATURES = 24
 """Random cosines per residual; a smooth function of one to four knobs needs no more."""
 _LENGTH = 3.0
 """Length scale of the residuals in doublings of a knob."""
+_REACH = 4.0
+"""Range of a parameter of unknown meaning, in length scales of the residuals."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,6 +37,7 @@ class Knobs:
     batch, rate, layers, epochs: log2 relative to the current row (rate = learning rate).
     power_limit: of an accelerator, as a share of the largest among the candidates; all ones when not a column.
     others: shape (Q, K), columns of unknown meaning, each scaled to 0..1.
+    words: shape (W, K), columns of words, each as the number of its word in the order in which the words first appear.
     gpus: number, 0 without GPUs. cpus, memory: number and GiB; all ones when not a column.
     epochs_now: today's number of epochs, None when not a column.
     has_cpus: whether the number of CPUs is requested (else they come with the node).
@@ -46,6 +49,7 @@ class Knobs:
     epochs: Floats
     power_limit: Floats
     others: Floats
+    words: Ints
     gpus: Floats
     cpus: Floats
     memory: Floats
@@ -67,7 +71,7 @@ def knobs_of(candidates: Candidates) -> Knobs:
         return np.asarray(np.maximum(columns.get(name, np.full(rows, absent)), 0.0))
 
     watts = np.maximum(amount(POWER_LIMIT, 1.0), _SMALLEST)
-    physical = (*PARAMETERS, POWER_LIMIT)
+    unknown = [name for name in columns if name not in (*PARAMETERS, POWER_LIMIT)]
     epochs_now = float(max(columns["epochs"][candidates.current], 1.0)) if "epochs" in columns else None
     return Knobs(
         batch=doublings("batch_size"),
@@ -75,7 +79,10 @@ def knobs_of(candidates: Candidates) -> Knobs:
         layers=doublings("num_layers"),
         epochs=doublings("epochs"),
         power_limit=watts / watts.max(),
-        others=np.array([_scaled(column) for name, column in columns.items() if name not in physical]).reshape(-1, rows),
+        others=np.array([_scaled(columns[name]) for name in unknown if name not in candidates.words]).reshape(-1, rows),
+        words=np.array([_numbered(columns[name]) for name in unknown if name in candidates.words], dtype=np.int64).reshape(
+            -1, rows
+        ),
         gpus=np.minimum(np.round(amount("gpus", 0.0)), _LARGEST),
         cpus=np.clip(amount("cpus", 1.0), 0.1, _LARGEST),
         memory=np.maximum(amount("memory_gib", 1.0), _SMALLEST),
@@ -92,6 +99,12 @@ def _scaled(column: Floats) -> Floats:
     return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
 
 
+def _numbered(column: Floats) -> list[int]:
+    """For each candidate the number of its word, from 0 in the order in which they first appear."""
+    found: dict[float, int] = {}
+    return [found.setdefault(value, len(found)) for value in column.tolist()]
+
+
 def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> Floats:
     """Residuals of the formulas: one smooth random function of the knobs per job, shape (J, K), of variance 1.
 
@@ -102,3 +115,20 @@ def residuals(coordinates: tuple[Floats, ...], latents: Latents, name: str) -> F
     phases = rng.uniform(0.0, 2 * np.pi, (_FEATURES, 1))
     features = np.sqrt(2.0 / _FEATURES) * np.cos(frequencies @ points + phases)  # (features, K)
     return np.asarray(rng.normal(size=(latents.jobs, _FEATURES)) @ features)
+
+
+def unknown_effects(knobs: Knobs, latents: Latents, of: str = "") -> Floats:
+    """Effects of parameters without a known meaning (momentum, dropout, ...), shape (J, K): of each alone and of all together.
+
+    Numbers have smooth ones. Words (an optimizer, a schedule) have no order: each has one of its own, like no other's.
+
+    Args:
+        of: what they change; other effects have other random streams.
+    """
+    effects = [residuals((_REACH * column,), latents, f"{of}other {i}") for i, column in enumerate(knobs.others)]
+    if len(knobs.others):
+        effects.append(0.5 * residuals(tuple(_REACH * knobs.others), latents, f"{of}others together"))
+    for i, column in enumerate(knobs.words):
+        each = latents.rng(f"{of}words {i}").standard_normal((int(column.max()) + 1, latents.jobs)).T
+        effects.append(each[:, column])
+    return np.asarray(sum(effects, np.zeros((latents.jobs, len(knobs.batch)))))

@@ -53,6 +53,8 @@ class Latents:
 
     def _position(self, name: str) -> Floats:
         """Position of each job in 0..1, distributed as the prior says (inverse of its cumulated weights), shape (J, 1)."""
+        if name in self.drawn:  # the jobs of several candidate sets
+            return self.drawn[name][:, None]
         position = self.rng(name).random(self.jobs)
         if name in self.prior:
             weights = np.array(self.prior[name])

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.simulate.knobs import Knobs, residuals
+from jpo.simulate.knobs import Knobs, residuals, unknown_effects
 from jpo.simulate.latents import Latents
 
 if TYPE_CHECKING:
     from jpo.records import Bools, Floats
 
 _LN2 = float(np.log(2.0))
-_REACH = 4.0
-"""Range of a parameter of unknown meaning, in length scales of the residuals (see knobs.py)."""
 _WORST_RATE = 4.0
 """Largest natural log of the factor for a wrong learning rate: 55 times the epochs are as bad as more."""
 
@@ -24,7 +22,7 @@ def epochs_factor(knobs: Knobs, latents: Latents) -> tuple[Floats, Bools]:
     rate, diverges = _learning_rate(knobs, latents)
     factor = _batch_size(knobs, latents) + rate + _layers(knobs, latents)
     factor += latents.uniform("epochs residual", 0, 0.3) * residuals((knobs.batch, knobs.rate, knobs.layers), latents, "epochs")
-    factor += latents.uniform("others", 0, 0.6) * _others(knobs, latents)
+    factor += latents.uniform("others", 0, 0.6) * unknown_effects(knobs, latents)
     return factor - factor[:, [knobs.current]], diverges
 
 
@@ -72,12 +70,3 @@ def _layers(knobs: Knobs, latents: Latents) -> Floats:
     """
     best = latents.uniform("best layers", knobs.layers.min() - 1, knobs.layers.max() + 1)
     return latents.log_uniform("layers curvature", 0.02, 0.5) * (knobs.layers - best) ** 2
-
-
-def _others(knobs: Knobs, latents: Latents) -> Floats:
-    """Parameters without a known meaning (momentum, dropout, ...): smooth effects of each one alone and of all together."""
-    if not len(knobs.others):
-        return np.zeros((latents.jobs, len(knobs.batch)))
-    alone = [residuals((_REACH * column,), latents, f"other {i}") for i, column in enumerate(knobs.others)]
-    together = residuals(tuple(_REACH * knobs.others), latents, "others together")
-    return np.asarray(sum(alone) + 0.5 * together)

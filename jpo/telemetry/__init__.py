@@ -2,6 +2,7 @@
 
     contract.py          names and units of the metrics and log lines that a training job reports
     outcome.py           measured values -> records.Run, by one set of rules for both sources
+    doubts.py            runs that are used though their source contradicts itself
     learning_curve.py    its slope, from the validation losses of a run
     prometheus/          finished_runs: new runs found by one request and measured by a dozen
     csv/                 read_log: the same from files, complete or still being written
@@ -12,9 +13,30 @@
 It decides which runs are over and how they ended. It stores nothing.
 """
 
-from jpo.telemetry.csv.folder import log_files, read_each, read_logs
-from jpo.telemetry.csv.log import read_log
-from jpo.telemetry.prometheus.runs import Late, finished_runs
-from jpo.telemetry.prometheus.source import PrometheusSource
+from __future__ import annotations
 
-__all__ = ["Late", "PrometheusSource", "finished_runs", "log_files", "read_each", "read_log", "read_logs"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jpo.telemetry.csv.folder import log_files, read_each, read_in_parts, read_logs
+    from jpo.telemetry.csv.log import read_log
+    from jpo.telemetry.prometheus.runs import Late, finished_runs
+    from jpo.telemetry.prometheus.source import PrometheusSource
+
+__all__ = ["Late", "PrometheusSource", "finished_runs", "log_files", "read_each", "read_in_parts", "read_log", "read_logs"]
+
+_HOME = {
+    **dict.fromkeys(("log_files", "read_each", "read_in_parts", "read_logs"), "jpo.telemetry.csv.folder"),
+    "read_log": "jpo.telemetry.csv.log",
+    **dict.fromkeys(("Late", "finished_runs"), "jpo.telemetry.prometheus.runs"),
+    "PrometheusSource": "jpo.telemetry.prometheus.source",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Each source is imported when it is used: without a server, a suggestion starts without what asks one."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'jpo.telemetry' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)

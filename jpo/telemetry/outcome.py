@@ -8,20 +8,46 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from jpo.reading import number
-from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Run, RunStatus, Terms
+from jpo.records import COUNTS, PARAMETERS, WHOLE, Identity, Outcome, Quality, Run, RunStatus, Terms, Word
 from jpo.telemetry.contract import DATA_FRACTION
 
 BYTES_PER_GIB = 2.0**30
 LARGEST = 1e12
 """No parameter of a training job is larger: what jpo/optimizer/question.py takes."""
+LONGEST_WORD = 64
+"""Characters; a longer text is no choice of a config.ini."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Names of the team's own under which runs report something.
+
+    Attributes:
+        parameters: by name, whether their values are words.
+        metrics: of the model, as qualities.
+    """
+
+    parameters: Mapping[str, bool] = field(default_factory=dict)
+    metrics: Mapping[str, Quality] = field(default_factory=dict)
+
+
+NONE_OWN = Own()
 COUNT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 POSITIVE = ("batch_size", "learning_rate", "epochs")
 """Parameters without which nothing is trained; of the others, 0 is none of it (no GPUs)."""
-IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124"
-"""Why a run is no evidence: values that cannot be, contradictions, times that cannot be, and nothing that could be learnt."""
+IMPOSSIBLE, CONTRADICTORY, UNTIMELY, UNTOLD, NO_SECONDS = "JPO-W121", "JPO-W122", "JPO-W123", "JPO-W124", "JPO-W126"
+"""Why a run is no evidence: values that cannot be, contradictions, times that cannot be, nothing that could be learnt, and times
+in another unit."""
+TIME_UNITS = {1e11: "milliseconds", 1e14: "microseconds", 1e17: "nanoseconds"}
+"""From which value on a time is in no unit but this: the same number of seconds lies thousands of years ahead."""
+
+
+def foreign_unit(value: float) -> str | None:
+    """The unit of a time that cannot be in seconds."""
+    return next((unit for least, unit in reversed(TIME_UNITS.items()) if least <= abs(value) < math.inf), None)
 
 
 class NoEvidence(ValueError):
@@ -38,7 +64,7 @@ class MeasuredValues:
 
     Attributes:
         samples, cpu_seconds: totals.
-        train_loss, val_loss: the last values, NaN included.
+        train_loss, val_loss, val_accuracy: the last values, NaN included; `metrics`: the same of the user's own.
         epoch: number of finished epochs.
         converged: 1 if the job reached its own target, else 0.
         memory_bytes: the highest.
@@ -73,6 +99,8 @@ class MeasuredValues:
     energy_joules: float | None = None
     loss_slope: float | None = None
     loss_slope_error: float | None = None
+    val_accuracy: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +112,7 @@ class MeasuredRun:
         closed: the job itself reported its end; False when it only fell silent.
         statuses: how it ended as the job reports it; empty where it does not, several where it contradicts itself.
         seen_to_end: how the cluster saw its process end, or None; it counts where the job reports nothing.
+        labelled: the job reports nothing at all; the labels of its pods say what it is.
     """
 
     run_id: str
@@ -95,10 +124,14 @@ class MeasuredRun:
     statuses: frozenset[str]
     values: MeasuredValues
     seen_to_end: RunStatus | None = None
+    labelled: bool = False
 
 
-def to_run(measured: MeasuredRun, source: str) -> Run:
+def to_run(measured: MeasuredRun, source: str, own: Own = NONE_OWN) -> Run:
     """The record of an ended run.
+
+    Args:
+        own: names of the team's own.
 
     Raises:
         NoEvidence: the reason why nothing can be learnt from it, for Skipped.
@@ -109,7 +142,7 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
     share = measured.parameters.get(DATA_FRACTION)
     if share is not None and _number(DATA_FRACTION, share) != 1:
         raise NoEvidence(f"it is a trial on a part of the data ({share}), not a run", UNTOLD)
-    parameters = _in_all(measured.parameters)
+    parameters = {**configuration(measured.parameters), **own_values(measured.parameters, own.parameters)}
     if measured.values.epoch is not None and not 0 <= measured.values.epoch < math.inf:
         raise NoEvidence(f"epoch = {measured.values.epoch:g} cannot be", IMPOSSIBLE)
     if measured.values.converged not in (None, 0, 1) and not math.isnan(measured.values.converged or 0.0):
@@ -131,8 +164,12 @@ def to_run(measured: MeasuredRun, source: str) -> Run:
         raise NoEvidence(str(error), IMPOSSIBLE) from error
 
 
-def _in_all(texts: Mapping[str, str]) -> dict[str, float]:
-    """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts."""
+def configuration(texts: Mapping[str, str]) -> dict[str, float]:
+    """The run's parameters; batch and GPUs in all where it reports them per device and per node, and those are counts.
+
+    Raises:
+        NoEvidence: one is no number that a config.ini could hold.
+    """
     values = {name: _number(name, text) for name, text in texts.items() if name in PARAMETERS}
     counts = {name: float(texts[name]) for name in COUNTS if COUNT.fullmatch(texts.get(name, ""))}
     terms = Terms(
@@ -146,6 +183,25 @@ def _in_all(texts: Mapping[str, str]) -> dict[str, float]:
     if terms.gpus_per_node:
         values["gpus"] = counts["gpus_per_node"]
     return terms.in_all(values)
+
+
+def own_values(texts: Mapping[str, str], own: Mapping[str, bool]) -> dict[str, float]:
+    """Parameters of the team's own; what is no value of its kind (an optimizer "0.9", a dropout "none") is not known."""
+    values: dict[str, float] = {}
+    for name in own.keys() & texts.keys():
+        text = texts[name].strip()
+        if own[name] and text and len(text) <= LONGEST_WORD and text.isprintable():
+            values[name] = Word(text)
+        elif not own[name] and math.isfinite(value := _number_or_nan(text)):
+            values[name] = value
+    return {name: values[name] for name in own if name in values}
+
+
+def _number_or_nan(text: str) -> float:
+    try:
+        return number(text)
+    except ValueError:
+        return math.nan
 
 
 def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> MeasuredValues:
@@ -162,10 +218,7 @@ def _of_all(values: MeasuredValues, parameters: Mapping[str, float]) -> Measured
 
 def _number(name: str, text: str) -> float:
     """The value of a parameter as its config.ini could hold it."""
-    try:
-        value = number(text)
-    except ValueError:
-        value = math.nan
+    value = _number_or_nan(text)
     least = math.nextafter(0.0, 1.0) if name in POSITIVE else 0.0
     if not least <= value <= LARGEST or (name in WHOLE and value != int(value)):
         raise NoEvidence(f"{name} = {text[:80]!r} is not a usable {'whole ' if name in WHOLE else ''}number", IMPOSSIBLE)
@@ -189,6 +242,8 @@ def _status(measured: MeasuredRun, parameters: Mapping[str, float]) -> RunStatus
         return reported or measured.seen_to_end or RunStatus.FAILED
     if measured.closed:
         return RunStatus.SUCCEEDED
+    if measured.labelled:  # its pod was deleted before anybody saw how it ended: it took this long at least
+        return RunStatus.STOPPED
     if measured.values.epoch is None or "epochs" not in parameters:
         raise NoEvidence("it fell silent without an end, a status or an epoch count: how it ended is unknown", UNTOLD)
     return RunStatus.SUCCEEDED if measured.values.epoch >= parameters["epochs"] else RunStatus.FAILED
@@ -222,6 +277,8 @@ def _outcome(measured: MeasuredRun, cpus: float | None) -> Outcome:
         loss_slope=values.loss_slope,
         loss_slope_error=values.loss_slope_error,
         epochs=_finite(values.epoch),
+        val_accuracy=_loss(values.val_accuracy, values.epoch),
+        metrics={name: value for name, given in values.metrics.items() if (value := _loss(given, values.epoch)) is not None},
     )
 
 
@@ -235,7 +292,7 @@ def _gib(count: float | None) -> float | None:
 
 
 def _loss(value: float | None, epoch: float | None) -> float | None:
-    """A finite loss; None for the 0.0 that a gauge shows before anything was measured (a perfect loss for the agent)."""
+    """A finite loss, accuracy or metric; None for the 0.0 that a gauge shows before anything was measured (a perfect loss)."""
     if value == 0 and not (epoch is not None and epoch >= 1):
         return None
     return _finite(value)

@@ -6,7 +6,7 @@ wording/numbers.py writes the values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,6 +64,7 @@ OUTCOMES: Mapping[str, Quantity] = {
     "loss_slope": Quantity("slope of the learning curve", "loss slope"),
     "loss_slope_error": Quantity("standard error of the slope", "loss slope error"),
     "epochs": Quantity("finished epochs", "finished epochs"),
+    "val_accuracy": Quantity("validation accuracy", "accuracy"),
 }
 """What a run has, and what is forecast of one: every field of records.Outcome, and so of records.Forecast."""
 
@@ -86,6 +87,7 @@ TARGETS: Mapping[str, Target] = {
     "gpu_util_min": Target("gpu_utilisation", "≥"),
     "cpu_util_min": Target("cpu_utilisation", "≥"),
     "val_loss_max": Target("val_loss", "≤"),
+    "accuracy_min": Target("val_accuracy", "≥"),
 }
 """The targets that [sla] can have; people know a target by its name in jpo.toml."""
 
@@ -110,6 +112,22 @@ def quantity(name: str) -> Quantity:
     return OUTCOMES.get(bounded) or PARAMETERS.get(bounded) or DERIVED.get(bounded) or NUMBER
 
 
+def heading(name: str) -> str:
+    """What stands over the values of a quantity, and of a metric of the user's own its name."""
+    return quantity(name).short or name
+
+
+def target(name: str) -> Target:
+    """The target of a name in reports: of [sla], or NAME_min and NAME_max of a metric of the user's own."""
+    return TARGETS.get(name) or Target(name[: -len("_min")], "≤" if name.endswith("_max") else "≥")
+
+
+def objectives(known: Collection[str]) -> tuple[str, ...]:
+    """What nearly every report shows: time, cost, and what is known of the model; its validation loss where nothing is."""
+    of_model = [name for name in ("val_loss", "val_accuracy") if name in known] + sorted(set(known) - OUTCOMES.keys())
+    return "duration_seconds", "cost_usd", *(of_model or ["val_loss"])
+
+
 def target_of(outcome: str) -> str | None:
     """The SLA target that bounds an outcome; None where there is none."""
     return next((name for name, target in TARGETS.items() if target.quantity == outcome), None)
@@ -129,6 +147,12 @@ DECIDERS: Mapping[str, str] = {
     "no evidence": "the lack of evidence",
 }
 """Who decided, by the name in Suggestion.decided_by."""
+
+
+def short(parameter: str) -> str:
+    """Column heading of a parameter; a team's own has none but its name."""
+    return SHORT.get(parameter, parameter)
+
 
 SHORT: Mapping[str, str] = {name: quantity.short for name, quantity in PARAMETERS.items()}
 """Column headings of parameters; the full names would not leave room for the values."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from jpo.records import USD, Currency, Interval
+from jpo.records import USD, Currency, Interval, Word
 from jpo.wording import names
 
 UNKNOWN = "unknown"
@@ -38,7 +38,9 @@ def money_per_hour(amount_usd: float, currency: Currency = USD) -> str:
 
 
 def plain(value: float) -> str:
-    """At most four significant digits behind the point; from 10000 on the nearest whole number."""
+    """At most four significant digits behind the point; from 10000 on the nearest whole number. A word as it is."""
+    if isinstance(value, Word):
+        return value.word
     if abs(value) >= 1e15:
         return f"{value:.4g}"
     return str(round(value)) if float(value).is_integer() or abs(value) >= 9999.5 else f"{value:.4g}"

@@ -22,7 +22,9 @@ def main(report: Path, config: str) -> None:
     suggestion = json.loads((report / "suggestion.json").read_text("utf-8"))
     changed = changed_lines((report / "config.before.ini").read_bytes(), Path(config).read_bytes())
     outputs = {"status": suggestion["status"], "suggestion-id": suggestion["suggestion_id"], "report": str(report)}
-    sys.stdout.writelines(f"{notice}\n" for notice in notices(suggestion["changes"], changed, config))
+    outputs |= values(suggestion)
+    why = next(iter(suggestion.get("reasons", [])), "")
+    sys.stdout.writelines(f"{notice}\n" for notice in notices(suggestion["changes"], changed, config, why))
     append("GITHUB_OUTPUT", (line for name, value in outputs.items() for line in output(name, value)))
 
 
@@ -42,12 +44,22 @@ def option_of(line: bytes) -> str:
     return line.decode("utf-8", "replace").replace(":", "=").partition("=")[0].strip().lower()
 
 
-def notices(changes: list[Mapping[str, Any]], lines: Mapping[str, int], config: str) -> Iterator[str]:
-    """One workflow command per change; in check mode config.ini is as it was, and the notice names no line."""
+def values(suggestion: Mapping[str, Any]) -> dict[str, str]:
+    """Old and new values as JSON on one line, for `fromJSON` in matrices: by parameter in JPO's units, and change by change."""
+    changes = [
+        {"parameter": one.get("parameter"), "key": one["key"], "old": one["old_text"], "new": one["new_text"]}
+        for one in suggestion["changes"]
+    ]
+    old, new = suggestion.get("current", {}), suggestion.get("suggested", {})
+    return {"old": json.dumps(old), "new": json.dumps(new), "changes": json.dumps(changes)}
+
+
+def notices(changes: list[Mapping[str, Any]], lines: Mapping[str, int], config: str, why: str = "") -> Iterator[str]:
+    """One workflow command per change, with the reason; in check mode config.ini is as it was, and the notice names no line."""
     for change in changes:
         line = lines.get(change["key"].rpartition(".")[2].lower())
         place = f"file={in_property(config)}" + (f",line={line}" if line else "")
-        text = f"{change['key']}: {change['old_text']} → {change['new_text']}: {change['reason']}"
+        text = f"{change['key']}: {change['old_text']} → {change['new_text']}: {why or change['reason']}"
         yield f"::notice {place},title=JPO::{in_message(text)}"
 
 

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 
 import pytest
 from hypothesis import given, settings
@@ -418,8 +417,8 @@ def test_the_answer_is_feasible_and_finite_for_any_observations(
     for parameters in (suggestion.parameters, one.incumbent):
         assert all(value in SPACE[name] for name, value in parameters.items())
     assert suggestion.confidence is None or 0 <= suggestion.confidence <= 1
-    for interval in asdict(suggestion.forecast).values():
-        assert interval is None or 0 <= interval["low"] <= interval["mean"] <= interval["high"] < math.inf
+    for interval in suggestion.forecast.known.values():
+        assert 0 <= interval.low <= interval.mean <= interval.high < math.inf
     assert suggestion.reasons
     assert one.ask() == suggestion
 
@@ -437,3 +436,43 @@ def test_what_the_same_job_showed_on_other_hardware_is_tried_after_one_own_run()
     assert asked[1].parameters == {"batch_size": 256}
     assert (asked[1].confidence or 0) > 0.7
     assert asked[0].parameters != asked[1].parameters
+
+
+def judged(batch: int, worse: float, **options: object) -> Advisor:
+    """Three batch sizes, the largest the fastest and by this much worse."""
+    one = Advisor({"batch_size": [32, 64, 128]}, {"batch_size": 32}, **options)  # type: ignore[arg-type]
+    for repetition in range(3):
+        for size, seconds in ((32, 100.0), (64, 70.0), (128, 50.0)):
+            value = 0.93 + 0.001 * repetition - (worse if size == batch else 0.0)
+            one.tell({"batch_size": size}, Outcome(duration_seconds=seconds, val_accuracy=value, metrics={"f1": value - 0.1}))
+    return one
+
+
+def test_a_model_is_judged_by_its_accuracy_where_no_loss_is_told() -> None:
+    assert judged(128, 0.0).ask().parameters == {"batch_size": 128}
+    worse = judged(128, 0.1).ask()
+    assert worse.parameters != {"batch_size": 128}
+    assert worse.forecast.val_loss is None
+    assert worse.forecast.val_accuracy is not None
+    assert worse.forecast.val_accuracy.mean == pytest.approx(0.931, abs=0.003)
+
+
+def test_a_model_is_judged_by_a_metric_of_ones_own_where_that_is_asked_for() -> None:
+    answer = judged(128, 0.1, metric={"name": "f1", "direction": "max"}, quality="f1").ask()
+    assert answer.parameters != {"batch_size": 128}
+    assert answer.forecast.metrics["f1"].mean == pytest.approx(0.831, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"quality": "f1"},
+        {"metric": {"name": "f1"}},
+        {"metric": {"name": "val_loss", "direction": "max"}},
+        {"metric": {"name": "wer", "direction": "min", "best": 0.0}},
+    ],
+)
+def test_a_metric_needs_a_name_of_its_own_and_a_direction(wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError) as caught:
+        advisor(**wrong)
+    assert caught.value.code == "JPO-E720"

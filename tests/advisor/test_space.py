@@ -8,74 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.advisor.space import MOST_STEPS, NumberedSpace, Range, numbered_space
+from jpo.advisor.space import NumberedSpace, Range, numbered_space
 from jpo.errors import UsageError
-
-
-@pytest.mark.parametrize(
-    ("given_range", "steps"),
-    [
-        (Range(1, 4, integer=True), (1, 2, 3, 4)),
-        (Range(0.1, 0.3, multiple_of=0.1), (0.1, 0.2, 0.3)),
-        (Range(5, 20, multiple_of=8), (8, 16)),
-        (Range(0, 64, integer=True, multiple_of=16), (0, 16, 32, 48, 64)),
-        (Range(16, 1024, log=True, integer=True), (16, 32, 64, 128, 256, 512, 1024)),
-        (Range(20, 1000, log=True, integer=True), (20, 32, 64, 128, 256, 512, 1000)),
-        (Range(1e-3, 1e-2, log=True), (0.001, 0.00177828, 0.00316228, 0.00562341, 0.01)),
-        (Range(7, 7), (7,)),
-        (Range(7, 7, log=True), (7,)),
-        (Range(-6, 6), tuple(range(-6, 7))),
-        (Range(-0.5, 0.5, integer=True), (0,)),
-    ],
-)
-def test_steps_of_a_range(given_range: Range, steps: tuple[float, ...]) -> None:
-    assert given_range.steps() == pytest.approx(steps)
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"low": 2, "high": 1}, "not smaller"),
-        ({"low": math.nan, "high": 1}, "finite"),
-        ({"low": 0, "high": math.inf}, "finite"),
-        ({"low": -1.7e308, "high": 1.7e308}, "finite"),
-        ({"low": 0, "high": 1, "log": True}, "above 0"),
-        ({"low": 0, "high": 1, "multiple_of": 0}, "above 0"),
-        ({"low": 0, "high": 1, "multiple_of": math.nan}, "above 0"),
-        ({"low": 5, "high": 7, "multiple_of": 8}, "no multiple of 8"),
-        ({"low": 0.2, "high": 0.8, "integer": True}, "no multiple of 1"),
-        ({"low": 1, "high": 8, "integer": True, "multiple_of": 0.5}, "whole numbers"),
-    ],
-)
-def test_a_range_without_numbers_is_refused(options: dict[str, float], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        Range(**options)  # type: ignore[arg-type]
-
-
-@given(
-    low=st.floats(-1e6, 1e6),
-    width=st.floats(0, 1e6),
-    log=st.booleans(),
-    integer=st.booleans(),
-    unit=st.none() | st.integers(1, 40),
-)
-def test_steps_lie_in_the_range_ascend_and_are_few(low: float, width: float, log: bool, integer: bool, unit: int | None) -> None:
-    try:
-        found = Range(low, low + width, log, integer, unit)
-    except ValueError:
-        return
-    steps = found.steps()
-    assert list(steps) == sorted(set(steps))
-    assert found.low <= steps[0] <= steps[-1] <= found.high
-    assert 0 < len(steps) <= MOST_STEPS + 3
-    if unit or integer:
-        assert all(step % (unit or 1) == 0 for step in steps)
-
-
-def test_a_range_over_all_of_the_floats_has_finite_steps() -> None:
-    steps = Range(1e-320, 1e308, log=True).steps()
-    assert all(map(math.isfinite, steps))
-    assert len(steps) == MOST_STEPS
 
 
 def test_parameters_of_jpo_come_first_and_values_ascend() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,10 @@ def every_reader(folder: Path) -> dict[str, Reader]:
 NAMES = (
     *("config.ini", "config.ini, second look", "jpo.toml", "jpo.toml, second look", "pyproject.toml", "JPO_... variables"),
     *("values of options", "price catalogue", "CSV log", "CSV log, followed", "extended CSV", "trial log", "state import"),
-    *("state import, packed", "store", "trace", "weights", "weights, sealed again", "answer of Prometheus"),
-    *("answer of nvidia-smi", "token file", "certificate"),
+    *("state import, packed", "store", "trace", "weights", "weights, sealed again"),
+    *("imported table", "trainer_state.json", "metrics.csv", "hparams.yaml", "run-*.wandb", "run-*.wandb, sealed again"),
+    *(("event file",) if find_spec("tensorboard") else ()),
+    *("answer of MLflow", "answer of Prometheus", "answer of nvidia-smi", "token file", "certificate"),
 )
 
 

@@ -6,60 +6,32 @@ jpo.toml, the caller's environment, a server's answers. Every command is run ove
 
 from __future__ import annotations
 
-import csv
-import html
 import http.server
 import json
 import os
 import re
 import threading
 from collections.abc import Iterator
-from html.parser import HTMLParser
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from markdown_it import MarkdownIt
+from attacks import (
+    ATTACKS,
+    LIVE,
+    READABLE_NAMES,
+    STEERING,
+    check_csv,
+    check_html,
+    check_json,
+    check_markdown,
+    steered,
+    too_long,
+)
 
 from jpo.__main__ import run
 from jpo.history import open_store
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
-from jpo.wording.printable import UNSEEN
 
-STEERING = (
-    "a\n::error file=train.py::pwned\n::set-output name=a::b",
-    "\r\n::stop-commands::x\r",
-    "::add-mask::0",
-    " \t::warning::led by blanks",
-    "x ##[error]anywhere ##vso[task.setvariable variable=a]b ##teamcity[x]",
-    "section_start:1700000000:name[collapsed=true]\r\x1b[0Khidden section_end:1:name travis_fold:start:a",
-    "\x1b[2J\x1b]0;title\x07\x1b]8;;https://evil.example\x07click\x1b]8;;\x07\x9b31m",
-    "abc\u202edef\u2066ghi\u2069",
-    "zero\u200bwidth\u200d\u2060\ufeff\xad\u3164end",
-    "nel\x85ls\u2028ps\u2029vt\x0bff\x0cfs\x1cgs\x1d",
-    "tab\tin\ta\ttable",
-    "\x7f\x08\x08\x08del",
-    "n" * 100_000,
-    "of words " * 12_000,
-)
-LIVE = (
-    "@admin and me@evil.example",
-    "https://evil.example/?a www.evil.example",
-    "![x](https://evil.example/a.png) [l](javascript:1)",
-    "<img src=x onerror=alert(1)> <script>alert(1)</script> <!-- @a -->",
-    "a|b`c``@d`|",
-    "/close",
-    "# not a heading #12 group/job!3",
-    "=cmd|' /C calc'!A0",
-    "+1+1",
-    "-2+3",
-    "@SUM(1)",
-    "\t=1+1",
-    "{{ 7 * 7 }}${7}",
-    "'\"&amp;",
-)
-READABLE_NAMES = ("数字/小さい-モデル", "naïve Größe", "🦀 crab", "نموذج")
-ATTACKS = (*STEERING, *LIVE, *READABLE_NAMES)
 PLACE = "a\n::error::folder ##[error]\x1b[2J\u202e @admin"
 """Of the project: a folder may be called anything but "/" and NUL."""
 
@@ -192,6 +164,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "history --compare": (*FORMS, "csv"),
     "check": FORMS,
     "doctor --offline": FORMS,
+    "init --dry-run --ci none": FORMS,
+    "init --dry-run --ci none --prometheus-url SERVER": FORMS,
     "doctor --prometheus-url SERVER": FORMS,
     "predict --vary batch_size=16,64": FORMS,
     "pareto": FORMS,
@@ -203,6 +177,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "replay toy.csv --runs 2,4 --seeds 2 --jobs 1 --policies default,random": FORMS,
 }
 LINES = (
+    *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
     *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
     *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
@@ -246,18 +221,6 @@ def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, s
     return out, err
 
 
-def steered(text: str) -> list[str]:
-    """Lines that a terminal or a CI would obey, or that nobody would read."""
-    commands = re.compile(r"^\s*::|##[\w.-]*\[|section_(start|end):|travis_(fold|time):")
-    unseen = re.compile(f"[{UNSEEN}]")
-    lines = text.removesuffix("\n").split("\n")
-    return [line[:200] for line in lines if not line.isprintable() or commands.search(line) or unseen.search(line)]
-
-
-def too_long(text: str) -> list[str]:
-    return [word[:200] for word in text.split() if len(word) > 1000]
-
-
 @pytest.mark.parametrize(("command", "form"), [(command, form) for command, forms in COMMANDS.items() for form in forms])
 def test_no_report_is_steered_by_what_it_shows(
     command: str, form: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str
@@ -266,45 +229,6 @@ def test_no_report_is_steered_by_what_it_shows(
     assert steered(out) + steered(err) == []
     assert out or err
     {"json": check_json, "csv": check_csv, "markdown": check_markdown, "html": check_html}.get(form, too_long)(out or "{}")
-
-
-def check_json(text: str) -> None:
-    try:
-        json.loads(text)
-    except json.JSONDecodeError:
-        assert [json.loads(line) for line in text.split("\n")[:-1]], "JSON Lines"
-
-
-def check_csv(text: str) -> None:
-    rows = list(csv.reader(StringIO(text, newline="")))
-    assert [cell for row in rows for cell in row if too_long(cell)] == []
-    assert {len(row) for row in rows} == {len(rows[0])}
-    assert text.count("\n") == len(rows)
-    texts = [cell for row in rows for cell in row if not re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", cell)]
-    assert [cell for cell in texts if cell.lstrip().startswith(("=", "+", "-", "@", "::"))] == []
-
-
-def check_markdown(text: str) -> None:
-    assert too_long(text) == []
-    page = MarkdownIt("commonmark").enable("table").render(text)
-    page = re.sub("<pre>.*?</pre>|<code>.*?</code>", "", page, flags=re.DOTALL)
-    tags = set(re.findall("<([a-z0-9]+)", page))
-    known = {"p", "h3", "h4", "h5", "h6", "ul", "li", "strong", "blockquote"}
-    assert tags <= known | {"table", "thead", "tbody", "tr", "th", "td"}
-    words = html.unescape(re.sub("<[^>]*>", "", page))
-    assert re.findall(r"@\w+|\w*://\S*|www\.\S*|[#!]\d+", words) == []
-    assert [line for line in text.split("\n") if line.startswith("/")] == []
-
-
-def check_html(text: str) -> None:
-    assert too_long(text) == []
-
-    class Page(HTMLParser):
-        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-            assert tag not in {"script", "img", "a", "iframe", "link"}
-            assert not {"href", "src", "onerror"} & {name for name, _ in attributes}
-
-    Page().feed(text)
 
 
 def test_names_stay_readable_and_data_exact(inside: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -353,3 +277,15 @@ def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFix
     backup = tmp_path / "b.jsonl"
     answers(capfd, ["state", "export", str(backup)])
     assert steered(backup.read_text()) == []
+
+
+@pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
+def test_the_note_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], source: list[str]) -> None:
+    answers(capfd, ["suggest", "--dry-run", "--offline", "--set", "batch_size=64", "--output-file", "s.json"])
+    for attack in ("https://ci.example/", *ATTACKS):
+        if len(os.fsencode(attack)) < 100_000:
+            out, err = answers(capfd, ["comment", "--dry-run", *source, "--link", attack])
+            assert (err, steered(out)) == ("", [])
+            marker, _, note = out.partition("\n\n")
+            assert re.fullmatch("<!-- jpo:suggestion:[0-9a-f]{32} -->", marker)
+            check_markdown(note.replace("[Report and log](<https://ci.example/>)", ""))

@@ -96,3 +96,19 @@ def test_insecure_trusts_any_without_a_word_of_urllib3(project: Project, url: st
 def test_a_certificate_of_ones_own_that_is_none_is_a_mistake_of_usage(project: Project, url: str) -> None:
     answer = suggest(project, url, 'cert_file = "config.ini"')
     assert (answer.code, "JPO-E114" in answer.err) == (2, True)
+
+
+def test_a_note_goes_to_no_such_server_either(
+    project: Project, url: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.jpo("suggest", "config.ini", "--no-learn")
+    variables = {"GITLAB_CI": "true", "CI_API_V4_URL": url, "CI_PROJECT_ID": "1", "CI_MERGE_REQUEST_IID": "5"}
+    for name, value in (variables | {"JPO_COMMENT_TOKEN": "s3cret"}).items():
+        monkeypatch.setenv(name, value)
+    refused = project.jpo("comment", "--strict")
+    assert (refused.code, "[JPO-E905]" in refused.err, "set JPO_COMMENT_CA_FILE" in refused.err) == (4, True, True)
+    monkeypatch.setenv("JPO_COMMENT_CA_FILE", str(certificate.with_name("cert.pem")))
+    assert "answered with something else than notes" in project.jpo("comment", "--strict").err
+    monkeypatch.setenv("JPO_COMMENT_CA_FILE", "/nonexistent.pem")
+    missing = project.jpo("comment", "--strict")
+    assert (missing.code, missing.err.count("\n")) == (2, 1)

@@ -94,7 +94,7 @@ def test_a_narrow_terminal_breaks_no_time_in_two_and_what_never_differs_has_no_c
     project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")
     project.jpo("observe", "--csv", str(project.log_now(64, 41.0)))
     with open_store(f"sqlite:///{project.folder}/.jpo/jpo.db", read_only=True) as store:
-        document = report.document(history.read(store, Prices(), None))
+        document = report.document(history.read(store, Prices(), None, {}))
     shown = text.render(document, width=80, colour=False)
     assert "run-0    2023-11-14 22:15  succeeded     16" in shown
     assert "The same in all runs above: lr 0.01, epochs 40, cpus 2." in shown

@@ -35,9 +35,12 @@ def asking(empty: Project, server: str, request: pytest.FixtureRequest) -> Proje
 @pytest.fixture
 def arrives(server: str, request: pytest.FixtureRequest) -> Arrives:
     """`arrives(run_id, days_ago)`: a run that ended some days ago reaches the server now."""
-    labels = f'dataset="{request.node.name}",model="cnn",framework="pytorch",job="train",instance="a:1"'
+    name_here = request.node.name
 
-    def arrives(run_id: str, days_ago: float, *, batch_size: str = "64", reports: range = range(41)) -> None:
+    def arrives(
+        run_id: str, days_ago: float, *, batch_size: str = "64", reports: range = range(41), dataset: str = name_here
+    ) -> None:
+        labels = f'dataset="{dataset}",model="cnn",framework="pytorch",job="train",instance="a:1"'
         end, lines = time.time() - days_ago * DAY, []
         for i in reports:
             at = 1000 * (end - 600 + 15 * i)
@@ -180,3 +183,19 @@ def test_looking_again_needs_a_server_that_is_named(empty: Project) -> None:
 def test_looking_again_takes_a_duration_and_a_server(empty: Project, words: tuple[str, ...]) -> None:
     answer = empty.jpo("observe", *words)
     assert (answer.code, "--again" in answer.err) == (2, True)
+
+
+def test_runs_under_another_spelling_are_named_and_joined(asking: Project, arrives: Arrives) -> None:
+    spelt = "Test-Runs-Under-Another-Spelling-Are-Named-And-Joined"
+    arrives("ours", 2)
+    arrives("theirs", 3, dataset=spelt)
+    assert "recorded ours" in asking.jpo("observe").out
+    named = asking.jpo("doctor").out
+    assert "JPO-W163" in named
+    assert f'dataset = ["{spelt}"]' in " ".join(named.split())
+    with (asking.folder / "jpo.toml").open("a") as toml:
+        toml.write(f'[workload.aliases]\ndataset = ["{spelt}"]\n')
+    recorded = asking.jpo("observe").out
+    assert f"recorded theirs: {spelt}/cnn/pytorch, succeeded" in recorded
+    assert asking.jpo("observe").out.startswith("nothing new")
+    assert "2 finished runs used" in asking.jpo("suggest", "config.ini", "--dry-run", "--no-learn").out

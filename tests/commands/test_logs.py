@@ -10,6 +10,7 @@ import os
 
 import pytest
 
+DECISION = ("decided_by", "preference", "sla")
 TOML = """
 [sla]
 time_max = "60s"
@@ -137,6 +138,62 @@ def test_the_suggestion_that_a_run_followed_is_next_to_it(project):
     rows = table(project)
     assert rows["run-now"]["suggestion_id"] == suggested["suggestion_id"]
     assert (rows["run-now"]["suggested_batch_size"], rows["run-0"]["suggested_batch_size"]) == ("64.0", "")
+
+
+def test_who_decided_under_which_preference_and_with_which_compliance(project):
+    """In the CSV of the history as in the extended one; the columns that were there keep their places."""
+    toml = project.folder / "jpo.toml"
+    toml.write_text(toml.read_text() + '[sla]\ntime_max = "60s"\n')
+    given = ("--set", "batch_size=64", "--no-learn", "--prefer", "time", "-o", "json")
+    answer = project.jpo("suggest", "config.ini", *given)
+    assert answer.code == 0, answer.err
+    made = json.loads(answer.out)
+    project.jpo("observe", "--csv", str(project.log_now(64, 40.0)))
+    rows = table(project, "--epochs", "epochs.csv")
+    assert [rows["run-now"][name] for name in DECISION] == ["user", "time=1", "ok"]
+    assert [rows["run-0"][name] for name in DECISION] == ["", "", "broken"]
+    recorded = {row["run_id"]: row for row in csv.DictReader(io.StringIO(project.jpo("history", "-o", "csv").out))}
+    assert [recorded["run-now"][name] for name in DECISION] == ["user", "time=1", "ok"]
+    assert list(recorded["run-now"])[-3:] == list(rows["run-now"])[-3:] == list(DECISION)
+    epochs = list(csv.DictReader(io.StringIO((project.folder / "epochs.csv").read_text())))
+    assert [row["run_id"] for row in epochs].count("run-0") == 1
+    (now,) = (row for row in epochs if row["run_id"] == "run-now")
+    names = ("epoch", "val_loss", "batch_size", "suggestion_id", "decided_by", "old_batch_size", "new_batch_size", "old_gpus")
+    assert [now[name] for name in names] == ["1.0", "0.1", "64.0", made["suggestion_id"], "user", "16.0", "64.0", ""]
+    expected = made["forecast"]["duration_seconds"]["next"]
+    assert [float(now[f"expected_duration_seconds{end}"]) for end in ("", "_low", "_high")] == [
+        pytest.approx(expected[end]) for end in ("mean", "low", "high")
+    ]
+
+
+def test_without_targets_and_suggestions_the_columns_are_empty(project):
+    rows = table(project)
+    assert {tuple(row[name] for name in DECISION) for row in rows.values()} == {("", "", "")}
+
+
+def test_the_epochs_of_a_long_log_are_all_there(project):
+    log = project.log(0, 16, 100.0)
+    log.write_text(
+        log.read_text().replace("1700000100.0,1,1500,0.2,0.1\n", "1700000050.0,1,700,,nan\n1700000100.0,2,1500,0.2,0.1\n")
+    )
+    assert project.jpo("logs", "runs", "--epochs", "epochs.csv").code == 0
+    rows = [row for row in csv.reader(io.StringIO((project.folder / "epochs.csv").read_text())) if row[0] == "run-0"]
+    assert [row[7:12] for row in rows] == [
+        ["1700000050.0", "1.0", "700.0", "", "nan"],
+        ["1700000100.0", "2.0", "1500.0", "0.2", "0.1"],
+    ]
+
+
+def test_two_tables_are_two_files_of_their_kinds(project):
+    for arguments in (
+        ["--extended", "a.csv", "--epochs", "./a.csv"],
+        ["--epochs", "runs/run-0.csv"],
+        ["--epochs", "runs/all.csv"],
+    ):
+        assert project.jpo("logs", "runs", *arguments).code == 2
+    assert project.jpo("logs", "runs", "--epochs", "epochs.csv").code == 0
+    assert project.jpo("logs", "runs", "--epochs", "epochs.csv").code == 0
+    assert "JPO-E132" in project.jpo("logs", "runs", "--extended", "epochs.csv").err
 
 
 def test_texts_that_are_formulas_are_made_harmless(project):

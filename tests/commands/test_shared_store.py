@@ -33,9 +33,9 @@ def test_config_ini_is_untouched_or_its_new_values_are_on_record(
     go_on = getattr(place, step)
     sessions = "FROM pg_stat_activity WHERE application_name = 'jpo' AND datname = current_database()"
 
-    def after_the_end_of_the_session(*told: Any) -> Any:
+    def after_the_end_of_the_session(*told: Any, **named: Any) -> Any:
         postgres.sql(f"SELECT pg_terminate_backend(pid) {sessions}", url.partition("@/")[2].partition("?")[0])
-        return go_on(*told)
+        return go_on(*told, **named)
 
     monkeypatch.setattr(place, step, after_the_end_of_the_session)
     answer = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn")

@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -135,3 +136,20 @@ def test_gc_gives_the_space_back(observed: Project) -> None:
     assert observed.jpo("state", "gc").code == 0
     assert path.stat().st_size < 200_000
     assert observed.jpo("audit", "verify").code == 0
+
+
+def test_gc_forgets_old_runs_only_where_the_settings_say_so_and_a_dry_run_forgets_none(observed: Project) -> None:
+    with open_store(f"sqlite:///{observed.folder}/.jpo/jpo.db") as store:
+        run = store.recorded_runs()[-1].run
+        old = (replace(run, run_id=f"old-{at}", started_at=None, ended_at=run.ended_at - 1e6 + at) for at in range(2400))
+        store.record(Finished(tuple(old)), now=2e9)
+    assert "2400 runs" not in observed.jpo("state", "gc").out
+    (observed.folder / "jpo.toml").write_text("[store]\nkeep_runs = 2300\n")
+    told = observed.jpo("state", "gc", "--dry-run").out
+    assert "would forget" in told
+    assert "stay: the newest 2300, and" in told
+    assert observed.jpo("state", "gc").out == told.replace("would forget", "forgot")
+    assert "nothing to forget" in observed.jpo("state", "gc").out
+    assert observed.jpo("audit", "verify").code == 0
+    (observed.folder / "jpo.toml").write_text("[store]\nkeep_runs = 2299\n")
+    assert "is neither all nor a whole number of at least 2300" in observed.jpo("state", "gc").err

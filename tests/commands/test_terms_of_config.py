@@ -98,3 +98,35 @@ def test_a_pinned_batch_per_device_stays_while_gpus_change(empty: Project) -> No
     assert suggested(empty, "--set", "gpus=8")["suggested"]["batch_size"] == 256  # type: ignore[index]
     answer = empty.jpo("suggest", "config.ini", "--set", "batch_size=512")
     assert (answer.code, "must stay" in answer.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("shares", "in_all"),
+    [
+        (["batch_size_per_device=16"], ["batch_size=256"]),
+        (["gpus_per_node=1"], ["gpus=2"]),
+        (["gpus_per_node=1", "batch_size_per_device=16"], ["gpus=2", "batch_size=128"]),
+    ],
+)
+def test_values_are_set_in_the_terms_of_the_file_or_in_all(empty: Project, shares: list[str], in_all: list[str]) -> None:
+    """`--set` and `--vary` of either give the same answer: the quantity that JPO decides on is the one in all."""
+    in_terms(empty, TRAINER)
+    answers = [[word for text in texts for word in ("--set", text)] for texts in (shares, in_all)]
+    one, other = (suggested(empty, "--dry-run", *words) for words in answers)
+    assert (one["suggested"], one["changes"]) == (other["suggested"], other["changes"])
+    one, other = (json.loads(empty.jpo("predict", "config.ini", "-o", "json", *words).out) for words in answers)
+    assert one["rows"] == other["rows"]
+    assert len(one["rows"]) == 2
+    varied = empty.jpo("predict", "config.ini", "-o", "json", "--vary", shares[0], *answers[0][2:])
+    assert json.loads(varied.out)["rows"] == one["rows"], varied.err
+
+
+@pytest.mark.parametrize("command", ["suggest", "predict"])
+def test_a_quantity_is_set_in_one_term(empty: Project, command: str) -> None:
+    in_terms(empty, TRAINER)
+    for name in ("batch_size_per_device=16", "gpus_per_node=1"):
+        total = "batch_size=64" if name.startswith("batch") else "gpus=2"
+        answer = empty.jpo(command, "config.ini", "--set", name, "--set", total)
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+    answer = empty.jpo(command, "config.ini", "--set", "batch_size_per_device=1.5")
+    assert (answer.code, "batch_size_per_device = 1.5 is not a whole number" in answer.err) == (2, True)

@@ -275,6 +275,21 @@ def test_values_in_force_come_back_byte_for_byte_in_the_form_of_the_file(
     assert (kept["status"], project.config.read_bytes()) == ("kept", once)
 
 
+def test_words_and_parameters_of_ones_own_stay_in_force_too(project: Project, on_gitlab: Callable[..., None]) -> None:
+    add(project, '[parameters.optimizer]\nchoices = ["adam", "sgd"]\n[parameters.dropout]\nmin = 0.0\nmax = 0.5\n')
+    committed = project.config.read_bytes().replace(b"epochs = 40", b"epochs = 40\noptimizer = adam  # or sgd\ndropout = 0.1")
+    night(project, committed, "--set", "optimizer=sgd", "--set", "dropout=0.2")
+    told = night(project, committed, "--set", "batch_size=32", "--in-force", "in-force.ini")
+    assert (told["current"]["optimizer"], told["committed"]["optimizer"], told["current"]["dropout"]) == ("sgd", "adam", 0.2)
+    assert b"batch_size = 32 " in project.config.read_bytes()
+    assert b"optimizer = sgd  # or sgd\ndropout = 0.2\n" in project.config.read_bytes()
+    (project.folder / "committed.ini").write_bytes(committed)
+    both = guarded(project, "--in-force", "in-force.ini")
+    assert (both.returncode, "optimizer adam -> sgd" in both.stdout) == (0, True)
+    told = night(project, committed.replace(b"= adam", b"= sgd"), "--set", "batch_size=16")
+    assert (told["current"]["batch_size"], told["current"]["dropout"], "JPO-I856" in told["reason_codes"]) == (16, 0.1, True)
+
+
 def test_bytes_that_are_no_utf8_and_line_ends_survive(project: Project) -> None:
     committed = project.config.read_bytes().replace(b"from the tutorial", b"caf\xe9").replace(b"\n", b"\r\n")
     for _ in range(2):

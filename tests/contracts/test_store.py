@@ -51,6 +51,21 @@ def test_a_recorded_run_is_read_back_equal(store: Store) -> None:
     assert store.run("läuft/1") == run
 
 
+def test_old_runs_that_tell_nothing_are_forgotten_once_and_on_record(store: Store) -> None:
+    runs = tuple(a_run(f"r{number}", 200.0 + number) for number in range(1200))
+    store.record(Finished((*runs, a_run("elsewhere", identity=CIFAR))), now=2000.0)
+    forgotten = store.forget_runs(DIGITS, newest=50, now=3000.0)
+    assert (forgotten.runs, forgotten.kept) == (1200 - forgotten.kept, len(store.runs_of(DIGITS)))
+    assert store.numbers_of_runs() == {CIFAR: 1, DIGITS: forgotten.kept}
+    assert store.record(Finished(runs), now=4000.0) == (), "they do not come back"
+    assert store.forget_runs(DIGITS, newest=50, now=5000.0).runs == 0
+    (record,) = store.audit_records(limit=1)
+    assert (record.kind, record.identity, record.data["runs"]) == ("forgotten", DIGITS, forgotten.runs)
+    assert verify(store).ok
+    assert store.others_of(CIFAR, among=3) == runs[-3:]
+    assert store.others_of(DIGITS, among=1) == (), "the newest of all is its own"
+
+
 def test_what_was_not_measured_stays_none(store: Store) -> None:
     store.record(Finished((a_run(parameters={}, outcome=Outcome()),)), now=300.0)
     assert store.runs_of(DIGITS)[0].outcome == Outcome()

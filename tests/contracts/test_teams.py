@@ -108,12 +108,12 @@ ATTACKS = {
     "move watermarks": "UPDATE jpo.watermarks SET read_until = 1e11",
     "withdraw suggestions": "UPDATE jpo.suggestions SET withdrawn = 1",
     "delete series": "DELETE FROM jpo.series",
+    "delete runs": "WITH gone AS (DELETE FROM jpo.series) DELETE FROM jpo.runs",  # what `jpo state gc` does with a team's own
 }
 FORBIDDEN = {
     "change the log": "UPDATE jpo.audit SET data = '{}'",
     "shorten the log": "DELETE FROM jpo.audit",
     "empty the log": "TRUNCATE jpo.audit",
-    "delete runs": "DELETE FROM jpo.runs",
     "delete agents": "DELETE FROM jpo.agents",
     "delete watermarks": "DELETE FROM jpo.watermarks",
     "delete suggestions": "DELETE FROM jpo.suggestions",

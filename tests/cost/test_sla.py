@@ -24,6 +24,7 @@ ALL = {
     "gpu_util_min": 0.5,
     "cpu_util_min": 0.3,
     "val_loss_max": 0.4,
+    "accuracy_min": 0.9,
 }
 FREE = Prices()
 

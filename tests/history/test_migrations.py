@@ -108,7 +108,7 @@ def test_a_store_from_before_hardware_keeps_its_runs_series_and_audit_log(tmp_pa
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     assert connection.execute("SELECT run FROM series").fetchall() == [(7,)]
     assert {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL")} == {
-        *("runs_by_end", "runs_by_suggestion", "runs_by_id", "suggestions_by_workload")
+        *("runs_by_end", "runs_by_time", "runs_by_suggestion", "runs_by_id", "suggestions_by_workload")
     }
     connection.close()
 

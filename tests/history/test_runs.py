@@ -42,6 +42,20 @@ def test_a_later_report_flips_nothing_known() -> None:
     assert fuller(RUN, later) == RUN
 
 
+def test_a_value_that_was_assumed_gives_way_to_the_one_that_is_reported() -> None:
+    assumed = replace(RUN, parameters={"batch_size": 64.0, "epochs": 3.0}, assumed=("batch_size", "epochs"))
+    later = fuller(assumed, replace(RUN, parameters={"batch_size": 32.0}))
+    assert (later.parameters, later.assumed) == ({"batch_size": 32.0, "epochs": 3.0}, ("epochs",))
+    assert fuller(later, assumed) == later, "and what is reported stays"
+
+
+def test_what_fell_silent_keeps_what_it_reported_before_what_is_assumed_later() -> None:
+    silent = replace(RUN, fell_silent=True)
+    later = replace(RUN, parameters={"batch_size": 32.0, "epochs": 3.0}, assumed=("batch_size", "epochs"), ended_at=300.0)
+    told = fuller(silent, later)
+    assert (told.ended_at, told.parameters, told.assumed) == (300.0, {"batch_size": 64.0, "epochs": 3.0}, ("epochs",))
+
+
 def test_a_start_after_the_known_end_is_not_believed() -> None:
     assert fuller(RUN, replace(RUN, started_at=201.0, ended_at=300.0)).started_at is None
 

@@ -14,7 +14,7 @@ from jpo.agent.state import observe
 from jpo.learning.experience import experiences, fingerprint, known_after, learnable
 from jpo.optimizer.advise import advise
 from jpo.optimizer.request import Request
-from jpo.records import Identity, Outcome, Preference, Run, RunStatus
+from jpo.records import KUBERNETES, Identity, Outcome, Preference, Run, RunStatus
 
 NOW = {"batch_size": 16.0, "cpus": 2.0}
 REQUEST = Request(
@@ -136,3 +136,13 @@ def test_suggestions_after_a_run_do_not_change_what_was_known_before_it() -> Non
 def test_where_nothing_is_expected_to_keep_the_sla_what_was_run_all_the_same_is_learnt() -> None:
     out_of_reach = replace(REQUEST, targets={"time_max": 0.001})
     assert None not in list(transitions(RUNS, out_of_reach, seed=0, first=0))
+
+
+def test_a_pod_of_another_model_says_nothing_since_nobody_sees_how_good_it_is() -> None:
+    pods = [replace(run, source=KUBERNETES) for run in (RUNS[1], a_run(2, 50.0, batch_size=64.0), a_run(3, 80.0, cpus=4.0))]
+    other_model, other_hardware = transitions(pods, replace(REQUEST, quality_floor=0.02), seed=0, first=0)
+    assert other_model is None
+    assert other_hardware is not None
+    assert other_hardware.reward[0] == pytest.approx(math.log(0.8))
+    assert other_hardware.best == pytest.approx(math.log(0.8)), "it is held against nothing that may be a worse model"
+    assert next(transitions(pods, replace(REQUEST, quality_floor=None), seed=0, first=0)) is not None, "a person allowed it"

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from attacks import ATTACKS, steered
+from code_hosts import TOKEN, code_host, refuses
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "pipelines" / "github"
@@ -86,11 +88,20 @@ def test_the_report_names_status_and_id_and_annotates_each_changed_key_once(mach
     run_step(machine, tmp_path, ACTION, "Suggest")
     result = run_step(machine, tmp_path, ACTION, "Report")
     suggestion = json.loads((tmp_path / "jpo-report" / "suggestion.json").read_text())
-    assert outputs(tmp_path) == {
+    said = outputs(tmp_path)
+    assert [json.loads(said.pop(name)) for name in ("old", "new")] == [suggestion["current"], suggestion["suggested"]]
+    changes = [
+        {"parameter": c["parameter"], "key": c["key"], "old": c["old_text"], "new": c["new_text"]} for c in suggestion["changes"]
+    ]
+    assert json.loads(said.pop("changes")) == changes
+    assert said == {
         "status": "changed",
         "suggestion-id": suggestion["suggestion_id"],
         "report": str(tmp_path / "jpo-report"),
     }
+    assert result.stdout.count(suggestion["reasons"][0].replace("%", "%25")) == len(changes), (
+        "the reason, not how many runs there were"
+    )
     assert (tmp_path / "summary").read_text().startswith("### Workload **digits/cnn/pytorch**: ")
     lines = (machine.repository / "config.ini").read_text().split("\n")
     noted = re.findall(r"^::notice file=config.ini,line=(\d+),title=JPO::(\S+): ", result.stdout, re.MULTILINE)
@@ -224,3 +235,33 @@ def test_a_guard_that_is_told_of_no_values_in_force_judges_one_step(machine: Any
     files = {"before": str(tmp_path / "before.ini"), "after": "config.ini", "in-force": "not/there.ini"}
     result = run_step(machine, tmp_path, GUARD, "Guard", **files, python=sys.executable)
     assert (result.returncode, result.stdout.count("approved:")) == (0, 1)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))
+def test_no_text_becomes_a_command_or_an_output(attack: str, machine: Any, tmp_path: Path) -> None:
+    report = tmp_path / "jpo-report"
+    report.mkdir()
+    (report / "config.before.ini").write_bytes(b"")
+    change = {"parameter": attack, "key": attack, "old_text": attack, "new_text": attack, "reason": attack}
+    suggestion = {"status": "kept", "suggestion_id": attack, "changes": [change], "reasons": [attack], "current": {attack: 1.0}}
+    (report / "suggestion.json").write_text(json.dumps(suggestion))
+    result = run_step(machine, tmp_path, ACTION, "Report")
+    prefix = "::notice file=config.ini,title=JPO::"
+    assert (result.stdout.startswith(prefix), result.stdout.count("\n")) == (True, 1)
+    assert [line for line in steered(result.stdout.removeprefix(prefix)) if not line.isprintable()] == []
+    said = outputs(tmp_path)
+    assert list(said) == ["status", "suggestion-id", "report", "old", "new", "changes"]
+    assert json.loads(said["changes"])[0]["new"] == attack
+    assert json.loads(said["old"]) == {attack: 1.0}
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_the_suggestion_is_a_note_and_without_permission_no_job_fails(machine: Any, tmp_path: Path, refused: bool) -> None:
+    assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0
+    with code_host("github", is_app=True) as host:
+        host.faults["POST"] = [refuses(403)] if refused else []
+        machine.environment = {**machine.environment, **host.environment(tmp_path)}
+        done = run_step(machine, tmp_path, ACTION, "Comment", **{"comment-token": TOKEN})
+        assert (done.returncode, len(host.notes)) == (0, 0 if refused else 1)
+    assert ("note on #5 written" in done.stdout, "jpo: no note: " in done.stderr) == (not refused, refused)
+    assert TOKEN not in done.stdout + done.stderr

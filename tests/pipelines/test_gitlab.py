@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from attacks import ATTACKS
+from code_hosts import TOKEN, code_host, refuses
 
 FOLDER = Path(__file__).parents[2] / "pipelines" / "gitlab"
 HEADER, JOBS = yaml.safe_load_all((FOLDER / "templates" / "jpo.yml").read_text("utf-8"))
@@ -99,7 +101,11 @@ def test_suggest_changes_config_ini_and_the_guard_approves(machine: Any, shell: 
     suggestion = json.loads((report / "suggestion.json").read_text())
     assert suggestion["status"] == "changed"
     assert (report / "config.ini").read_bytes() != before
-    assert (report / "jpo.env").read_text() == f"JPO_STATUS=changed\nJPO_SUGGESTION_ID={suggestion['suggestion_id']}\n"
+    said = dict(line.split("=") for line in (report / "jpo.env").read_text().splitlines())
+    assert (said["JPO_STATUS"], said["JPO_SUGGESTION_ID"]) == ("changed", suggestion["suggestion_id"])
+    for when, values in (("OLD", suggestion["current"]), ("NEW", suggestion["suggested"])):
+        assert {name: float(said[f"JPO_{when}_{name.upper()}"]) for name in values} == values
+    assert (report / "summary.md").read_text().startswith("### Workload **digits/cnn/pytorch**: ")
     (machine.repository / "config.ini").write_bytes(before)  # the guard's job has a checkout of its own
     approved = run_job(machine, guard, shell=shell)
     assert (approved.returncode, approved.stdout.partition(":")[0]) == (0, "approved")
@@ -238,3 +244,31 @@ def test_a_report_without_values_in_force_is_judged_in_one_step(machine: Any) ->
     (machine.repository / "config.ini").write_bytes(before)
     approved = run_job(machine, guard)
     assert (approved.returncode, approved.stdout.count("approved:")) == (0, 1)
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_with_a_token_the_suggestion_is_a_note_and_without_permission_no_job_fails(
+    machine: Any, tmp_path: Path, refused: bool
+) -> None:
+    with code_host("gitlab") as host:
+        host.faults["POST"] = [refuses(403)] if refused else []
+        variables = host.environment(tmp_path)
+        done = run_job(machine, jobs(settings="jpo.toml")["jpo-suggest"], **variables)
+        assert (done.returncode, len(host.notes)) == (0, 0 if refused else 1)
+    assert ("note on !5 written" in done.stdout, "jpo: no note: " in done.stderr) == (not refused, refused)
+    assert TOKEN not in done.stdout + done.stderr
+
+
+def test_no_name_in_a_suggestion_becomes_a_variable_of_its_own(machine: Any, tmp_path: Path) -> None:
+    lines = "\n".join(jobs()["jpo-suggest"]["script"])
+    script = lines[lines.index("python -I -c '\nimport json") : lines.index("\nplain", lines.index("import json"))]
+    words = {"optimizer": "adam", **{f"w{number}": attack for number, attack in enumerate(ATTACKS[:14])}}
+    values = {"current": dict.fromkeys(ATTACKS[:14], 1), "suggested": {"a\nPATH": 2, **words}}
+    (tmp_path / "suggestion.json").write_text(json.dumps({"status": "kept", "suggestion_id": "1", **values}))
+    done = machine.run(["sh", "-ec"], f"report={tmp_path}\n{script}", {})
+    assert done.returncode == 0, done.stderr
+    said = (tmp_path / "jpo.env").read_text().splitlines()
+    assert [
+        line for line in said if not re.fullmatch(r"JPO_(STATUS|SUGGESTION_ID|OLD_[A-Z0-9_]*|NEW_[A-Z0-9_]*)=\w+", line)
+    ] == []
+    assert said[-2:] == ["JPO_NEW_A_PATH=2", "JPO_NEW_OPTIMIZER=adam"]

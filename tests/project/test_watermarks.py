@@ -26,7 +26,9 @@ def test_the_usual_port_may_be_left_out(url: str, same: str) -> None:
 
 def test_neither_credentials_nor_timeouts_make_another_source() -> None:
     other = PrometheusSource("http://prod:9090", 3.0, bearer_token="hidden", headers={"X-Api-Key": "hidden"})
-    assert source_of(other, Names.of({"gpu_memory_mib": "mem"}, {"pod": "k8s_pod"})) == source_of(PROD, Names())
+    assert source_of(other, Names.of({"gpu_memory_mib": "mem"}, {"pod": "k8s_pod"}, None, {"epochs": "e"})) == source_of(
+        PROD, Names()
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,7 @@ def test_neither_credentials_nor_timeouts_make_another_source() -> None:
         (PrometheusSource("http://prod:9090", headers={"x-scope-orgid": "ml"}), Names()),
         (PROD, Names.of({"jpo_run_info": "info"}, {})),
         (PROD, Names.of({}, {"run_id": "job_id"})),
+        (PROD, Names.of({}, {}, None, {"dataset": "app"})),
     ],
 )
 def test_what_selects_other_runs_is_another_source(server: PrometheusSource, names: Names) -> None:

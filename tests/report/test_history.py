@@ -77,5 +77,5 @@ def test_json_has_every_forecast_and_what_came_of_each_suggestion() -> None:
 
 def test_csv_has_a_row_per_run_with_its_published_columns() -> None:
     (row,) = csv.DictReader(StringIO(history.as_csv(HISTORY)))
-    assert tuple(row) == history.HEAD
+    assert tuple(row) == (*history.HEAD, *history.DECISION)
     assert (row["run_id"], row["suggestion_id"], row["started_at"]) == ("r|1", SUGGESTION.suggestion_id, "150.0")

@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from jpo.records import Finished, Identity, Run
+from jpo.records import Finished, Identity, Quality, Run
 from jpo.telemetry import PrometheusSource, finished_runs, read_log
+from jpo.telemetry.prometheus.names import Names
 
 ROOT = Path(__file__).parents[2]
 WORKLOAD = Identity("digits", "cnn", "none")
@@ -36,7 +37,7 @@ with RunLog(dataset="digits", model="cnn", framework="none", parameters=paramete
         log.batch(32)
         log.batch(32)
         time.sleep(0.3)
-        log.epoch(epoch, train_loss=0.7 / epoch, val_loss=0.9 / epoch)
+        log.epoch(epoch, train_loss=0.7 / epoch, val_loss=0.9 / epoch, val_accuracy=1 - 0.3 / epoch, f1=0.5 + epoch / 8, auc=0.9)
         if epoch == 2 and "oom" in log.run_id:
             raise MemoryError
         if epoch == 2 and "killed" in log.run_id:
@@ -127,7 +128,8 @@ def wait_for(condition: Callable[[], object]) -> None:
 @pytest.fixture(scope="module")
 def finished(server: tuple[str, Path]) -> Finished:
     now = time.time()
-    return finished_runs(PrometheusSource(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None)
+    names = Names.of({}, {}, own_metric=Quality("f1", more_is_better=True, best=1.0))
+    return finished_runs(PrometheusSource(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None, names=names)
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +147,18 @@ def test_prometheus_has_what_the_log_has(server: tuple[str, Path], runs: dict[st
     assert (run.status, run.parameters) == (logged.status, logged.parameters)
     assert run.started_at == pytest.approx(logged.started_at, abs=0.002)
     assert run.ended_at == pytest.approx(logged.ended_at, abs=0.002)
-    for field in ("samples", "train_loss", "val_loss", "memory_gib"):
+    for field in ("samples", "train_loss", "val_loss", "val_accuracy", "memory_gib"):
         assert getattr(run.outcome, field) == getattr(logged.outcome, field), field
+    f1 = {"f1": logged.outcome.metrics["f1"]}
+    assert (run.outcome.metrics, logged.outcome.metrics) == (f1, {**f1, "auc": 0.9})
+
+
+def test_a_metric_that_nobody_named_is_not_asked_for(server: tuple[str, Path], finished: Finished) -> None:
+    now = time.time()
+    plain = finished_runs(PrometheusSource(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None)
+    assert {run.outcome.val_accuracy for run in plain.runs} == {run.outcome.val_accuracy for run in finished.runs}
+    assert all(run.outcome.metrics == {} for run in plain.runs)
+    assert plain.requests <= finished.requests
 
 
 def test_memory_that_ran_out_is_reported(runs: dict[str, Run]) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jpo.records import Candidates
-from jpo.simulate.knobs import Knobs, knobs_of, residuals
+from jpo.simulate.knobs import Knobs, knobs_of, residuals, unknown_effects
 from jpo.simulate.latents import Latents
 
 
@@ -69,3 +69,32 @@ def test_residuals_are_smooth_have_variance_one_and_are_the_same_for_a_seed() ->
 def test_residuals_of_equal_points_are_equal() -> None:
     drawn = residuals((np.array([0.0, 1.0, 0.0]), np.array([2.0, 1.0, 2.0])), Latents(5, 0), "a")
     assert (drawn[:, 0] == drawn[:, 2]).all()
+
+
+def test_unknown_parameters_have_smooth_effects_of_either_sign() -> None:
+    factor = unknown_effects(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), Latents(1500, 0, {}))
+    close, far = factor[:, 1] - factor[:, 0], factor[:, 2] - factor[:, 0]
+    assert close.std() < 0.2 * far.std()
+    assert 0.3 < (far > 0).mean() < 0.7
+
+
+def test_without_unknown_parameters_there_is_no_such_effect() -> None:
+    assert not unknown_effects(knobs(("batch_size",), (32,), (64,)), Latents(1500, 0, {})).any()
+
+
+def worded(*words: float) -> Knobs:
+    rows = np.array([[word] for word in words])
+    candidates = Candidates(("optimizer",), rows, 0, np.ones(len(rows), bool), np.zeros(len(rows)), words={"optimizer": {}})
+    return knobs_of(candidates)
+
+
+def test_words_have_no_order_and_effects_as_large_as_those_of_numbers() -> None:
+    effects = unknown_effects(worded(7, 8, 400_000, 7), Latents(3000, 0, {}))
+    assert (effects[:, 0] == effects[:, 3]).all()
+    near, far = (effects[:, 1] - effects[:, 0]).std(), (effects[:, 2] - effects[:, 0]).std()
+    assert near == pytest.approx(far, rel=0.1)
+    assert effects.std() == pytest.approx(1, rel=0.1)
+
+
+def test_the_number_of_a_word_does_not_matter() -> None:
+    assert list(worded(3, 9, 3).words[0]) == list(worded(500, 1, 500).words[0]) == [0, 1, 0]

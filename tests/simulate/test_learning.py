@@ -6,7 +6,7 @@ import pytest
 from jpo.records import Candidates
 from jpo.simulate.knobs import Knobs, knobs_of
 from jpo.simulate.latents import Latents, RangeWeights
-from jpo.simulate.learning import _batch_size, _layers, _learning_rate, _others, epochs_factor
+from jpo.simulate.learning import _batch_size, _layers, _learning_rate, epochs_factor
 
 JOBS = 1500
 
@@ -87,17 +87,6 @@ def test_layers_have_an_optimum_by_hand() -> None:
     factor = _layers(knobs(("num_layers",), (2,), (1,), (8,)), drawn)
     best, curvature = drawn.uniform("best layers", -2, 3), drawn.log_uniform("layers curvature", 0.02, 0.5)
     assert factor == pytest.approx(curvature * (np.array([0.0, -1.0, 2.0]) - best) ** 2)
-
-
-def test_unknown_parameters_have_smooth_effects_of_either_sign() -> None:
-    factor = _others(knobs(("momentum", "dropout"), (0.0, 0.1), (0.02, 0.1), (1.0, 0.9)), latents())
-    close, far = factor[:, 1] - factor[:, 0], factor[:, 2] - factor[:, 0]
-    assert close.std() < 0.2 * far.std()
-    assert 0.3 < (far > 0).mean() < 0.7
-
-
-def test_without_unknown_parameters_there_is_no_such_effect() -> None:
-    assert not _others(knobs(("batch_size",), (32,), (64,)), latents()).any()
 
 
 def test_an_unknown_parameter_changes_the_epochs() -> None:

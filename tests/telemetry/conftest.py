@@ -129,7 +129,8 @@ def _report(run: Truth, elapsed: float, over: bool) -> Iterator[tuple[str, dict[
     """What the run exports `elapsed` seconds after its start."""
     restart = run.seconds * RESTART
     counted = elapsed - restart if run.restarted and elapsed >= restart else elapsed
-    yield "jpo_run_info", {"batch_size": run.batch_size, "learning_rate": "0.01", "epochs": "3", "cpus": "2"}, 1.0
+    known = {"batch_size": run.batch_size, "learning_rate": "0.01", "epochs": "3", "cpus": "2"}
+    yield "jpo_run_info", {**known, "optimizer": "sgd", "dropout": "0.1", "wd": "1e-4", "warmup": "none"}, 1.0
     yield "jpo_samples_total", {}, 100.0 * counted
     yield "jpo_cpu_seconds_total", {}, 1.5 * counted
     yield "jpo_memory_bytes", {}, 2**30 * (2.0 if elapsed > run.seconds / 2 else 1.0)

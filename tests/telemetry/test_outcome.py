@@ -168,3 +168,17 @@ def test_batch_and_gpus_are_recorded_in_all():
     assert run(parameters={**said, "batch_size": "64", "gpus": "8"}).parameters == {"batch_size": 64, "gpus": 8}
     assert run(parameters={"batch_size_per_device": "8", "nodes": "n1,n2"}).parameters == {"batch_size": 8}
     assert run(parameters={"batch_size_per_device": "auto", "cpus": "2"}).parameters == {"cpus": 2}
+
+
+def test_an_accuracy_is_treated_like_a_loss_before_the_first_validation():
+    before = run(val_accuracy=0.0, metrics={"f1": 0.0}, epoch=0.0).outcome
+    assert (before.val_accuracy, before.metrics) == (None, {})
+    after = run(val_accuracy=0.0, metrics={"f1": 0.0}, epoch=3.0).outcome
+    assert (after.val_accuracy, after.metrics) == (0.0, {"f1": 0.0})
+    nothing = run(val_accuracy=float("nan"), metrics={"f1": float("inf")}, epoch=3.0)
+    assert (nothing.status, nothing.outcome.val_accuracy, nothing.outcome.metrics) == (RunStatus.SUCCEEDED, None, {})
+
+
+def test_an_accuracy_in_per_cent_is_refused_with_what_it_should_be():
+    with pytest.raises(NoEvidence, match=r"val_accuracy = 93\.0 is not a ratio in 0\.\.1; 93% is 0\.93"):
+        run(val_accuracy=93.0, epoch=3.0)

@@ -17,6 +17,7 @@ from jpo.agent.safety.claim import LIKELIER, log_loss_of, p_loss_worse
 from jpo.agent.safety.memory import HEADROOM, MEMORY, memory_need_gib
 from jpo.agent.safety.recovery import cause_of, ruled_out
 from jpo.records import RESOURCES
+from jpo.wording.quality import worse_than
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Run
@@ -166,8 +167,24 @@ def of_loss(
     rows = np.where(lenient, (below > LIKELIER) | (much_below > trial_risk), below > LOSS_RISK)
     rows[now] = below[now] > LIKELIER
     rows[base] = False
-    words = f"is likely to end with a validation loss more than {floor:.0%} worse"
+    level = belief.val_loss * math.exp(float(belief.weights @ belief.log_loss[:, base]))
+    words = f"is likely to end with {worse_than(belief.quality, level, floor)}"
     return (Hold(rows, words, "JPO-I623"),)
+
+
+def of_unmeasured(candidates: Candidates, belief: Belief, reference: int | None) -> tuple[Hold, ...]:
+    """Models whose loss nobody would see: where runs report none, only those are run of which some run measured one, today's, and
+    the reference's. Hardware is no part of the model. A job that only ever failed has none to lose.
+    """
+    now = candidates.current
+    if belief.only_failed[now]:
+        return ()
+    at = [i for i, name in enumerate(candidates.names) if name not in RESOURCES]
+    known = np.zeros(len(candidates.values), dtype=np.bool_) if belief.loss_runs is None else belief.loss_runs > 0
+    known[[now, base_row(candidates, reference)]] = True
+    _, model = np.unique(candidates.values[:, at], axis=0, return_inverse=True)
+    rows = ~np.isin(model.reshape(-1), model.reshape(-1)[known])
+    return (Hold(rows, "trains another model, and the runs do not report how good it is", "JPO-I660"),)
 
 
 def _small_steps(candidates: Candidates, belief: Belief) -> Bools:

@@ -14,7 +14,9 @@ import numpy as np
 from jpo.agent.acquisition import WORSE
 from jpo.agent.safety.claim import MOST, log_loss_of, p_loss_below
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
-from jpo.records import RESOURCES
+from jpo.records import RESOURCES, VAL_LOSS, Quality
+from jpo.wording.names import heading
+from jpo.wording.quality import value
 
 if TYPE_CHECKING:
     from jpo.records import Belief, Bools, Candidates, Floats
@@ -36,6 +38,7 @@ class Promise:
     """Promise of a validation loss that today's values break.
 
     Attributes:
+        target: its name in [sla]; `quality`: which quality of the model it bounds. A loss here is the error of that.
         limit: the loss that was promised.
         today, reached: the loss expected of today's values, and the least that is expected of values that were run.
         tried: models whose loss was measured; values of the hardware make no other model.
@@ -48,6 +51,8 @@ class Promise:
         p_kept_each: chance of each row to end well and keep the promise, (K,).
     """
 
+    target: str
+    quality: Quality
     limit: float
     today: float
     reached: float
@@ -79,24 +84,41 @@ class Promise:
         """Rows that are not expected to raise the loss above the best that was reached, (K,)."""
         return np.asarray(self.loss <= math.log(self.reached / self.today) + LOWER)
 
+    @property
+    def finding(self) -> str:
+        """That it is not kept."""
+        limit, today = self.quality.value_of(self.limit), value(self.quality, self.today)
+        return f"{self.target} = {limit:g} is not kept (today's values are expected to end with {today})"
+
     def words(self) -> tuple[str, str]:
         """Sentence and reason code where nothing comes first."""
-        finding = f"val_loss_max = {self.limit:g} is not kept (today's values are expected to end with {self.today:.4g})"
-        best = f"the best of {self.tried} models that were tried reached {self.reached:.4g}" if self.tried > 1 else ""
+        finding, reached = self.finding, value(self.quality, self.reached)
+        best = f"the best of {self.tried} models that were tried reached {reached}" if self.tried > 1 else ""
         if self.out_of_reach:
             chance = f"no values that may be tried keep it with more than {SELDOM:.0%} chance"
-            return f"{finding} and seems out of reach: {best}, and {chance}; the loss is kept as low as it is", "JPO-W639"
-        held = "nothing that may be changed is likely enough to lower it"
+            kept = "is kept as high as it is" if self.quality.more_is_better else "is kept as low as it is"
+            short = "loss" if self.quality == VAL_LOSS else heading(self.quality.name)
+            return f"{finding} and seems out of reach: {best}, and {chance}; the {short} {kept}", "JPO-W639"
+        better = "raise" if self.quality.more_is_better else "lower"
+        held = f"nothing that may be changed is likely enough to {better} it"
         return "; ".join(filter(None, (f"{finding}, and {held}", best))), "JPO-W638"
 
 
 def promise_of(
-    candidates: Candidates, belief: Belief, reference: int, limit: float, loss_interval_factor: float = 1.0
+    candidates: Candidates,
+    belief: Belief,
+    reference: int,
+    limit: float,
+    loss_interval_factor: float = 1.0,
+    *,
+    target: str = "val_loss_max",
 ) -> Promise | None:
     """The promise, if today's values are expected to break it; None where they keep it, or no loss was measured.
 
     Args:
         reference: row against whose time it is said what a lower loss may cost.
+        limit: the largest loss that keeps it.
+        target: its name in [sla].
     """
     if belief.val_loss is None or belief.val_loss <= limit:
         return None
@@ -117,6 +139,8 @@ def promise_of(
         candidates.admissible & (loss < -LOWER) & (belief.p_fail < LIKELY_TO_FAIL) & (candidates.log_rate <= 0) & affordable
     )
     return Promise(
+        target=target,
+        quality=belief.quality,
         limit=limit,
         today=belief.val_loss,
         reached=belief.val_loss * math.exp(float(loss[measured].min())),

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from jpo.commands.doctor.case import Case, exists
-from jpo.project.sources import asked_since, names_of
+from jpo.errors import JpoError
+from jpo.history import open_store
+from jpo.project.project import open_history
+from jpo.project.sources import asked_since, names_of, own_names, running_now
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
+from jpo.telemetry.csv.folder import doubts_of
+from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.diagnosis.probes import examine
+from jpo.wording.going_on import DOES_NOT_COUNT, sentence
 from jpo.wording.numbers import counted
 
+MOST_SHOWN = 3
+"""Runs that go on of which the line tells."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -61,6 +70,25 @@ def prometheus(case: Case) -> Iterator[Line]:
     for name, answer in answers.items():
         code = answer.error.exit_code if answer.error and answer.status == "problem" else 0
         yield Line(name, answer.status, answer.text, answer.remedy, answer.code, code)
+    if answers["server"].status == "ok":
+        yield from going_on(case)
+
+
+def going_on(case: Case) -> list[Line]:
+    """Whether runs of the workload go on, which nothing else shows; no line where none does, or nobody can tell."""
+    file = case.settings.store_file
+    if case.identity is None:
+        return []
+    try:
+        with open_history(case.settings, read_only=True) if file is None or exists(file) else open_store("sqlite://") as store:
+            runs = running_now(case.server, case.identity, case.settings, store)
+    except JpoError:
+        return []  # the server stopped answering, or the store has a line of its own
+    if not runs:
+        return []
+    goes, ended = ("goes on", DOES_NOT_COUNT) if len(runs) == 1 else ("go on", "they do not count until they ended")
+    told = "; ".join(sentence(run) for run in runs[:MOST_SHOWN]) + ("; and others" if runs[MOST_SHOWN:] else "")
+    return [Line("running", "ok", f"{counted(len(runs), 'run')} {goes}: {told}; {ended}", code="JPO-I174")]
 
 
 def csv_logs(case: Case) -> Iterator[Line]:
@@ -70,11 +98,17 @@ def csv_logs(case: Case) -> Iterator[Line]:
         if not any(map(exists, files)):
             yield Line("logs", "warning", f"{pattern} matches no file", "correct [csv] logs, or run the job", "JPO-W148")
             continue
-        runs, unusable = read_each(files, now=case.now)
-        ours = sum(case.identity is not None and case.identity.includes(log.run.identity) for log in runs)
+        runs, unusable = read_each(files, now=case.now, own=own_names(case.settings))
+        names = (case.identity, *case.workload.aliases) if case.identity else ()
+        others = Counter(log.run.identity for log in runs if not any(name.includes(log.run.identity) for name in names))
+        ours = len(runs) - others.total() if names else 0
         finding = f"{pattern}: {counted(len(files), 'file')}, {counted(len(runs), 'finished run')}, {ours} of this workload"
         if unreadable := [log.reason for log in unusable if log.code == "JPO-E110"]:
             finding += f"; {len(unreadable)} cannot be read: {unreadable[0]}"
             yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))
+        respelt = sentences(case.identity, others, "in CSV logs") if case.identity else {}
+        for doubt, code in {**doubts_of(runs), **respelt}.items():
+            where, _, remedy = doubt.partition("; ")
+            yield Line("in the logs", "warning", where, remedy, code)

@@ -10,6 +10,7 @@ from statistics import median
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import StoreError
 from jpo.history import Store, verify
+from jpo.history.following.contradictions import contradictions
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
 from jpo.project.checkout.branch import kept_from_exploring
@@ -18,6 +19,7 @@ from jpo.project.project import open_history
 from jpo.project.workload import limits_of
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
+from jpo.wording.contradictions import WITHIN, sentences
 from jpo.wording.numbers import counted, percent
 
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
@@ -62,6 +64,7 @@ def record(case: Case) -> Iterator[Line]:
     with open_history(case.settings, read_only=True) as store:
         yield runs_in(store, case)
         yield from in_force(store, case)
+        yield from as_given(store, case)
         verified = verify(store)
     if verified.ok:
         yield Line("audit log", "ok", f"{counted(verified.records, 'record')}, chain intact, head {verified.head}")
@@ -96,6 +99,17 @@ def gpus_at_work(case: Case) -> Iterator[Line]:
     else:
         busy = median(run.outcome.gpu_utilisation or 0.0 for run in newest)
         yield Line("GPUs at work", "ok", f"GPU utilisation {percent(busy)} (median of the last {counted(len(newest), 'run')})")
+
+
+def as_given(store: Store, case: Case) -> list[Line]:
+    """Each parameter that the newest runs report otherwise than it was given; nothing where all report it as it was."""
+    if case.identity is None:
+        return []
+    now = case.workload.current
+    parts = [
+        (*sentence.rpartition("; "), code) for sentence, code in sentences(contradictions(store, case.identity, now), now).items()
+    ]
+    return [Line("as given", "ok" if code == WITHIN else "warning", finding, remedy, code) for finding, _, remedy, code in parts]
 
 
 def runs_in(store: Store, case: Case) -> Line:

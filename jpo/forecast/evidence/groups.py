@@ -65,5 +65,6 @@ def groups_without(candidates: Candidates, names: Collection[str]) -> Groups:
         candidates.admissible[first],
         candidates.log_rate[first],
         candidates.priced,
+        candidates.words,
     )
     return Groups(first.astype(np.int64), of.astype(np.int64), among)

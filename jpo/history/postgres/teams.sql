@@ -103,7 +103,7 @@ GRANT SELECT ON jpo.schema_version TO jpo_teams;
 GRANT SELECT, INSERT ON jpo.suggestions, jpo.runs, jpo.series, jpo.watermarks, jpo.agents, jpo.audit TO jpo_teams;
 GRANT UPDATE ON jpo.runs, jpo.watermarks, jpo.agents TO jpo_teams;
 GRANT UPDATE (withdrawn) ON jpo.suggestions TO jpo_teams;
-GRANT DELETE ON jpo.series TO jpo_teams;
+GRANT DELETE ON jpo.series, jpo.runs TO jpo_teams;  -- jpo state gc
 
 DO $$
 DECLARE

@@ -12,13 +12,12 @@ from jpo.cost import check_sla
 from jpo.optimizer.explain.scene import DecisionScene, guarded, neighbours
 from jpo.records import TRAINED, Alternative, DecidedBy, Parameters
 from jpo.wording.numbers import change, percent
+from jpo.wording.quality import LARGEST_LOG, difference
 
 FEWEST, MOST = 3, 5
 """Alternatives worth a reader's time."""
 NEARLY = 0.005
 """Half a percent counts as no difference."""
-LARGEST_LOG = 10.0
-"""Natural log beyond which a ratio is no longer told apart: e^10 is 2,202,547%."""
 RISKIER = 0.05
 """A chance of failing that is higher by so much is named."""
 DECIDED_OTHERWISE: dict[DecidedBy, str] = {
@@ -118,7 +117,10 @@ def trade(scene: DecisionScene, row: int) -> str:
     belief, logs = scene.belief, {"time": scene.belief.log_time}
     if scene.candidates.priced:
         logs["cost"] = belief.log_cost
-    if belief.val_loss is not None:
-        logs["loss"] = belief.log_loss
     means = {name: float(belief.weights @ (log[:, row] - log[:, scene.choice])) for name, log in logs.items()}
-    return "  ".join(f"{name} {change(math.exp(min(mean, LARGEST_LOG)))}" for name, mean in means.items())
+    parts = [f"{name} {change(math.exp(min(mean, LARGEST_LOG)))}" for name, mean in means.items()]
+    if belief.val_loss is not None:
+        mean, chosen = (float(belief.weights @ belief.log_loss[:, at]) for at in (row, scene.choice))
+        level = belief.val_loss * math.exp(min(chosen, LARGEST_LOG))
+        parts.append(difference(belief.quality, level, mean - chosen))
+    return "  ".join(parts)

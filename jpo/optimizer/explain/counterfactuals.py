@@ -15,7 +15,7 @@ from jpo.optimizer.explain.scene import DecisionScene, guarded, moved, named, ne
 from jpo.optimizer.problem import exploration_runs_left, problem_of
 from jpo.optimizer.request import Request
 from jpo.optimizer.sla import trade_holds, within_sla
-from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief
+from jpo.records import NAMED_PREFERENCES, TRAINED, WHOLE, Belief, Word
 from jpo.wording.numbers import duration
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def capped_by(scene: DecisionScene) -> dict[str, tuple[str, float]]:
     capped: dict[str, tuple[str, float]] = {}
     for name in scene.request.free:
         before = neighbours(scene, name).get("smaller" if chosen[name] > today[name] else "larger")
-        if chosen[name] == today[name] or name in scene.request.follow or name in scene.advice.by_hand or before is None:
+        steered = name in scene.request.follow or name in scene.advice.by_hand or isinstance(chosen[name], Word)
+        if chosen[name] == today[name] or steered or before is None:
             continue
         if scene.acquisition.mean[scene.choice] < scene.acquisition.mean[before] - PAYS_OFF:
             beyond = _beyond(name, scene.candidates.parameters(before)[name], chosen[name], scene.request)

@@ -65,7 +65,7 @@ class Front:
     """Front as `jpo pareto` shows it.
 
     Attributes:
-        objectives: name on the command line -> quantity, a field of Forecast; utilisations are maximised, all others minimised.
+        objectives: name on the command line -> quantity, a field of Forecast; see `maximised`.
         points: measured ones first, each kind by the first objective; of the predicted ones only those on the front or marked.
         today: the values of config.ini.
         suggested: what `jpo suggest` would choose from what is on record; None: nothing admissible.
@@ -100,7 +100,7 @@ class Front:
 
 def maximised(quantity: str) -> bool:
     """Whether more of it is better."""
-    return quantity.endswith("_utilisation")
+    return quantity.endswith("_utilisation") or quantity == "val_accuracy"
 
 
 def unit_of(quantity: str, largest: float, currency: Currency) -> tuple[float, str]:
@@ -109,7 +109,7 @@ def unit_of(quantity: str, largest: float, currency: Currency) -> tuple[float, s
         return (1 / 3600, "h") if largest >= 7200 else (1 / 60, "min") if largest >= 120 else (1.0, "s")
     if quantity == "cost_usd":
         return currency.per_usd, currency.code
-    return (100.0, "%") if maximised(quantity) else (1.0, "")
+    return (100.0, "%") if quantity.endswith("_utilisation") else (1.0, "")
 
 
 def measured_volume(front: Front, volumes: Volumes) -> str:

@@ -30,7 +30,13 @@ from jpo.wording.numbers import money, percent
 if TYPE_CHECKING:
     from jpo.records import Floats
 
-OBJECTIVES = {"time": "duration_seconds", "cost": "cost_usd", "loss": "val_loss", "efficiency": "gpu_utilisation"}
+OBJECTIVES = {
+    "time": "duration_seconds",
+    "cost": "cost_usd",
+    "loss": "val_loss",
+    "efficiency": "gpu_utilisation",
+    "accuracy": "val_accuracy",
+}
 """Name on the command line -> quantity; efficiency is that of the CPUs where no run has measured GPUs."""
 RISKY = 0.2
 """A configuration that is more likely to fail is no choice, whatever it would take and cost if it ended well."""
@@ -81,7 +87,8 @@ def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str
     if asked:
         remedy = "name prices in [prices], or leave cost out, e.g. --objectives time,loss"
         raise UsageError("--objectives", "what the runs cost is not known", remedy, code="JPO-E833")
-    instead = ("time", "efficiency" if "efficiency" in measurable else "loss")
+    of_model = "accuracy" if "accuracy" in measurable and "loss" not in measurable else "loss"
+    instead = ("time", "efficiency" if "efficiency" in measurable else of_model)
     note = f"the cost is unknown, so this is a front of {' and '.join(instead)}; one of time and cost needs [prices]"
     return {name: quantities[name] for name in instead}, note
 
@@ -156,7 +163,7 @@ def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, le
     points = {}
     for row, runs in values_by_row.items():
         medians = {quantity: median(values[quantity] for values in runs) for quantity in axes.values()}
-        certain = Forecast(**{quantity: Interval(value, value, value) for quantity, value in medians.items()})
+        certain = Forecast().having({quantity: Interval(value, value, value) for quantity, value in medians.items()})
         points[row] = Point(
             surrogate.candidates.parameters(row),
             len(runs),
@@ -188,7 +195,7 @@ def predicted(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, f
 def forecast(surrogate: Surrogate, row: int, axes: Mapping[str, str], targets: Targets) -> Point:
     """Point that is expected of a configuration; without a value where nothing supports one."""
     expected = surrogate.forecast(row)
-    bounds = {quantity: interval for quantity in axes.values() if (interval := getattr(expected, quantity)) is not None}
+    bounds = {quantity: interval for quantity in axes.values() if (interval := expected.of(quantity)) is not None}
     means = {quantity: interval.mean for quantity, interval in bounds.items()}
     failure, breaks = surrogate.failure_chance(row), broken(expected, targets)
     return Point(surrogate.candidates.parameters(row), 0, means, bounds, failure=failure, breaks=breaks)

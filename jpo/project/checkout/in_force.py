@@ -23,7 +23,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.prices import prices_of
 from jpo.project.proposal import edits_of
 from jpo.project.workload import in_one_step, read_workload, with_pins
-from jpo.records import Checkout, Committed, Parameters, Suggestion, Workload, same
+from jpo.records import Checkout, Committed, Parameters, Suggestion, Word, Workload, same
 from jpo.wording.printable import printable
 
 IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
@@ -139,8 +139,9 @@ def differences(workload: Workload, values: Parameters) -> str:
 
 def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
     """The workload with the values that a suggestion has left in force; or as it is, with the reason why not."""
-    values = {**workload.current, **{name: float(made.suggested[name]) for name in workload.current if name in made.suggested}}
+    values = {**workload.current, **{name: made.suggested[name] for name in workload.current if name in made.suggested}}
     try:
+        values = {name: value if isinstance(value, Word) else float(value) for name, value in values.items()}
         edits = edits_of(workload, values, {})
         content = config.edited(workload.content, str(workload.path), edits)
         there = read_workload(workload.path, settings, now=now, content=content)

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from jpo.records import plain
 from jpo.wording.printable import COMMANDS, UNSEEN, may_command
 
 _UNSEEN = re.compile(f"[{UNSEEN}]")
@@ -22,7 +23,7 @@ def dumps(document: Mapping[str, object]) -> str:
         ValueError: a number is not finite, which JSON cannot say; names its place.
     """
     _require_finite(document)
-    return harmless(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return harmless(json.dumps(_in_words(document), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def line(document: Mapping[str, object]) -> str:
@@ -32,7 +33,7 @@ def line(document: Mapping[str, object]) -> str:
         ValueError: a number is not finite.
     """
     try:
-        return harmless(json.dumps(document, sort_keys=True, allow_nan=False)) + "\n"
+        return harmless(json.dumps(_in_words(document), sort_keys=True, allow_nan=False)) + "\n"
     except ValueError:  # asked only then: a log has a hundred thousand lines
         _require_finite(document)
         raise
@@ -40,7 +41,16 @@ def line(document: Mapping[str, object]) -> str:
 
 def value(setting: object) -> str:
     """One value in one line, as `jpo config show` writes it behind its key."""
-    return harmless(json.dumps(setting, allow_nan=False))
+    return harmless(json.dumps(_in_words(setting), allow_nan=False))
+
+
+def _in_words(document: object) -> object:
+    """The same with words as texts, never as their numbers."""
+    if isinstance(document, Mapping):
+        return {name: _in_words(inner) for name, inner in document.items()}
+    if isinstance(document, list | tuple):
+        return [_in_words(inner) for inner in document]
+    return plain(document) if isinstance(document, float) else document
 
 
 def harmless(text: str) -> str:

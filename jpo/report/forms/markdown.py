@@ -19,16 +19,18 @@ TOP, DEEPEST = 3, 6
 STRONG = ("strong", "bad")
 """Markdown has no colours; what is bad must be seen."""
 LIVE = re.compile(
-    r"[^\s|]*(?:@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\b(?:GH|GL)-\d)[^\s|]*",
+    r"[^\s|]*(?:@\w|://|\bwww\.|\b(?:mailto|xmpp):|[#!](?=\d)|\b(?:GH|GL)-\d|:(?=[\w+-]*[A-Za-z+-]|1(?:00|234):)[\w+-]+:)[^\s|]*",
     re.IGNORECASE,
 )
-"""Words that become a mention, an address or a reference: @name, https://a.b, www.a.b, a@b.c, #12, group/project!12.
+"""Words that become a mention, an address, a reference or a picture: @name, https://a.b, www.a.b, a@b.c, #12, group/project!12,
+:tada:.
 
 A backslash does not prevent that: it is gone when a server looks for them. Sources: GitHub Flavored Markdown 0.29, 6.9
 (autolinks); GitHub Docs, "Autolinked references and URLs"; GitLab Docs, "GitLab-specific references".
 """
-SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])|(?<!\w)([!%^:])(?=\w)")
-"""What means something within a line: of Markdown, HTML and mathematics; and what GitLab refers to or draws, as %milestone."""
+SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&{}])|([!%^])(?=[\w\"])|(?<!\w):(?=\w)")
+"""What means something within a line: of Markdown, HTML and mathematics; and what GitLab refers to or draws, as %milestone or
+{+ added +}."""
 
 
 def render(document: Document) -> str:
@@ -119,6 +121,13 @@ def escape(text: str) -> str:
 def code(text: str) -> str:
     """Text between backticks, in a table too."""
     return f"`{' '.join(printable(text).split()).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
+
+
+def link(text: str, address: str) -> str:
+    """A link of ours to a page; the text alone where the address is none of the web, or says more than where the page is."""
+    if not re.fullmatch(r"https?://[\w.:\[\]-]+(/[\w.~!$&'*+,;=:@%/#?-]*)?", address, re.ASCII):
+        return escape(text)
+    return f"[{escape(text)}](<{address}>)"
 
 
 def _begun(text: str) -> str:

@@ -18,6 +18,7 @@ from jpo.records import Run
 from jpo.telemetry import contract
 from jpo.telemetry.csv.lines import LONGEST_LINE, Log, unreadable
 from jpo.telemetry.csv.log import LARGEST_LOG_BYTES, decoded, opened, run_of, too_large
+from jpo.telemetry.outcome import NONE_OWN, Own
 
 POLL_SECONDS = 1.0
 CHUNK_BYTES = 2**18
@@ -39,6 +40,7 @@ class LogRow:
     samples: float | None = None
     train_loss: float | None = None
     val_loss: float | None = None
+    val_accuracy: float | None = None
 
     def samples_per_second(self, earlier: LogRow) -> float | None:
         """Throughput since an earlier row."""
@@ -72,8 +74,9 @@ class Tail:
     A file that is renamed or deleted is read to its end first: it stays open as long as there is something to read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.log = Log(path)
+    def __init__(self, path: Path, own: Own = NONE_OWN) -> None:
+        self.log = Log(path, wanted=own.metrics)
+        self._own = own
         self._path = path
         self._file: BufferedReader | None = None
         self._opening = self._unfinished = b""
@@ -103,8 +106,8 @@ class Tail:
             raise unreadable(self._path, f"cannot be read ({error.strerror})", "let JPO read it") from error
 
     def run(self, now: float) -> Run:
-        """The finished run that was read; raises like `read_log`."""
-        return run_of(self.log, now=now)
+        """The finished run that was read; arguments and errors as of `read_log`."""
+        return run_of(self.log, now=now, own=self._own)
 
     @property
     def modified_at(self) -> float | None:
@@ -133,7 +136,7 @@ class Tail:
 
     def _restart(self) -> None:
         self._run_before = self.log.head.get("run_id") or self._run_before
-        self.log = Log(self._path)
+        self.log = Log(self._path, wanted=self.log.wanted)
         self._opening = self._unfinished = b""
         self._read = 0
 
@@ -156,7 +159,7 @@ class Tail:
         for line in decoded(whole).split("\n") if newline else ():
             row = self.log.take(line)
             if row:
-                yield LogRow(**row)
+                yield LogRow(**{name: value for name, value in row.items() if name in LogRow.__dataclass_fields__})
 
     def _change(self) -> Change | None:
         """How the log was replaced; returned once, as soon as the new contents name their run."""

@@ -13,10 +13,17 @@ from pathlib import Path
 
 from jpo.errors import TelemetryError
 from jpo.reading import number
-from jpo.records import Identity
+from jpo.records import MEASURED, PARAMETERS, Identity, Quality
 from jpo.telemetry import contract
+from jpo.telemetry.csv.doubts import Course
 
+STEPS = ("step", "steps", "global_step")
+"""Columns in which others count optimiser steps; what is in them is nothing that a log must have."""
+DURATIONS = ("duration_seconds", "duration")
+"""Keys under which others say how long a run took."""
 COLUMNS = ("time", "epoch", "samples", "train_loss", "val_loss")
+OPTIONAL = ("val_accuracy",)
+"""Columns which only some logs have, before the metrics of the user's own."""
 LONGEST_LINE = 64 * 2**10
 """Bytes; no row of a log is longer: a file without line breaks is something else."""
 PAUSES = 3.0
@@ -37,7 +44,9 @@ class Log:
         latest: by column, the last value that was measured.
         lines: how many were taken.
         longest_pause: seconds between two rows, or between start and first row; None while there are no two such times.
-        curve: epochs done and validation loss, of MOST_LOSSES rows at most.
+        curves: by column of a quality of the model, epochs done and value, of MOST_LOSSES rows at most.
+        course: how the rows went, for doubts.py.
+        wanted: metrics of the user's own that are read, besides those which the log itself names (`# metrics=f1,auc`).
     """
 
     path: Path
@@ -46,8 +55,12 @@ class Log:
     latest: dict[str, float] = field(default_factory=dict)
     lines: int = 0
     longest_pause: float | None = None
-    curve: list[tuple[float, float]] = field(default_factory=list)
+    course: Course = field(default_factory=Course)
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    wanted: Mapping[str, Quality] = field(default_factory=dict)
     _places: list[tuple[str, int]] = field(default_factory=list)
+    _step: int | None = None
+    _head_lines: dict[str, int] = field(default_factory=dict)
 
     def take(self, line: str) -> dict[str, float] | None:
         """Take one more line, without its line break; returns the measured values of known columns if it is a row.
@@ -60,10 +73,13 @@ class Log:
             raise unreadable(self.path, f"line {self.lines} is longer than {LONGEST_LINE // 2**10} KiB")
         line = line.strip()
         if line.startswith("#"):
-            _remember(self.head, line, self.path, self.lines)
-        elif line and not self.names:
+            key = _remember(self.head, line, self.path, self.lines)
+            self._head_lines.setdefault(key, self.lines)
+        elif line and (not self.names or line.startswith("time,")):  # once more where a column came later
             self.names = _header(line, self.path, self.lines)
-            self._places = [(name, place) for place, name in enumerate(self.names) if name in COLUMNS]
+            known = {*COLUMNS, *OPTIONAL, *self.metric_names}
+            self._places = [(name, place) for place, name in enumerate(self.names) if name in known]
+            self._step = next((place for place, name in enumerate(self.names) if name in STEPS), None)
         elif line:
             return self._row(line)
         return None
@@ -82,10 +98,12 @@ class Log:
                     raise _no_number(f"line {self.lines}: {name}", cell.strip(), self.path) from error
         self._pause(row)
         self.latest |= row
-        if "val_loss" in row and "epoch" in self.latest:
-            if len(self.curve) == MOST_LOSSES:
-                del self.curve[::2]
-            self.curve.append((self.latest["epoch"], row["val_loss"]))
+        self.course.take(row if self._step is None else row | _optional("step", cells[self._step]), self.lines)
+        for name in (name for name in ("val_loss", "val_accuracy", *self.wanted) if name in row and "epoch" in self.latest):
+            curve = self.curves.setdefault(name, [])
+            if len(curve) == MOST_LOSSES:
+                del curve[::2]
+            curve.append((self.latest["epoch"], row[name]))
         return row
 
     def _pause(self, row: Mapping[str, float]) -> None:
@@ -96,6 +114,12 @@ class Log:
         before = self.latest["time"] if "time" in self.latest else self.number("start")
         if before is not None:
             self.longest_pause = max(self.longest_pause or 0.0, row["time"] - before)
+
+    @property
+    def metric_names(self) -> list[str]:
+        """The metrics of the user's own that are read."""
+        own = [name.strip() for name in self.head.get("metrics", "").split(",")]
+        return [name for name in dict.fromkeys((*self.wanted, *own)) if name and name not in (*COLUMNS, *MEASURED, *PARAMETERS)]
 
     @property
     def closed(self) -> bool:
@@ -131,16 +155,39 @@ class Log:
         except ValueError as error:
             raise _no_number(f"# {key}=", str(text), self.path) from error
 
+    def place_of(self, key: str) -> str:
+        """Where a `# key=` line is, for messages."""
+        return f"# {key}= in line {self._head_lines[key]}" if key in self._head_lines else f"# {key}="
+
+    @property
+    def told_duration(self) -> tuple[str, float] | None:
+        """How long the run took as the log says besides start and end: under which key, and seconds."""
+        found = ((key, _optional(key, self.head[key])) for key in DURATIONS if key in self.head)
+        return next(((key, number[key]) for key, number in found if number), None)
+
     def _required(self, key: str) -> str:
         if not self.head.get(key):
             raise unreadable(self.path, f"has no line '# {key}=...'")
         return self.head[key]
 
 
-def _remember(head: dict[str, str], line: str, path: Path, number: int) -> None:
+def _remember(head: dict[str, str], line: str, path: Path, number: int) -> str:
+    """Take in a `# key=value` line; its key."""
     key, equals, value = (part.strip() for part in line.lstrip("#").partition("="))
-    if equals and head.setdefault(key, value) != value:
+    if equals and key == "metrics":
+        head[key] = value  # a later line names all, also those that came later
+    elif equals and head.setdefault(key, value) != value:
         raise unreadable(path, f"line {number}: {key} is already {head[key]!r} above; one log is one run")
+    return key
+
+
+def _optional(name: str, text: str) -> dict[str, float]:
+    """A number that a log need not have; nothing where it is none."""
+    try:
+        value = number(text.strip())
+    except ValueError:
+        return {}
+    return {name: value} if math.isfinite(value) else {}
 
 
 def _header(line: str, path: Path, number: int) -> list[str]:

@@ -8,10 +8,13 @@ A log is one run. Its lines, in the order in which a training script writes them
     # framework=pytorch
     # hardware=a100                 only where runs on different hardware are told apart
     # batch_size=64                 each parameter of records.PARAMETERS that is known; further keys are allowed
-    # batch_size_per_device=8       or this and the other records.COUNTS, where batch_size and gpus in all are not known
+    # batch_size_per_device=8       or this and the other records.COUNTS, where batch_size and gpus in all are not known;
+                                    contract.ALSO_CALLED has other names of them (per_device_train_batch_size)
     # data_fraction=0.1             only of a trial on a part of the data, which is no run: see `jpo predict --trials`
+    # metrics=f1,auc               only where the user's own metrics are among the columns
     # start=1795255200.0
     time,epoch,samples,train_loss,val_loss
+                                    then val_accuracy (0..1), and metrics of the user's own, where they are measured
     1795255201.4,1,1437,0.61,0.42   a row per epoch: epochs finished, samples so far; empty = not measured, nan = diverged
     # end=1795255211.9
     # status=succeeded              or failed, oom_killed, diverged, stopped
@@ -28,17 +31,30 @@ still being written.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
 from jpo import reading
 from jpo.errors import TelemetryError
-from jpo.records import COUNTS, PARAMETERS, Run
-from jpo.telemetry.contract import DATA_FRACTION
+from jpo.records import COUNTS, PARAMETERS, QUALITIES, Quality, Run
+from jpo.telemetry.contract import ALSO_CALLED, DATA_FRACTION
+from jpo.telemetry.csv.doubts import LOSSES, left_out
 from jpo.telemetry.csv.lines import Log, unreadable
 from jpo.telemetry.learning_curve import loss_slope
-from jpo.telemetry.outcome import IMPOSSIBLE, UNTIMELY, MeasuredRun, MeasuredValues, NoEvidence, to_run
+from jpo.telemetry.outcome import (
+    IMPOSSIBLE,
+    NO_SECONDS,
+    NONE_OWN,
+    UNTIMELY,
+    MeasuredRun,
+    MeasuredValues,
+    NoEvidence,
+    Own,
+    foreign_unit,
+    to_run,
+)
 
 LARGEST_LOG_BYTES = 64 * 2**20
 CLOCKS_DIFFER_SECONDS = 86400.0
@@ -46,20 +62,25 @@ CLOCKS_DIFFER_SECONDS = 86400.0
 YES_OR_NO = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 
 
-def read_log(path: Path, *, now: float | None = None) -> Run:
+def read_log(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of a log.
 
     Args:
+        own: what the log may hold under the team's own names; columns of metrics besides those that it names.
         now: unix seconds, to judge whether a log without its end is still being written; without it such a log is not over.
 
     Raises:
         TelemetryError: JPO-E110 not a log that can be read, JPO-E111 its run is not over, JPO-E112 nothing can be learnt from it.
     """
-    return run_of(parsed(path), now=now)
+    return run_of(parsed(path, own.metrics), now=now, own=own)
 
 
-def run_of(log: Log, *, now: float | None = None) -> Run:
+def run_of(log: Log, *, now: float | None = None, own: Own = NONE_OWN) -> Run:
     """The finished run of these lines; arguments and errors as in `read_log`."""
+    for key, time in (("start", log.number("start")), ("end", log.number("end")), ("", log.latest.get("time"))):
+        if time is not None and (unit := foreign_unit(time)):
+            place = log.place_of(key) if key else f"line {log.course.line}: time"
+            raise _no_evidence(log.path, NoEvidence(f"{place} is in {unit} ({time:.0f})", NO_SECONDS), "write unix seconds")
     ended_at = log.number("end") if log.closed else log.latest.get("time")
     if ended_at is None or not (log.closed or (now is not None and log.silent(now))):
         finding, remedy = "the run is not over, or its log is cut off", "wait for its lines '# end=' and '# status='"
@@ -71,31 +92,45 @@ def run_of(log: Log, *, now: float | None = None) -> Run:
     converged = YES_OR_NO.get(said)
     if said and converged is None:
         raise _no_evidence(log.path, NoEvidence(f"converged = {said[:80]!r} is neither true nor false", IMPOSSIBLE))
-    slope, error = loss_slope(log.curve) or (None, None)
+    losses = {name: log.latest.get(name) for name in LOSSES if name not in left_out(log)}
+    qualities = {**{quality.name: quality for quality in QUALITIES if quality.name not in left_out(log)}, **log.wanted}
+    curves = (quality.errors_of(log.curves[name]) for name, quality in qualities.items() if name in log.curves)
+    slope, error = loss_slope(next(curves, ())) or (None, None)
+    start = log.number("start")
+    if start == ended_at and log.course.line:
+        start = None  # a clock that stood still: nothing says how long the run took
     measured = MeasuredRun(
         run_id=log.run_id,
         identity=log.identity,
-        parameters={name: log.head[name] for name in (*PARAMETERS, *COUNTS, DATA_FRACTION) if log.head.get(name)},
-        started_at=log.number("start"),
+        parameters=_configuration(log.head, own.parameters),
+        started_at=start,
         ended_at=ended_at,
         closed=log.closed,
         statuses=frozenset({log.head["status"]} if "status" in log.head else ()),
         values=MeasuredValues(
             samples=log.latest.get("samples"),
-            train_loss=log.latest.get("train_loss"),
-            val_loss=log.latest.get("val_loss"),
+            train_loss=losses.get("train_loss"),
+            val_loss=losses.get("val_loss"),
             epoch=log.latest.get("epoch"),
             converged=converged,
             cpu_seconds=log.number("cpu_seconds"),
             memory_bytes=log.number("memory_bytes"),
             loss_slope=slope,
             loss_slope_error=error,
+            val_accuracy=log.latest.get("val_accuracy"),
+            metrics={name: log.latest[name] for name in log.metric_names if name in log.latest},
         ),
     )
     try:
-        return to_run(measured, "csv")
+        return to_run(measured, "csv", own)
     except NoEvidence as why:
         raise _no_evidence(log.path, why) from why
+
+
+def _configuration(head: Mapping[str, str], own: Collection[str]) -> dict[str, str]:
+    """What the head of a log says of parameters and counts, those by the names of frameworks included, and of the team's own."""
+    names = {name: (name, *ALSO_CALLED.get(name, ())) for name in (*PARAMETERS, *COUNTS, DATA_FRACTION, *own)}
+    return {name: text for name, usual in names.items() if (text := next((head[one] for one in usual if head.get(one)), ""))}
 
 
 def _no_evidence(
@@ -106,9 +141,9 @@ def _no_evidence(
     return error
 
 
-def parsed(path: Path) -> Log:
+def parsed(path: Path, metrics: Mapping[str, Quality] = NONE_OWN.metrics) -> Log:
     """A log with all its whole lines taken in."""
-    log = Log(path)
+    log = Log(path, wanted=metrics)
     for line in whole_lines(path):
         log.take(line)
     return log

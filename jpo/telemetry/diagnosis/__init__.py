@@ -4,4 +4,5 @@ probes.py          the probes, for `jpo doctor` and for the note of `jpo suggest
 coverage.py        probes of what the cluster measures
 inquiry.py         what probes query, and the form of their findings
 similar_names.py   names that may be meant
+near_identical.py  the same workload under another spelling
 """

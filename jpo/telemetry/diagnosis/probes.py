@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from jpo.errors import TelemetryError
@@ -17,6 +18,9 @@ from jpo.records import Identity
 from jpo.telemetry import contract
 from jpo.telemetry.diagnosis.coverage import OF_PODS, joinable, measured, pod_state, rules
 from jpo.telemetry.diagnosis.inquiry import Finding, Inquiry, Probe
+from jpo.telemetry.diagnosis.near_identical import NEAR_IDENTICAL, joining, near_identical
+from jpo.telemetry.diagnosis.pod_labels import CODE as MISLABELLED
+from jpo.telemetry.diagnosis.pod_labels import labelled
 from jpo.telemetry.diagnosis.similar_names import nearest, shown, span
 from jpo.telemetry.prometheus.answers import quote
 from jpo.telemetry.prometheus.names import Names
@@ -86,15 +90,35 @@ def workload(inquiry: Inquiry) -> Finding:
     if inquiry.run_info not in inquiry.metrics:
         return Finding("unknown", "no run at all is reported")
     if count := len(inquiry.run_ids):
+        if found := respelt(inquiry, inquiry.identity):
+            return found
         runs = f"{count} run{'' if count == 1 else 's'}"
         return Finding("ok", f"{runs} of {shown(str(inquiry.identity))} in the last {inquiry.days}")
     matching: list[str] = []
     for label, value in inquiry.identity.labels.items():
         reported = inquiry.values(label, inquiry.reported(*matching))
         if value not in reported:
-            return mismatch(matching, label, value, reported)
+            found = mismatch(matching, label, value, reported)
+            meant = (replace(inquiry.identity, **{label: other}) for other in reported if other.strip())
+            same = near_identical(inquiry.identity, meant)
+            return replace(found, remedy=joined_by(inquiry.identity, same[0])) if same else found
         matching.append(label)
     return Finding("warning", f"its series have no label {inquiry.names.label('run_id')}", "give each run an id", "JPO-W142")
+
+
+def respelt(inquiry: Inquiry, identity: Identity) -> Finding | None:
+    """A finding that some runs seem to be reported under another spelling of the workload; None if none are."""
+    for part, value in identity.labels.items():
+        elsewhere = inquiry.reported(*(other for other in identity.labels if other != part))
+        for other in inquiry.values(part, elsewhere):
+            if other.strip() and near_identical(identity, [replace(identity, **{part: other})]):
+                text = f"runs are reported with {part} {shown(other)} as well as {shown(value)}"
+                return Finding("warning", text, joined_by(identity, replace(identity, **{part: other})), NEAR_IDENTICAL)
+    return None
+
+
+def joined_by(identity: Identity, other: Identity) -> str:
+    return f"if they are the same, write {joining(identity, other)} under [workload.aliases] in jpo.toml"
 
 
 def mismatch(matching: list[str], label: str, value: str, reported: tuple[str, ...]) -> Finding:
@@ -116,6 +140,7 @@ PROBES: Mapping[str, Probe] = {
     "retention": retention,
     "reports": reporting,
     "workload": workload,
+    "labelled pods": labelled,
     **{quantity: partial(measured, quantity) for quantity in OF_PODS},
     "pods": joinable,
     "pod state": pod_state,
@@ -145,7 +170,8 @@ def examine(
             findings = {"server": server(inquiry)}
         except TelemetryError as error:
             return {"server": Finding("problem", f"{error.place}: {error.finding}", error.remedy, error.code, error)}
-        findings |= {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
+        answers = {name: answered(probe, inquiry) for name, probe in PROBES.items() if name != "server"}
+        findings |= {name: finding for name, finding in answers.items() if finding.text}
         if warnings := tuple(client.session.warnings):
             text = f"the server answered in part, what seems absent may exist: {warnings[0]}"
             findings["completeness"] = Finding("warning", text, "check the stores behind it", "JPO-E113")
@@ -155,20 +181,23 @@ def examine(
 def why_empty(source: PrometheusSource, identity: Identity, *, since: float, until: float, names: Names) -> tuple[Finding, ...]:
     """Causes for a server without runs of the workload, the likeliest first; none where the server does not show any.
 
-    Arguments as in `examine`. Takes at most five requests, and raises nothing for a server that stopped answering.
+    Arguments as in `examine`. Takes at most ten requests, and raises nothing for a server that stopped answering.
     """
     from jpo.telemetry.prometheus.client import Client
 
     with Client(source) as client:
         inquiry = Inquiry(client, identity, since, until, names)
         reported = answered(workload, inquiry)
-        if reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
+        pods = Finding("ok", "") if reported.status == "ok" else answered(labelled, inquiry)
+        running = reported.text if reported.status == "ok" else f"{pods.text} by their labels"
+        if reported.status == "ok" or (pods.status == "ok" and pods.text):
+            there = Finding("warning", f"{running}, none of them over and whole", "wait for the end of one", "JPO-I141")
+            findings = [answered(clock, inquiry), there]
+        elif reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
             findings = [reported]
-        elif reported.status == "ok":
-            running = Finding("warning", f"{reported.text}, none of them over and whole", "wait for the end of one", "JPO-I141")
-            findings = [answered(clock, inquiry), running]
         else:
-            findings = [answered(probe, inquiry) for probe in (reporting, clock, retention)]
+            by_label = [pods] if pods.code == MISLABELLED else []
+            findings = [*by_label, *(answered(probe, inquiry) for probe in (reporting, clock, retention))]
     return tuple(finding for finding in findings if finding.status == "warning")
 
 

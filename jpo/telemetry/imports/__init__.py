@@ -7,7 +7,10 @@ hugging_face.py  trainer_state.json, and what lies beside it
 lightning.py     metrics.csv and hparams.yaml
 tensorboard.py   event files, by tensorboard's own reader
 mlflow.py        MLflow's file store and SQLite database
+mlflow_server.py an MLflow server, over its REST API
+wandb.py         the files of W&B's client
 columns.py       which cell is what, in which unit: as jpo.toml says, as the tool calls it, or as its name and values suggest
+numerals.py      decimal commas and separated thousands of tables
 units.py         numbers, moments, shares and sizes as people write them
 translate.py     cells -> Run, by the rules of outcome.py
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRuns, unreadable
 from jpo.telemetry.imports.units import SPELT, UNITS, Kind, unit_by_values
+from jpo.telemetry.outcome import NONE_OWN, Own
 
 FIELDS: Mapping[str, Kind] = {
     "run_id": "text",
@@ -33,6 +35,7 @@ FIELDS: Mapping[str, Kind] = {
     "epochs_done": "number",
     "train_loss": "number",
     "val_loss": "number",
+    "val_accuracy": "accuracy",
     "throughput_samples_per_second": "number",
     "gpu_utilisation": "share",
     "cpu_utilisation": "share",
@@ -46,7 +49,7 @@ FIELDS: Mapping[str, Kind] = {
 """What can be read of a run, by JPO's name. `batch_size` is global; `memory_gib` is what the job asks for, `peak_memory_gib` what
 it used; `epochs` are those it is to run, `epochs_done` those it has run."""
 USUAL: Mapping[str, tuple[str, ...]] = {
-    "run_id": ("run_id", "run_uuid", "run_name", "name", "id"),
+    "run_id": ("run_id", "run_uuid", "run_name", "name", "id", "run"),
     "dataset": ("dataset", "dataset_name", "data_set"),
     "model": ("model", "model_name", "model_name_or_path", "architecture", "arch"),
     "framework": ("framework",),
@@ -81,6 +84,11 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "epochs_done": ("epochs_done", "epoch", "last_epoch", "final_epoch"),
     "train_loss": ("train_loss", "training_loss", "loss_train", "loss", "train_loss_epoch", "train_loss_step"),
     "val_loss": ("val_loss", "valid_loss", "validation_loss", "eval_loss", "loss_val", "dev_loss", "val_loss_epoch", "test_loss"),
+    "val_accuracy": (
+        "val_accuracy", "val_acc", "valid_accuracy", "valid_acc", "validation_accuracy", "validation_acc", "eval_accuracy",
+        "eval_acc", "dev_accuracy", "dev_acc", "accuracy_val", "acc_val", "val_accuracy_epoch", "val_acc_epoch", "val_acc1",
+        "val_top1", "test_accuracy", "test_acc", "accuracy", "acc",
+    ),
     "throughput_samples_per_second": ("throughput", "samples_per_second", "samples_per_sec", "train_samples_per_second"),
     "gpu_utilisation": ("gpu_utilisation", "gpu_utilization", "gpu_util", "gpu_usage"),
     "cpu_utilisation": ("cpu_utilisation", "cpu_utilization", "cpu_util", "cpu_usage"),
@@ -97,19 +105,32 @@ GIVEN = (*PARAMETERS, "batch_size_per_device", "gradient_accumulation_steps", "d
 MEASURED_GROUP = re.compile(r"^(?:metrics?|summary)[./|]")
 GROUPS = re.compile(r"^(?:params?|config|metrics?|summary|tags?|hparams?|hyperparameters|args)[./|]")
 """What trackers write before a name."""
+NESTED = re.compile(r"[./]")
 IN_BRACKETS = re.compile(r"\s*[\[(]([^\[\]()]*)[\])]\s*$")
-EVALUATION = re.compile(r"^(?:val|valid|validation|eval|dev)_(?:\d+_)?loss$")
+EVALUATION = {
+    "val_loss": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?loss"),
+    "val_accuracy": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?(?:accuracy|acc)"),
+}
+OWN = "metrics."
+"""Before the name of a metric of the user's own, among JPO's names."""
+GIVEN_OWN = "parameters."
+"""The same before a parameter of the team's own."""
+BETTER = {"val_loss": "less", "train_loss": "less", "val_accuracy": "more"}
+"""Which direction is better of what is read of a model."""
 
 
-def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[str, ForeignColumn]:
+def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own = NONE_OWN) -> dict[str, ForeignColumn]:
     """Where each quantity of these runs stands, by JPO's name; what is not there is missing.
 
     Args:
         given: as jpo.toml says it; an empty name: nowhere, whatever a column is called.
+        own: parameters and metrics of the team's own, which are known by their names alone.
 
     Raises:
-        TelemetryError: JPO-E151, a column that jpo.toml names is in no run.
+        TelemetryError: JPO-E151, a column that jpo.toml names is in no run; JPO-E159, its map reads what has two directions from
+            one column, or accuracies may be ratios or percentages.
     """
+    _refuse_two_directions(source.place, given)
     cells: dict[str, list[str]] = {}
     for run in source.runs:
         for name, text in run.cells.items():
@@ -126,9 +147,33 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> dict[
         found[field] = column
     found = {**{field: column for field, column in source.known.items() if not column.name or column.name in cells}, **found}
     taken = {column.name for column in found.values()}
-    for field, column in _guessed(cells, len(source.runs), taken):
+    for field, column in (*_guessed(cells, len(source.runs), taken), *_called_so(cells, taken, own)):
         found.setdefault(field, column)
-    return {field: _with_unit(field, column, cells[column.name]) for field, column in found.items() if column.name}
+    return {field: _with_unit(source.place, field, column, cells[column.name]) for field, column in found.items() if column.name}
+
+
+def kind_of(field: str) -> Kind:
+    """What a quantity is; a metric of the user's own is a number, a parameter of the team's own may be a word."""
+    return "number" if field.startswith(OWN) else "text" if field.startswith(GIVEN_OWN) else FIELDS[field]
+
+
+def _refuse_two_directions(place: str, given: Mapping[str, ForeignColumn]) -> None:
+    """A loss that is read from accuracies would make the worst run the best."""
+    read: dict[str, str] = {}
+    for field, column in given.items():
+        other = {"less": "val_accuracy", "more": "val_loss"}.get(BETTER.get(field, ""))
+        if other and usual_for(other, column.name):
+            finding = (
+                f"of {field} {BETTER[field]} is better, and {column.name!r:.80} is called like what {BETTER[other]} is better of"
+            )
+            remedy = f"[imports.columns] {other} reads it; rename the column if it is a {field}"
+            raise TelemetryError(place, finding, remedy, code="JPO-E159")
+        if not column.name or not (field in BETTER or field.startswith(OWN)):
+            continue
+        if column.name in read and BETTER.get(read[column.name]) != BETTER.get(field):
+            finding = f"[imports] reads {read[column.name]} and {field} from one column, {column.name!r:.80}"
+            raise TelemetryError(place, finding, "a metric has one direction: keep one of them", code="JPO-E159")
+        read[column.name] = field
 
 
 def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> Iterator[tuple[str, ForeignColumn]]:
@@ -140,19 +185,53 @@ def _guessed(cells: Mapping[str, Sequence[str]], runs: int, taken: set[str]) -> 
         for name, (base, bracketed) in plain.items():
             stem, _, last = base.rpartition("_")
             unit = SPELT.get(last) if stem in usual else None
-            if base in usual and (bracketed is None or bracketed in UNITS.get(kind, {})):
+            if field == "duration_seconds" and _is_a_duration(base, bracketed):
+                fits.append((len(usual), name, bracketed or SPELT.get(last)))
+            elif base in usual and (bracketed is None or bracketed in UNITS.get(kind, {})):
                 fits.append((usual.index(base), name, bracketed))
             elif unit in UNITS.get(kind, {}):
                 fits.append((usual.index(stem), name, unit))
-            elif field == "val_loss" and EVALUATION.match(base):
+            elif field in EVALUATION and EVALUATION[field].fullmatch(base):
                 fits.append((len(usual), name, None))
         if field in GIVEN:
+            inner = [
+                name
+                for name in plain
+                if NESTED.search(GROUPS.sub("", name.lower())) and _plain(NESTED.split(name)[-1])[0] in usual
+            ]
+            fits = fits or [(len(usual), name, None) for name in inner if len(inner) == 1]  # optimizer.lr, where no other is
             fits = [fit for fit in fits if not MEASURED_GROUP.match(fit[1].strip().lower())]
         if field == "run_id":
             fits = [fit for fit in fits if _tells_runs_apart(cells[fit[1]], runs)]
         if fits:
             _, name, unit = min(fits, key=lambda fit: fit[0])
             yield field, ForeignColumn(name, unit)
+
+
+def _called_so(cells: Mapping[str, Sequence[str]], taken: set[str], own: Own) -> Iterator[tuple[str, ForeignColumn]]:
+    """Columns that are called as parameters and metrics of the team's own."""
+    plain = {name: _plain(name)[0] for name in cells if name not in taken}
+    for group, names in ((GIVEN_OWN, own.parameters), (OWN, own.metrics)):
+        for wanted in names:
+            fits = [name for name, base in plain.items() if base == _plain(wanted)[0]]
+            fits = [name for name in fits if group == OWN or not MEASURED_GROUP.match(name.strip().lower())]
+            if fits:
+                yield f"{group}{wanted}", ForeignColumn(fits[0])
+
+
+def _is_a_duration(base: str, bracketed: str | None) -> bool:
+    """Whether a name is one by its unit alone: "time (min)", "time_h", "minutes"; "time" itself may be a moment."""
+    stem, _, last = base.rpartition("_")
+    unit = bracketed or SPELT.get(last)
+    if bracketed:
+        return base == "time" and bracketed in UNITS["duration"]
+    return unit in UNITS["duration"] and (stem == "time" or (not stem and base in ("seconds", "minutes", "hours", "days")))
+
+
+def usual_for(field: str, name: str) -> bool:
+    """Whether a column is called as many call a quantity."""
+    base, _ = _plain(name)
+    return base in USUAL[field] or (field in EVALUATION and bool(EVALUATION[field].fullmatch(base)))
 
 
 def _plain(name: str) -> tuple[str, str | None]:
@@ -169,18 +248,25 @@ def _tells_runs_apart(cells: Sequence[str], runs: int) -> bool:
     return len(cells) == runs == len(set(cells)) and not any(cell.isdecimal() and len(cell) < 8 for cell in cells)
 
 
-def _with_unit(field: str, column: ForeignColumn, cells: Sequence[str]) -> ForeignColumn:
-    unit = column.unit or unit_by_values(FIELDS[field], cells)
+def _with_unit(place: str, field: str, column: ForeignColumn, cells: Sequence[str]) -> ForeignColumn:
+    try:
+        unit = column.unit or unit_by_values(kind_of(field), cells)
+    except ValueError as error:
+        remedy = f'say which: [imports.columns] {field} = {{ column = "{column.name:.80}", unit = "percent" }}, or "ratio"'
+        raise TelemetryError(place, f"{column.name!r:.80}, read as {field}, {error}", remedy, code="JPO-E159") from error
     return ForeignColumn(column.name, unit, column.origin)
 
 
 def as_toml(columns: Mapping[str, ForeignColumn]) -> list[str]:
     """The map as jpo.toml would have it, a line each; what a format always has at its place is a comment."""
-    lines = ["[imports.columns]"]
-    for field in FIELDS:
-        if column := columns.get(field):
-            always = "" if column.origin in ("guessed", "jpo.toml") else "# "
-            name = '"' + column.name.replace("\\", "\\\\").replace('"', '\\"') + '"'
-            where = f'{{ column = {name}, unit = "{column.unit}" }}' if column.unit else name
-            lines.append(f"{always}{field} = {where}  # {column.origin}")
-    return lines
+    lines = ["[imports.columns]", *(_line(field, columns[field]) for field in FIELDS if field in columns)]
+    own = [_line(field.removeprefix(OWN), column) for field, column in columns.items() if field.startswith(OWN)]
+    given = [_line(field.removeprefix(GIVEN_OWN), column) for field, column in columns.items() if field.startswith(GIVEN_OWN)]
+    return [*lines, *given, *(["[imports.metrics]", *own] if own else [])]
+
+
+def _line(field: str, column: ForeignColumn) -> str:
+    always = "" if column.origin in ("guessed", "jpo.toml") else "# "
+    name = '"' + column.name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    where = f'{{ column = {name}, unit = "{column.unit}" }}' if column.unit else name
+    return f"{always}{field} = {where}  # {column.origin}"

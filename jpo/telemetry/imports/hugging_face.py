@@ -43,6 +43,7 @@ KNOWN = {
     "throughput_samples_per_second": ForeignColumn("train_samples_per_second", None, "huggingface"),
     "train_loss": ForeignColumn("loss", None, "huggingface"),
     "val_loss": ForeignColumn("eval_loss", None, "huggingface"),
+    "val_accuracy": ForeignColumn("eval_accuracy", None, "huggingface"),
 }
 MODIFIED = "huggingface: no file says when a run ended; the time at which trainer_state.json was written counts"
 UNKNOWN_BATCH = "huggingface: the global batch size follows from no file; add it with --set batch_size=N"

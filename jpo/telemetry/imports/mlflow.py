@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,8 @@ MOST_POINTS = 10_000
 """Of the course of a loss; a run of weeks logs fewer validations."""
 MOST_STEPS, AT_ONCE = 5_000, 10**6
 """Work that one database may be: instructions of SQLite, in millions; a store of 10,000 runs takes some hundred."""
+BUSY, MEMORY = "utilization_percentage", "memory_usage_megabytes"
+LARGEST_DOUBLE = sys.float_info.max
 GPU_BUSY, GPU_MEMORY = "(system: mean gpu utilisation)", "(system: highest gpu memory)"
 PARENT = "tags.mlflow.parentRunId"
 KNOWN = {
@@ -72,7 +75,7 @@ def read_run_folder(path: Path) -> ForeignRuns:
     own = {name: meta[name] for name in ("run_id", "run_name", "start_time", "end_time") if meta.get(name)}
     own["status"] = STATUSES.get(meta.get("status", ""), meta.get("status", ""))
     texts = {f"{kind}.{name}": text for kind in ("params", "tags") for name, text in _texts(path / kind)}
-    run = _run(str(path), {**own, **texts}, {name: _points(file) for name, file in _files(path / "metrics")})
+    run = run_of(str(path), {**own, **texts}, {name: _points(file) for name, file in _files(path / "metrics")})
     return ForeignRuns("mlflow", str(path), (run,), KNOWN)
 
 
@@ -100,7 +103,7 @@ def read_database(path: Path) -> ForeignRuns:
                     continue
                 own = {"run_id": run_id, "run_name": name, "status": status, "start_time": start, "end_time": end}
                 cells = {key: as_text(value) for key, value in own.items() if value is not None}
-                runs.append(_run(place, {**cells, **_rows_of(database, run_id)}, _metrics_of(database, run_id)))
+                runs.append(run_of(place, {**cells, **_rows_of(database, run_id)}, _metrics_of(database, run_id)))
     except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # the last: of a message that quotes the file
         finding = f"cannot be read as a database of MLflow ({error})"
         raise unreadable(path, finding, "name the file of MLflow's --backend-store-uri") from error
@@ -115,24 +118,39 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def _run(place: str, texts: dict[str, str], metrics: dict[str, Points]) -> ForeignRun:
+def run_of(place: str, texts: Mapping[str, str], metrics: Mapping[str, Points]) -> ForeignRun:
+    """A run of MLflow: its texts by the names of `mlflow.search_runs()`, and the points of its metrics, oldest first.
+
+    Raises:
+        TelemetryError: JPO-E150, it has more than MOST_CELLS values.
+    """
     cells = {name: text for name, given in texts.items() if (text := as_text(given))}
     last = {f"metrics.{name}": max(reversed(points), key=lambda point: point[0])[1] for name, points in metrics.items() if points}
-    cells |= {name: repr(value) for name, value in last.items() if not of_a_step(name)}
+    cells |= {name: repr(_unbounded(value)) for name, value in last.items() if not of_a_step(name)}
     if len(cells) > MOST_CELLS:
         raise unreadable(place, f"holds more than {MOST_CELLS} values", "keep those of the run")
-    busy = list(_values(metrics, "utilization_percentage"))
-    memory = list(_values(metrics, "memory_usage_megabytes"))
+    busy = list(_values(metrics, BUSY))
+    memory = list(_values(metrics, MEMORY))
     cells |= {GPU_BUSY: repr(math.fsum(busy) / len(busy))} if busy else {}
     cells |= {GPU_MEMORY: repr(max(memory))} if memory else {}
     courses = {f"metrics.{name}": tuple(sorted(points)) for name, points in metrics.items() if "loss" in name.lower()}
     return ForeignRun(place, cells["run_id"], cells, courses, parent=cells.get(PARENT, ""))
 
 
-def _values(metrics: dict[str, Points], suffix: str) -> Iterator[float]:
-    """All that was measured of the GPUs: system/gpu_0_utilization_percentage and so on."""
+def is_of_a_gpu(metric: str, *kinds: str) -> bool:
+    """Whether it is a system metric of a GPU that counts for a run: system/gpu_0_utilization_percentage and so on."""
+    return metric.startswith("system/gpu_") and metric.endswith(kinds or (BUSY, MEMORY))
+
+
+def _unbounded(value: float) -> float:
+    """The value that was logged: MLflow's databases hold the largest double for infinity."""
+    return math.copysign(math.inf, value) if abs(value) == LARGEST_DOUBLE else value
+
+
+def _values(metrics: Mapping[str, Points], kind: str) -> Iterator[float]:
+    """All that was measured of the GPUs."""
     for name, points in metrics.items():
-        if name.startswith("system/gpu_") and name.endswith(suffix):
+        if is_of_a_gpu(name, kind):
             yield from (value for _, value in points if math.isfinite(value))
 
 
@@ -181,7 +199,7 @@ def _metrics_of(database: sqlite3.Connection, run_id: str) -> dict[str, Points]:
     )
     for key, *measured in latest.fetchall():
         metrics[str(key)] = list(_measured([measured]))
-    for key in [key for key in metrics if "loss" in key.lower() or key.startswith("system/gpu_")]:
+    for key in [key for key in metrics if "loss" in key.lower() or is_of_a_gpu(key)]:
         rows = database.execute(
             "SELECT step, value, is_nan FROM metrics WHERE run_uuid = ? AND key = ? ORDER BY step, timestamp LIMIT ?",
             (run_id, key, MOST_POINTS),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from jpo.errors import UsageError
@@ -14,6 +14,7 @@ from jpo.telemetry.imports.lightning import METRICS, read_lightning
 from jpo.telemetry.imports.mlflow import META, is_database, read_database, read_run_folder
 from jpo.telemetry.imports.table import read_table
 from jpo.telemetry.imports.tensorboard import EVENTS, read_tensorboard
+from jpo.telemetry.imports.wandb import FILES, read_wandb
 
 
 def read_mlflow(path: Path) -> ForeignRuns:
@@ -27,12 +28,11 @@ READERS: Mapping[str, Callable[[Path], ForeignRuns]] = {
     "lightning": read_lightning,
     "tensorboard": read_tensorboard,
     "mlflow": read_mlflow,
+    "wandb": read_wandb,
 }
 """By the name of a format, what reads a file or folder of it."""
 MLFLOW_FOLDERS = {"params", "metrics", "tags"}
 """In the folder of a run in a file store; that of an experiment has none of them."""
-ADDRESS = re.compile(r"[a-z][a-z0-9+]*:/", re.IGNORECASE)
-"""How an address begins; as a path, two slashes are one."""
 MOST_FILES = 100_000
 """Looked at in one folder; more are not runs alone."""
 CHECKPOINT = "checkpoint-"
@@ -49,10 +49,6 @@ def read_sources(paths: Sequence[Path], form: str | None) -> list[ForeignRuns]:
         UsageError: JPO-E155, nobody knows what one is.
         TelemetryError: JPO-E150, one is not what it should be.
     """
-    for path in paths:
-        if ADDRESS.match(str(path)):
-            remedy = "of MLflow's, write mlflow.search_runs().to_csv() into a file, or name its database"
-            raise UsageError("jpo import", "reads files, and not a server", remedy, code="JPO-E155")
     found: dict[str, list[ForeignRuns]] = {}
     for path in paths:
         for file, which in _files(path, form):
@@ -84,6 +80,7 @@ def _of_tool(files: Sequence[str], form: str | None = None, folders: Sequence[st
     """The tool, of those wanted, that wrote a folder with these files and folders; the one that knows most of a run first."""
     wrote = {
         "mlflow": META in files and not MLFLOW_FOLDERS.isdisjoint(folders),
+        "wandb": any(fnmatchcase(name, FILES) for name in files),
         "huggingface": STATE in files,
         "lightning": METRICS in files,
         "tensorboard": any(name.startswith(EVENTS) for name in files),

@@ -2,8 +2,8 @@
 
 A run is a folder with event files; hyperparameters are those of add_hparams (which torch puts into a folder of their own, named
 by a time, below the run's) and of Hugging Face's "args". The first and last event say when it began and ended; whether it went
-through, nothing says. Files are read record by record: one that is cut off or damaged is an error, since its last values are not
-the run's.
+through, nothing says. Files are read record by record, in the memory of one: a file that is cut off or damaged is an error, since
+its last values are not the run's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jpo import reading
-from jpo.errors import UsageError
+from jpo.errors import TelemetryError, UsageError
 from jpo.telemetry.imports.foreign import (
     MOST_CELLS,
     ForeignColumn,
@@ -35,8 +35,13 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import Summary
 
 EVENTS = "events.out.tfevents."
-LARGEST_FILE_BYTES = 256 * 2**20
-"""tensorboard's reader checks every byte in Python: 3 MB of scalars in a second, 10 MB of images. Scalars of a week are few."""
+LARGEST_FILE_BYTES = 4 * 2**30
+LARGEST_RECORDS_BYTES = 256 * 2**20
+"""Of records that may hold scalars: checksums and contents are read in Python, 3 MB in a second. Scalars of a week are few."""
+LARGEST_RECORD_BYTES = 2**16
+"""Of a record with scalars or hyperparameters; what is larger is an image, a histogram or a graph, and is passed over."""
+HEAD_BYTES, CHECKSUM_BYTES = 12, 4
+"""Before a record its length and that number's checksum, behind it its own (TFRecord)."""
 MOST_POINTS = 1000
 """Of a course; of more, every second one of the earlier is left out."""
 TIME = re.compile(r"\d{9,}(?:\.\d+)?")
@@ -123,27 +128,52 @@ def events(path: Path) -> Iterator[Event]:
     """The events of one file, one by one; raises as `read_tensorboard`."""
     try:
         from google.protobuf.message import DecodeError
-        from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
         from tensorboard.compat.proto.event_pb2 import Event
     except ImportError as error:
         raise UsageError(str(path), "needs tensorboard", 'pip install "jpo[tensorboard]"', code="JPO-E156") from error
-    with reading.opened(path, partial(unreadable, path)) as file:
-        size = file.seek(0, 2)
-    if size > LARGEST_FILE_BYTES:
-        remedy = "keep images and histograms in a writer of their own"
-        raise unreadable(path, f"is larger than {reading.in_words(LARGEST_FILE_BYTES)}", remedy)
-    taken = number = 0
-    for number, record in enumerate(RawEventFileLoader(str(path)).Load(), start=1):
+    for number, record in enumerate(records(path), start=1):
         try:
             yield Event.FromString(record)
         except DecodeError as error:
             raise unreadable(f"{path}: record {number}", "is no event", "copy the file again") from error
-        taken += len(record) + 16  # its length, and two checksums
-    if taken < size or not size:
-        finding = f"is cut off or damaged: {taken} of {size} bytes are whole"
-        raise unreadable(
-            f"{path}: record {number + 1}", finding, "copy the file again; if that is all there is, leave the run out"
-        )
+
+
+def records(path: Path) -> Iterator[bytes]:
+    """The records of one file that may hold scalars, one by one; the others empty."""
+    from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
+
+    with reading.opened(path, partial(unreadable, path)) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        if size > LARGEST_FILE_BYTES:
+            raise unreadable(path, f"is larger than {reading.in_words(LARGEST_FILE_BYTES)}", "name a copy without its images")
+        number, taken, read = 0, 0, 0
+        while taken < size or not size:
+            number += 1
+            head = file.read(HEAD_BYTES)
+            length = int.from_bytes(head[:8], "little")
+            whole = len(head) == HEAD_BYTES and masked_crc32c(head[:8]) == int.from_bytes(head[8:], "little")
+            if not whole or taken + HEAD_BYTES + length + CHECKSUM_BYTES > size:
+                raise _cut_off(path, number, taken, size)
+            taken += HEAD_BYTES + length + CHECKSUM_BYTES
+            if length > LARGEST_RECORD_BYTES:
+                file.seek(taken)
+                yield b""
+                continue
+            read += length
+            record, checksum = file.read(length), file.read(CHECKSUM_BYTES)
+            if masked_crc32c(record) != int.from_bytes(checksum, "little"):
+                raise _cut_off(path, number, taken - HEAD_BYTES - length - CHECKSUM_BYTES, size)
+            if read > LARGEST_RECORDS_BYTES:
+                limit = reading.in_words(LARGEST_RECORDS_BYTES)
+                raise unreadable(f"{path}: record {number}", f"more than {limit} of scalars", "keep those of the run")
+            yield record
+
+
+def _cut_off(path: Path, number: int, taken: int, size: int) -> TelemetryError:
+    finding = f"is cut off or damaged: {taken} of {size} bytes are whole"
+    remedy = "copy the file again; if that is all there is, leave the run out"
+    return unreadable(f"{path}: record {number}", finding, remedy)
 
 
 def _scalar(value: Summary.Value) -> float | None:

@@ -9,11 +9,22 @@ from dataclasses import dataclass, field, replace
 from jpo.errors import TelemetryError
 from jpo.records import PARAMETERS, WHOLE, Identity, Run, RunStatus, Skipped
 from jpo.telemetry.contract import STALE_SECONDS
-from jpo.telemetry.imports.columns import FIELDS
+from jpo.telemetry.imports.columns import GIVEN_OWN, OWN, kind_of
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns, digest_of
 from jpo.telemetry.imports.units import value_of
 from jpo.telemetry.learning_curve import loss_slope
-from jpo.telemetry.outcome import BYTES_PER_GIB, IMPOSSIBLE, UNTIMELY, UNTOLD, MeasuredRun, MeasuredValues, NoEvidence, to_run
+from jpo.telemetry.outcome import (
+    BYTES_PER_GIB,
+    IMPOSSIBLE,
+    NONE_OWN,
+    UNTIMELY,
+    UNTOLD,
+    MeasuredRun,
+    MeasuredValues,
+    NoEvidence,
+    Own,
+    to_run,
+)
 
 ENDED = {
     **dict.fromkeys(("succeeded", "success", "finished", "completed", "complete", "done", "ok"), RunStatus.SUCCEEDED),
@@ -38,11 +49,13 @@ class Said:
         identity: dataset, model, framework and hardware that are certain, whatever a file says.
         otherwise: the same for runs that do not say it.
         values: parameters that no file holds.
+        own: names of the team's own.
     """
 
     identity: Mapping[str, str] = field(default_factory=dict)
     otherwise: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
+    own: Own = NONE_OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +122,7 @@ class _Row:
             return None
         column = self.columns[name]
         try:
-            return value_of(FIELDS[name], column.unit, text)
+            return value_of(kind_of(name), column.unit, text)
         except ValueError as error:
             unit = f" in {column.unit}" if column.unit else ""
             finding = f"{column.name} is read as {name}{unit}, and {error}"
@@ -144,7 +157,10 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
     measured = MeasuredRun(
         run_id=name,
         identity=_identity(row, said),
-        parameters={key: repr(value) for key, value in _parameters(row, said).items()},
+        parameters={
+            **{key: repr(value) for key, value in _parameters(row, said).items()},
+            **{name: text for name in said.own.parameters if (text := row.text(f"{GIVEN_OWN}{name}"))},
+        },
         started_at=started,
         ended_at=ended,
         closed=True,
@@ -164,13 +180,18 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
             loss_slope_error=error,
         ),
     )
-    run = replace(to_run(measured, f"{form}: {row.run.place}"), fell_silent=row.run.silent)
+    run = replace(to_run(measured, f"{form}: {row.run.place}", said.own), fell_silent=row.run.silent)
     outcome = run.outcome
     throughput, busy = row.finite("throughput_samples_per_second"), row.finite("cpu_utilisation")
+    own = {
+        name.removeprefix(OWN): value for name in row.columns if name.startswith(OWN) and (value := row.finite(name)) is not None
+    }
     try:
         outcome = replace(
             outcome,
             cost_usd=row.finite("cost_usd"),
+            val_accuracy=row.finite("val_accuracy"),
+            metrics=own,
             throughput_samples_per_second=outcome.throughput_samples_per_second
             if outcome.throughput_samples_per_second is not None
             else throughput,

@@ -5,6 +5,7 @@ source.py         PrometheusSource: address, credentials, deadline; tls.py: cert
 client.py         queries by prometheus-api-client; session.py: deadline, retries, redirects; answers.py: checks of answers
 names.py          names of metrics and labels, by default and at a site; queries.py: PromQL; scope.py: workload and window
 discovery.py      which runs are over; measuring.py: the values of all new runs at once
+pods/             runs that report nothing: pods whose labels say what they train
 reported.py       what runs report about themselves
 cluster.py        usage of pods from cAdvisor and GPU exporters; pod_lifetimes.py: start and end of pods; joined.py: of the run
 time_series.py    single samples of the newest runs: percentiles and phases

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 from typing import NamedTuple, TypeVar
 
@@ -105,15 +105,23 @@ def labellings(scope: Scope, pods: Collection[Pod]) -> tuple[Labelling, ...]:
     """The labellings under which these pods are found, with one request for each; none without pods."""
     if not pods:
         return ()
-    namespaces, names = sorted({pod.namespace for pod in pods}), sorted({pod.name for pod in pods})
     result = []
     for labels in scope.names.pod_labels():
-        chosen = f"{labels[1]}=~{_pattern(names)}"
-        if any(namespaces):
-            chosen = f"{labels[0]}=~{_pattern(namespaces)}," + chosen
+        chosen = _matchers(labels, pods)
         if metrics := _metrics(scope, "{" + chosen + "}"):
             result.append(Labelling(labels, chosen, metrics))
     return tuple(result)
+
+
+def narrowed(labellings: Iterable[Labelling], pods: Collection[Pod]) -> tuple[Labelling, ...]:
+    """The labellings, for these of their pods."""
+    return tuple(replace(labelling, chosen=_matchers(labelling.labels, pods)) for labelling in labellings)
+
+
+def _matchers(labels: tuple[str, str, str], pods: Collection[Pod]) -> str:
+    namespaces, names = sorted({pod.namespace for pod in pods}), sorted({pod.name for pod in pods})
+    chosen = f"{labels[1]}=~{_pattern(names)}"
+    return f"{labels[0]}=~{_pattern(namespaces)},{chosen}" if any(namespaces) else chosen
 
 
 def _metrics(scope: Scope, chosen: str) -> frozenset[str]:

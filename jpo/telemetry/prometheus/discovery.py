@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
+from jpo.telemetry.prometheus.pods import discovery as pods
+from jpo.telemetry.prometheus.pods.discovery import PodId
 from jpo.telemetry.prometheus.scope import Scope
 
 OVERLAP_SECONDS = 900.0
@@ -46,18 +48,41 @@ class ReportTimes:
     interval: float
 
 
-def marks(scope: Scope) -> dict[str, Marks]:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the first request of a scope finds: marks by run id of runs that report, and pods that are runs by their labels.
+
+    Attributes:
+        going: those of the pods that surely go on.
+    """
+
+    marks: Mapping[str, Marks]
+    pods: Collection[PodId] = ()
+    going: Collection[PodId] = ()
+
+
+def marks(scope: Scope) -> Mapping[str, Marks]:
     """Marks by run id of the runs that reported since the scope's watermark, or of those that it names. One request."""
+    return seen(scope).marks
+
+
+def seen(scope: Scope) -> Seen:
+    """Everything that was seen since the scope's watermark. One request."""
     span = queries.window(max(scope.begin, min(scope.mark, scope.until - OVERLAP_SECONDS)), scope.until)
     known_seconds = max(0.0, scope.until - scope.mark) + STILL_SECONDS if math.isfinite(scope.mark) else None
     asked = queries.discovery(
         scope.names, scope.chosen(), scope.chosen(loose=True), span, still_seconds=STILL_SECONDS, known_seconds=known_seconds
     )
     by_run: dict[str, dict[str, float]] = defaultdict(dict)
-    for mark, row in scope.ask_all(asked):
-        by_run[row.labels.get("run_id", "")][mark] = row.value
+    labelled = []
+    for mark, row in scope.ask_all({**asked, **pods.asked(scope, span)}):
+        if mark in (pods.SEEN, pods.OPEN):
+            labelled.append((mark, row.labels))
+        else:
+            by_run[row.labels.get("run_id", "")][mark] = row.value
     wanted = frozenset(scope.run_ids)
-    return {run_id: marks for run_id, marks in by_run.items() if "run" in marks and (run_id in wanted or not wanted)}
+    marks = {run_id: marks for run_id, marks in by_run.items() if "run" in marks and (run_id in wanted or not wanted)}
+    return Seen(marks, *(pods.pods_of(labelled, scope, (kind,)).keys() for kind in (pods.SEEN, pods.OPEN)))
 
 
 def new(marks_of: Mapping[str, Marks], scope: Scope) -> dict[str, Marks]:

@@ -11,13 +11,24 @@ from dataclasses import dataclass, replace
 
 from jpo.records import Skipped
 from jpo.telemetry import contract
-from jpo.telemetry.outcome import CONTRADICTORY, UNTIMELY, UNTOLD, MeasuredRun, MeasuredValues, NoEvidence
+from jpo.telemetry.outcome import (
+    CONTRADICTORY,
+    NO_SECONDS,
+    UNTIMELY,
+    UNTOLD,
+    MeasuredRun,
+    MeasuredValues,
+    NoEvidence,
+    foreign_unit,
+)
 from jpo.telemetry.prometheus import cluster, discovery, joined, pod_lifetimes, queries, reported
 from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
-from jpo.telemetry.prometheus.discovery import RunBounds
+from jpo.telemetry.prometheus.discovery import Marks, RunBounds
 from jpo.telemetry.prometheus.joined import ClusterFacts, Joined
 from jpo.telemetry.prometheus.pod_lifetimes import Lifetime
+from jpo.telemetry.prometheus.pods.labelled import labelled_runs
+from jpo.telemetry.prometheus.pods.new_runs import NewRuns, RunWithPods
 from jpo.telemetry.prometheus.reported import Description
 from jpo.telemetry.prometheus.scope import Scope
 from jpo.telemetry.prometheus.time_series import SampledRun
@@ -26,8 +37,8 @@ BEFORE_START_SECONDS = 60.0
 """Pods exist a little before their run reports its start."""
 
 
-RunWithPods = tuple[MeasuredRun, SampledRun]
-"""A run that is over, with what its time series need."""
+MOST_VALUES = 3
+"""Values of a parameter that a reason names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +50,14 @@ class Pods:
     shared: frozenset[Pod]
 
 
-@dataclass(frozen=True, slots=True)
-class NewRuns:
-    """Runs that a scope brought.
-
-    Attributes:
-        runs: those that ended since the watermark.
-        ends: of all runs that are over, skipped ones included.
-        undecided: last reports (unix seconds) of runs that may still be running.
-        open_ids: those runs, and the ones that surely are.
-        labellings: where the cluster has their pods.
-        starts: of the runs that are over, as far as known.
-    """
-
-    runs: tuple[RunWithPods, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    ends: tuple[float, ...] = ()
-    undecided: tuple[float, ...] = ()
-    open_ids: frozenset[str] = frozenset()
-    labellings: tuple[Labelling, ...] = ()
-    starts: tuple[float, ...] = ()
-
-
 def new_runs(scope: Scope) -> NewRuns:
     """Runs that ended in a scope, discovered and measured; TelemetryError as the client raises it."""
-    seen = discovery.marks(scope)
+    seen = discovery.seen(scope)
+    return reporting_runs(scope, seen.marks) + labelled_runs(scope, seen.pods, seen.going)
+
+
+def reporting_runs(scope: Scope, seen: Mapping[str, Marks]) -> NewRuns:
+    """Those of the runs that report themselves."""
     marks_of, going = discovery.new(seen, scope), discovery.running(seen, scope.until)
     if not marks_of:
         return NewRuns(open_ids=going)
@@ -102,6 +96,9 @@ def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scop
     """The reason why nothing can be learnt from a run, for Skipped."""
     if not run_id:
         return NoEvidence(f"{scope.names.metric(contract.RUN_INFO)} has no {scope.names.label('run_id')} label", UNTOLD)
+    for metric, time in ((contract.START, bounds.started_at), (contract.END, bounds.ended_at)):
+        if time is not None and (unit := foreign_unit(time)):
+            return NoEvidence(f"{scope.names.metric(metric)} is in {unit} ({time:.0f}); it must be unix seconds", NO_SECONDS)
     if not bounds.ended_at <= scope.until:  # nor is NaN
         finding = f"{scope.names.metric(contract.END)} is in the future; it must be unix seconds of a correct clock"
         return NoEvidence(finding, UNTIMELY)
@@ -109,8 +106,11 @@ def _why_not(run_id: str, bounds: RunBounds, described: Description, scope: Scop
         return NoEvidence("it started before the window, so its values would be partial", UNTOLD)
     if bounds.started_at > bounds.ended_at:
         return NoEvidence(f"it ends before it starts ({bounds.started_at} to {bounds.ended_at})", UNTIMELY)
-    if (count := len(described.configurations)) > 1:
-        return NoEvidence(f"it reports {count} different configurations; a run id must belong to one run", CONTRADICTORY)
+    if different := described.disagreement:
+        name, values = different
+        found = f"it reports {len(described.configurations)} different configurations; a run id must belong to one run"
+        said = f"{name} is {' and '.join(map(repr, values[:MOST_VALUES]))}, in the middle of it or in another of its pods"
+        return NoEvidence(f"{found}: {said}", CONTRADICTORY)
     return None
 
 
@@ -151,17 +151,19 @@ def _run(
 ) -> RunWithPods:
     assert bounds.started_at is not None
     values = dict(cluster_says.values)
+    own = values.pop(queries.OWN, None)
+    metrics = {} if own is None or scope.names.own_metric is None else {scope.names.own_metric.name: own}
     if len(described.pods) > 1:
         values.pop("cpu_cores_p95", None)  # of one pod (recording_rules.yml)
     measured = MeasuredRun(
         run_id=run_id,
         identity=scope.identity,
-        parameters=dict(next(iter(described.configurations), ())),
+        parameters=described.configuration,
         started_at=bounds.started_at,
         ended_at=bounds.ended_at,
         closed=bounds.closed,
         statuses=frozenset(statuses),
-        values=MeasuredValues(**values),
+        values=MeasuredValues(**values, metrics=metrics),
         seen_to_end=cluster_says.seen_to_end,
     )
     return measured, SampledRun(run_id, bounds.started_at, bounds.ended_at, tuple(described.pods), cluster_says.container)

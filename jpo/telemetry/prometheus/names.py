@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from jpo.errors import UsageError
-from jpo.records import COUNTS, PARAMETERS
+from jpo.records import COUNTS, PARAMETERS, Quality
 from jpo.telemetry import contract
+from jpo.telemetry.outcome import NONE_OWN, Own
 
 METRICS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in contract.METRICS},
@@ -26,11 +27,16 @@ METRICS: Mapping[str, tuple[str, ...]] = {
     "container_start_time_seconds": ("container_start_time_seconds",),
     # kube-state-metrics
     "pod_start_time_seconds": ("kube_pod_start_time",),
+    "pod_created_time_seconds": ("kube_pod_created",),
     "pod_completion_time_seconds": ("kube_pod_completion_time",),
     "pod_phase": ("kube_pod_status_phase",),
     "container_terminated_reason": ("kube_pod_container_status_terminated_reason",),
+    "container_restarts_total": ("kube_pod_container_status_restarts_total",),
     "pod_owner": ("kube_pod_owner",),
     "container_requests": ("kube_pod_container_resource_requests",),
+    "pod_labels": ("kube_pod_labels",),  # only what its flag --metric-labels-allowlist names
+    "pod_annotations": ("kube_pod_annotations",),  # --metric-annotations-allowlist
+    "pod_status_reason": ("kube_pod_status_reason",),
     # NVIDIA's dcgm-exporter; AMD's device-metrics-exporter, whose names were seen in both cases
     "gpu_utilisation_ratio": (),
     "gpu_utilisation_percent": ("DCGM_FI_DEV_GPU_UTIL", "gpu_gfx_activity", "GPU_GFX_ACTIVITY"),
@@ -46,6 +52,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 }
 LABELS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("run_id", "dataset", "model", "framework", "hardware", "status", *PARAMETERS, *COUNTS)},
+    **{count: (count, *others) for count, others in contract.ALSO_CALLED.items()},
     # Scraped without honor_labels, an exporter's labels of the workload move to exported_*, and pod is the exporter's own.
     "namespace": ("namespace", "exported_namespace"),
     "pod": ("pod", "exported_pod"),
@@ -54,6 +61,10 @@ LABELS: Mapping[str, tuple[str, ...]] = {
     "node": ("Hostname", "hostname"),
     "gpu": ("UUID", "uuid", "gpu_uuid", "gpu_id", "gpu", "GPU_I_ID"),
 }
+
+POD_LABELS = ("dataset", "model", "framework", "hardware", "run_id", *PARAMETERS, *COUNTS)
+"""What a pod's labels can say: batch_size in jpo-batch-size, a label or an annotation, if no site names another."""
+NONE: Mapping[str, str] = {}
 
 METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -66,21 +77,40 @@ class Names:
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
+        site_pod_labels: by role of POD_LABELS, what a site calls the labels by which pods say what they train (pods/labels.py).
+        own: names of the team's own: labels of parameters, and one metric, the value of OWN_METRIC's label `metric`.
     """
 
     metrics: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     container: str | None = None
+    site_pod_labels: Mapping[str, str] = field(default_factory=dict)
+    own: Own = NONE_OWN
+
+    @property
+    def own_metric(self) -> Quality | None:
+        """The metric of the team's own, None where none is asked for."""
+        return next(iter(self.own.metrics.values()), None)
 
     @classmethod
-    def of(cls, metrics: Mapping[str, str], labels: Mapping[str, str], container: str | None = None) -> Names:
+    def of(
+        cls,
+        metrics: Mapping[str, str],
+        labels: Mapping[str, str],
+        container: str | None = None,
+        pod_labels: Mapping[str, str] = NONE,
+        *,
+        own: Own = NONE_OWN,
+    ) -> Names:
         """The names of a site; UsageError JPO-E302 for a role that does not exist or a name that cannot be one."""
         _check("metrics", metrics, METRICS, METRIC_NAME)
-        _check("labels", labels, LABELS, LABEL_NAME)
+        _check("labels", labels, {**LABELS, **{name: (name,) for name in own.parameters}}, LABEL_NAME)
         if container is not None and not container.strip():
             remedy = "name the trainer's container, or leave it out"
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
-        return cls(dict(metrics), dict(labels), container)
+        in_prometheus = {role: exposed(name) for role, name in pod_labels.items()}
+        _check("pod_labels", in_prometheus, dict.fromkeys(POD_LABELS, ()), LABEL_NAME)
+        return cls(dict(metrics), dict(labels), container, in_prometheus, own)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's metric; empty when only a site can know."""
@@ -92,7 +122,7 @@ class Names:
 
     def labelled(self, role: str) -> tuple[str, ...]:
         """All possible names of a role's label."""
-        return (self.labels[role],) if role in self.labels else LABELS[role]
+        return (self.labels[role],) if role in self.labels else LABELS.get(role, (role,))
 
     def label(self, role: str) -> str:
         """The name of a label that has one, or the first of several."""
@@ -107,9 +137,26 @@ class Names:
             for names in filled
         )
 
+    def pod_label(self, role: str) -> str:
+        """The name in Prometheus of the label of pods that says this."""
+        return self.site_pod_labels.get(role) or f"label_jpo_{role}"
+
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""
-        return {role: labels[name] for role in LABELS for name in self.labelled(role) if labels.get(name)}
+        return {
+            role: labels[name] for role in (*LABELS, *self.own.parameters) for name in self.labelled(role) if labels.get(name)
+        }
+
+
+def exposed(key: str) -> str:
+    """The name that kube-state-metrics gives a label of pods: app.kubernetes.io/name -> label_app_kubernetes_io_name.
+
+    What begins with label_ or annotation_ has it already. Source: kube-state-metrics, internal/store/utils.go.
+    """
+    if not key.strip() or key.startswith(("label_", "annotation_")):
+        return key
+    plain = re.sub(r"[^a-zA-Z0-9_]", "_", key)
+    return "label_" + re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", plain).lower()
 
 
 def _check(table: str, names: Mapping[str, str], roles: Mapping[str, tuple[str, ...]], syntax: re.Pattern[str]) -> None:

@@ -38,6 +38,7 @@ QUANTITIES = {
     "samples": (contract.SAMPLES, TOTAL),
     "train_loss": (contract.TRAIN_LOSS, LAST),
     "val_loss": (contract.VAL_LOSS, LAST),
+    "val_accuracy": (contract.VAL_ACCURACY, LAST),
     "epoch": (contract.EPOCH, HIGHEST),
     "converged": (contract.CONVERGED, LAST),
     "cpu_seconds": (contract.CPU_SECONDS, TOTAL),
@@ -48,6 +49,8 @@ QUANTITIES = {
 are queried per process: a run that was restarted elsewhere has several, of which reported.py takes the latest."""
 
 
+OWN = "metric"
+"""Key of the user's own metric among them, where one is asked for."""
 DEFAULT = Names()
 
 
@@ -134,7 +137,11 @@ def discovery(
 
 def descriptions(names: Names, chosen: str, span: str) -> dict[str, str]:
     """Queries for configuration and pods of the runs, and for the status with which they ended."""
-    labels = [name for role in (*PARAMETERS, *COUNTS, "namespace", "pod", "container") for name in names.labelled(role)]
+    labels = [
+        name
+        for role in (*PARAMETERS, *COUNTS, *names.own.parameters, "namespace", "pod", "container")
+        for name in names.labelled(role)
+    ]
     run, status = names.label("run_id"), names.label("status")
     return {
         "info": f"max by ({', '.join([run, *labels])}) (last_over_time({names.metric(contract.RUN_INFO)}{chosen}{span}))",
@@ -143,12 +150,22 @@ def descriptions(names: Names, chosen: str, span: str) -> dict[str, str]:
 
 
 def quantities(names: Names, chosen: str, span: str) -> dict[str, str]:
-    """Queries for QUANTITIES."""
+    """Queries for QUANTITIES, and for the metric of the user's own where there is one."""
     run, process = names.label("run_id"), ", ".join(_process(names))
-    return {
+    asked = {
         quantity: f"max by ({process if how == LAST else run}) ({how.format(names.metric(role) + chosen + span)})"
         for quantity, (role, how) in QUANTITIES.items()
     }
+    if names.own_metric is not None:
+        asked[OWN] = f"max by ({process}) ({LAST.format(names.metric(contract.OWN_METRIC) + own(names, chosen) + span)})"
+    return asked
+
+
+def own(names: Names, chosen: str) -> str:
+    """The selector of the user's own metric; a site that calls the whole metric otherwise has no label `metric` on it."""
+    if names.own_metric is None or contract.OWN_METRIC in names.metrics:
+        return chosen
+    return f"{chosen[:-1]},metric={quoted(names.own_metric.name)}}}"
 
 
 def silences(names: Names, chosen: str, span: str) -> dict[str, str]:

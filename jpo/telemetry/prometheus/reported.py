@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jpo.errors import TelemetryError
+from jpo.reading import number
 from jpo.records import COUNTS, PARAMETERS
 from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow, TooMuch
 from jpo.telemetry.prometheus.cluster import Pod, pod_of
+from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.scope import Scope
 
 LOSSES = ("train_loss", "val_loss")
@@ -23,24 +25,52 @@ LOSSES = ("train_loss", "val_loss")
 
 @dataclass(slots=True)
 class Description:
-    """Contents of a run's jpo_run_info and jpo_run_status; several configurations or endings are a contradiction."""
+    """Contents of a run's jpo_run_info and jpo_run_status; several endings, or configurations that differ, are none."""
 
     configurations: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
     endings: set[str] = field(default_factory=set)
     pods: dict[Pod, str | None] = field(default_factory=dict)
     """Each with its container, where the run reports it."""
 
+    @property
+    def configuration(self) -> dict[str, str]:
+        """Everything that its series say together: one of several pods, or an early one, may have said less."""
+        return {name: text for said in sorted(self.configurations) for name, text in said}
+
+    @property
+    def disagreement(self) -> tuple[str, list[str]] | None:
+        """The first parameter of which its series say different values, and these; None where they agree."""
+        said: dict[str, dict[object, str]] = defaultdict(dict)
+        for configuration in self.configurations:
+            for name, text in configuration:
+                said[name].setdefault(_value(text), text)
+        return next(((name, sorted(values.values())) for name, values in sorted(said.items()) if len(values) > 1), None)
+
+
+def _value(text: str) -> object:
+    """What two spellings of a number have in common."""
+    try:
+        return number(text)
+    except ValueError:
+        return text
+
 
 def descriptions(scope: Scope, run_ids: Sequence[str]) -> dict[str, Description]:
     """Descriptions by run id; those of other runs may be among them."""
     span = queries.window(scope.begin, scope.until)
+    answers = scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span))
+    return described(answers, scope.names)
+
+
+def described(rows: Iterable[tuple[str, AnswerRow]], names: Names) -> dict[str, Description]:
+    """Descriptions by run id from the answers to `queries.descriptions`; asking for another one gives an empty one."""
     by_run: dict[str, Description] = defaultdict(Description)
-    for kind, row in scope.ask_all(queries.descriptions(scope.names, scope.chosen(run_ids), span)):
+    for kind, row in rows:
         labels, run = row.labels, by_run[row.labels.get("run_id", "")]
         if kind == "ending":
             run.endings.add(labels.get("status", ""))
             continue
-        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION)
+        said = (*PARAMETERS, *COUNTS, contract.DATA_FRACTION, *names.own.parameters)
         run.configurations.add(tuple((name, labels[name]) for name in said if name in labels))
         if "pod" in labels:
             run.pods[pod_of(labels)] = labels.get("container")
@@ -61,7 +91,7 @@ def values(scope: Scope, rows: Sequence[tuple[str, AnswerRow]]) -> dict[str, dic
         if before != row.value and not (math.isnan(before) and math.isnan(row.value)):
             contradictory[quantity].add(run_id)
     for quantity, run_ids in contradictory.items():
-        role, _ = queries.QUANTITIES[quantity]
+        role = contract.OWN_METRIC if quantity == queries.OWN else queries.QUANTITIES[quantity][0]
         for run_id, value in _latest(scope, role, sorted(run_ids)).items():
             by_run[run_id][quantity] = value
     for run_id, loss in _lost_nan(scope, by_run):

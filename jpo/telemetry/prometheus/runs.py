@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jpo.errors import TelemetryError
-from jpo.records import Finished, Identity, Run, Series, Skipped
+from jpo.records import KUBERNETES, VAL_ACCURACY, VAL_LOSS, Finished, Identity, Quality, Run, Series, Skipped
+from jpo.telemetry import contract
+from jpo.telemetry.doubts import of_ending, once_each
 from jpo.telemetry.learning_curve import Slope
-from jpo.telemetry.outcome import MeasuredRun, NoEvidence, to_run
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, Own, to_run
 from jpo.telemetry.prometheus import measuring, run_ids, time_series
 from jpo.telemetry.prometheus.answers import PartialAnswer, TooMuch
 from jpo.telemetry.prometheus.cluster import Labelling
 from jpo.telemetry.prometheus.discovery import OVERLAP_SECONDS
-from jpo.telemetry.prometheus.measuring import NewRuns
 from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.prometheus.pods.new_runs import NewRuns
 from jpo.telemetry.prometheus.scope import Scope
 from jpo.telemetry.prometheus.source import PrometheusSource
 from jpo.telemetry.prometheus.time_series import SampledRun
@@ -133,7 +135,7 @@ def finished_runs(
             series_of, slope_of = _newest_samples(scope, collected)
         except PartialAnswer:
             return _nothing(session)
-        runs, skipped = _records(collected, series_of, slope_of)
+        runs, skipped = _records(collected, series_of, slope_of, names.own)
         if session.warnings:
             return _nothing(session)
         whole = (series for run in runs for series in series_of.get(run.run_id, ()) if _is_whole(series, run))
@@ -141,6 +143,7 @@ def finished_runs(
             runs=tuple(sorted(runs, key=lambda run: (run.ended_at, run.run_id))),
             series=tuple(map(time_series.thinned, whole)),
             skipped=tuple(sorted(skipped, key=lambda skip: skip.run_id)),
+            doubts=_doubts(collected, runs),
             unread=unread,
             watermark=reached,
             passed_over=dict.fromkeys(
@@ -227,15 +230,29 @@ def _newest_samples(scope: Scope, collected: Collected) -> tuple[dict[str, list[
     try:
         for series in time_series.read(narrow, wanted, tuple(collected.labellings.values())):
             series_of[series.run_id].append(series)
-        return series_of, time_series.loss_slopes(narrow, wanted)
+        reporting = [run for run in wanted if not collected.runs[run.run_id][0].labelled]
+        if not reporting:
+            return series_of, {}
+        curve = curve_of([measured.values for measured, _ in collected.runs.values()], scope)
+        return series_of, time_series.loss_slopes(narrow, reporting, *curve)
     except TelemetryError as error:
         if not isinstance(error, TooMuch) and error.code != OUT_OF_TIME:
             raise
         return {}, {}
 
 
+def curve_of(measured: Sequence[MeasuredValues], scope: Scope) -> tuple[str, Quality]:
+    """The metric whose samples are the learning curves of runs, and its quality: the first that any of them reports."""
+    if all(values.val_loss is None for values in measured):
+        if any(values.val_accuracy is not None for values in measured):
+            return contract.VAL_ACCURACY, VAL_ACCURACY
+        if scope.names.own_metric and any(values.metrics for values in measured):
+            return contract.OWN_METRIC, scope.names.own_metric
+    return contract.VAL_LOSS, VAL_LOSS
+
+
 def _records(
-    collected: Collected, series_of: Mapping[str, list[Series]], slope_of: Mapping[str, Slope]
+    collected: Collected, series_of: Mapping[str, list[Series]], slope_of: Mapping[str, Slope], own: Own
 ) -> tuple[list[Run], list[Skipped]]:
     runs, skipped = [], list(collected.skipped.values())
     for measured, _ in collected.runs.values():
@@ -243,10 +260,17 @@ def _records(
         slope, error = slope_of.get(measured.run_id, (None, None))
         values = replace(values, loss_slope=slope, loss_slope_error=error)
         try:
-            runs.append(to_run(replace(measured, values=values), "prometheus"))
+            source = KUBERNETES if measured.labelled else "prometheus"
+            runs.append(to_run(replace(measured, values=values), source, own))
         except NoEvidence as why:
             skipped.append(Skipped(measured.run_id, str(why), why.code))
     return runs, skipped
+
+
+def _doubts(collected: Collected, runs: Sequence[Run]) -> dict[str, str]:
+    """What is contradictory about runs that are used."""
+    pairs = [(collected.runs[run.run_id][0], run) for run in runs]
+    return once_each([doubt for measured, run in pairs for doubt in of_ending(measured, run)], "run")
 
 
 def _unread(collected: Collected) -> str | None:

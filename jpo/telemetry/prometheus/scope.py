@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jpo.records import Identity
+from jpo.telemetry import contract
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow, without_marks
 from jpo.telemetry.prometheus.names import Names
@@ -61,6 +62,7 @@ class Scope:
         """Each single sample of these runs in a metric; those of other runs may be among them. `loose` as in queries.selector."""
         longest = queries.LONGEST_PATTERN_ALONE
         chosen = queries.selector(self.identity, run_ids, names=self.names, loose=loose, longest=longest)
+        chosen = queries.own(self.names, chosen) if role == contract.OWN_METRIC else chosen
         rows = self.ask(self.names.metric(role) + chosen + queries.window(self.begin, self.until), samples=True)
         identity = self.identity.labels.items()
         if not all(row.labels.get(label, value if loose else "") == value for row in rows for label, value in identity):

@@ -1,4 +1,4 @@
-"""GuardedSession: a requests session with a deadline, which trusts no answer unchecked.
+"""GuardedSession: a requests session with a deadline, which trusts no answer unchecked: for Prometheus and MLflow.
 
 One deadline over everything, including name resolution and bodies that trickle in; redirects only to the same server; retries
 only where they help; long queries in the request body; a limit on size; warnings kept; each hop of a request signed anew.
@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPException, RemoteDisconnected
 from typing import Any
@@ -41,11 +42,40 @@ LONGEST_URL = 6000
 MOST_REDIRECTS = 5
 
 
-class GuardedSession(requests.Session):
-    """A requests session whose answers are complete, in time and from Prometheus, or a TelemetryError."""
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a server is.
 
-    def __init__(self, source: PrometheusSource) -> None:
+    Attributes:
+        name: in messages.
+        check: accepts an answer, or raises what it is instead; arguments as answers.check.
+        absent, late, large: what helps where it does not answer, not in time, or with too much.
+        repeatable: methods that may be sent again after temporary trouble.
+    """
+
+    name: str
+    check: Callable[..., CheckedAnswer]
+    absent: str
+    late: str
+    large: str
+    repeatable: tuple[str, ...] = ("GET", "POST")
+
+
+PROMETHEUS = Service(
+    "Prometheus",
+    check,
+    absent="check the URL and that the server runs, or use --offline",
+    late="raise --timeout, narrow --since, or use --offline",
+    large="narrow the window with --since",
+)
+
+
+class GuardedSession(requests.Session):
+    """A requests session whose answers are complete, in time and from the service that was meant, or a TelemetryError."""
+
+    def __init__(self, source: PrometheusSource, service: Service = PROMETHEUS) -> None:
         super().__init__()
+        self._service = service
         check_files(source.ca_file, source.client_cert)
         self.trust_env = False
         self.verify = str(source.ca_file) if source.ca_file and source.verify else source.verify
@@ -82,7 +112,7 @@ class GuardedSession(requests.Session):
             try:
                 return self._checked(request, kwargs)
             except PassingTrouble as trouble:
-                if tries == len(trouble.pauses):
+                if tries == len(trouble.pauses) or request.method not in self._service.repeatable:
                     raise
                 pause = max(trouble.pauses[tries], self._asked_to_wait_seconds)
                 if self.left() < pause + SHORTEST_TRY_SECONDS:
@@ -98,7 +128,7 @@ class GuardedSession(requests.Session):
             raise self.explained(error) from None  # its text may hold headers
         wait = response.headers.get("Retry-After", "")
         self._asked_to_wait_seconds = float(wait) if wait.isdecimal() else 0.0
-        self.answer = check(self.place, response.status_code, response.headers, response.content, self._hide)
+        self.answer = self._service.check(self.place, response.status_code, response.headers, response.content, self._hide)
         self.warnings.update(dict.fromkeys(self.answer.warnings))
         return response
 
@@ -161,13 +191,13 @@ class GuardedSession(requests.Session):
     def _check_size(self, size_bytes: int) -> None:
         if size_bytes > LARGEST_ANSWER_BYTES:
             finding = f"answered with more than {LARGEST_ANSWER_BYTES // 2**20} MiB"
-            raise TooMuch(self.place, finding, "narrow the window with --since", code="JPO-E109")
+            raise TooMuch(self.place, finding, self._service.large, code="JPO-E109")
 
     def _check_encoding(self, encoding: str) -> None:
         """Refuse encodings that were not requested: encoded twice, a few bytes become gigabytes in one step."""
         if encoding.strip().lower() not in ("gzip", "identity"):
             finding = f"answered in the encoding {quote(self._hide(encoding))}"
-            raise TelemetryError(self.place, finding, "check the proxy in front of Prometheus", code="JPO-E104")
+            raise TelemetryError(self.place, finding, f"check the proxy in front of {self._service.name}", code="JPO-E104")
 
     def _redirected(self, request: requests.PreparedRequest, location: str) -> requests.PreparedRequest:
         old, new = urlsplit(str(request.url)), urlsplit(urljoin(str(request.url), location))
@@ -175,14 +205,14 @@ class GuardedSession(requests.Session):
         if not (_server(new) == _server(old) or upgraded):
             elsewhere = quote(self._hide(new.hostname or new.scheme))
             finding = f"redirects to another server, {elsewhere} (a sign-in page?)"
-            raise TelemetryError(self.place, finding, "write the address of Prometheus itself", code="JPO-E104")
+            raise TelemetryError(self.place, finding, f"write the address of {self._service.name} itself", code="JPO-E104")
         following = request.copy()
         following.url = new.geturl()
         return following
 
     def explained(self, error: Exception) -> TelemetryError:
         """The error for a failed transport. The library's own texts are not repeated: they may hold headers or the query."""
-        offline = "check the URL and that the server runs, or use --offline"
+        offline = self._service.absent
         if isinstance(error, requests.exceptions.SSLError | urllib3.exceptions.SSLError | ssl.SSLError):
             return TelemetryError(self.place, *why_refused(str(error)), code="JPO-E106")
         if isinstance(error, requests.ConnectTimeout):
@@ -190,7 +220,8 @@ class GuardedSession(requests.Session):
         if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
             return self._too_late()
         if isinstance(error, urllib3.exceptions.ProtocolError):
-            return PassingTrouble(self.place, "answer was cut off", "check the proxy in front of Prometheus", code="JPO-E108")
+            remedy = f"check the proxy in front of {self._service.name}"
+            return PassingTrouble(self.place, "answer was cut off", remedy, code="JPO-E108")
         if isinstance(error, requests.ConnectionError) and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
             if _speaks_no_http(error.args[0]):
                 finding = "does not answer in HTTP"
@@ -203,7 +234,7 @@ class GuardedSession(requests.Session):
 
     def _too_late(self) -> TelemetryError:
         finding = f"no complete answer within {self._source.timeout_seconds:g} s"
-        return TelemetryError(self.place, finding, "raise --timeout, narrow --since, or use --offline", code="JPO-E103")
+        return TelemetryError(self.place, finding, self._service.late, code="JPO-E103")
 
     def _hide(self, text: str) -> str:
         secrets = (*self._source.secrets, *(self._signer.secrets if self._signer else ()))

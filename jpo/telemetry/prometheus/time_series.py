@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from jpo.records import Series
+from jpo.records import VAL_LOSS, Quality, Series
 from jpo.telemetry import contract
 from jpo.telemetry.learning_curve import Slope, loss_slope
 from jpo.telemetry.outcome import BYTES_PER_GIB, MeasuredValues
@@ -135,12 +135,15 @@ def _own(scope: Scope, quantity: str, role: str, factor: float, runs: Mapping[st
     return {run_id: _merged(of_run) for run_id, of_run in series.items()}
 
 
-def loss_slopes(scope: Scope, runs: Sequence[SampledRun]) -> dict[str, Slope]:
+def loss_slopes(
+    scope: Scope, runs: Sequence[SampledRun], role: str = contract.VAL_LOSS, quality: Quality = VAL_LOSS
+) -> dict[str, Slope]:
     """Slopes of the learning curves of these runs, by run id, over time instead of epochs; of several processes the one that
-    reported most. A loss that stays the same is one validation, seen again and again.
+    reported most. A loss that stays the same is one validation, seen again and again. `role`: the metric that is read; the
+    slope is that of the error of `quality`, which it holds.
     """
     sampled, curves = {run.run_id: run for run in runs}, dict[str, list[Point]]()
-    for row in scope.samples(contract.VAL_LOSS, list(sampled)):
+    for row in scope.samples(role, list(sampled)):
         run = sampled.get(row.labels.get("run_id", ""))
         points = _within(sorted(row.points), run, 0.0) if run else []
         if run and len(points) > len(curves.get(run.run_id, ())):
@@ -148,6 +151,8 @@ def loss_slopes(scope: Scope, runs: Sequence[SampledRun]) -> dict[str, Slope]:
     slopes = {}
     for run_id, points in curves.items():
         news = [after for before, after in pairwise([(0.0, 0.0), *points]) if after[1] != before[1]]
+        if quality.more_is_better:  # 0 is what a gauge shows before the first validation
+            news = quality.errors_of([point for point in news if point[1] > 0])
         slopes[run_id] = loss_slope((time - sampled[run_id].started_at, loss) for time, loss in news)
     return {run_id: slope for run_id, slope in slopes.items() if slope is not None}
 

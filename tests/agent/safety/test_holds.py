@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jpo.agent.safety.holds import held, holds_of, of_loss
+from jpo.agent.safety.holds import held, holds_of, of_loss, of_unmeasured
 from jpo.records import Candidates, Identity, Outcome, Run, RunStatus
 
 NAMES = ("batch_size", "gpus", "memory_gib")
@@ -69,3 +69,13 @@ def test_todays_values_are_given_up_for_their_loss_when_it_is_likelier_lost_than
         belief([[0, 0, 0]] * 4), val_loss=0.3, log_loss=np.array([[0, 0.1, 0.1], [0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]])
     )
     assert [of_loss(grid(current=row), measured, 0, 0.02)[0].rows[row] for row in (1, 2)] == [False, True]
+
+
+def test_where_nobody_sees_how_good_a_model_is_only_hardware_is_changed(grid, belief):
+    believed = belief([[0, 0, 0]] * 4)
+    (hold,) = of_unmeasured(grid(), believed, 0)
+    assert (hold.rows.tolist(), hold.lasting) == ([False, True, True], True)
+    measured = replace(believed, loss_runs=np.array([1, 1, 0]))
+    assert of_unmeasured(grid(), measured, 0)[0].rows.tolist() == [False, False, True], "a model whose loss some run measured"
+    hardware = Candidates(NAMES, np.array(ROWS, float), 0, np.ones(5, bool), np.zeros(5))
+    assert not of_unmeasured(hardware, belief([[0] * 5] * 4), 0)[0].rows.any()

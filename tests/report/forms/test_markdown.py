@@ -69,7 +69,9 @@ def test_every_kind_of_block_is_written() -> None:
         ("by @team/leads, #1", "by `@team/leads,` `#1`"),
         ("see https://a.b/c|d", r"see `https://a.b/c`\|d"),
         ("(www.a.b) a@b.c`x`", "`(www.a.b)` `a@b.c'x'`"),
-        ("team/job!12 %next :tada: 90%", r"`team/job!12` \%next \:tada: 90%"),
+        ("team/job!12 %next :tada: 90%", r"`team/job!12` \%next `:tada:` 90%"),
+        ("a:tada:b :+1: :100: 10:20:30", "`a:tada:b` `:+1:` `:100:` 10:20:30"),
+        ('group%3 %"next one" {+ added +}', r'group\%3 \%"next one" \{+ added +\}'),
         ("&lt;", r"\&lt;"),
         (r"\|", r"\\\|"),
     ],
@@ -164,3 +166,17 @@ def test_a_reader_of_markdown_sees_no_link_mention_or_tag_of_theirs(attack: str)
 
 def test_a_mention_in_two_parts_is_none_either() -> None:
     assert markdown.inline(("by @", Span("team", "good"), " #", "1")) == "by `@team` `#1`"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://ci.example/a/b?c=1#d", "[log](<https://ci.example/a/b?c=1#d>)"),
+        ("javascript:alert(1)", "log"),
+        ("https://a.b/>)[x](https://evil.example", "log"),
+        ("https://user:password@ci.example/", "log"),
+        ("https://a.b/\n@admin", "log"),
+    ],
+)
+def test_a_link_is_one_to_a_page_or_none(address: str, shown: str) -> None:
+    assert markdown.link("log", address) == shown

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from jpo.records import Identity
-from jpo.telemetry import log_files, read_each, read_logs
+from jpo.telemetry import log_files, read_each, read_in_parts, read_logs
+from jpo.telemetry.csv.folder import AT_ONCE
 
 DIGITS = Identity("digits", "cnn", "pytorch")
 LOG = """\
@@ -44,6 +45,20 @@ def test_many_logs_give_the_runs_of_one_workload(write, tmp_path):
     assert [run.run_id for run in found.runs] == ["digits-0007", "digits-0009"]
     assert [skip.run_id for skip in found.skipped] == ["digits-0007", "d.csv"]
     assert (found.complete, found.watermark) == (False, None), "d.csv cannot be read"
+
+
+def test_thousands_of_logs_come_in_parts_and_a_copy_of_one_in_an_earlier_part_is_noticed(write, tmp_path):
+    for number in range(AT_ONCE + 2):
+        write(LOG.replace("-0007", f"-{number:04}"), f"{number:04}.csv")
+    write(LOG.replace("-0007", "-0001"), "copy.csv")
+    parts = list(read_in_parts([tmp_path], DIGITS))
+    assert [(len(part.runs), len(part.skipped)) for part in parts] == [(AT_ONCE, 0), (2, 1)]
+    assert [run for part in parts for run in part.runs] == list(read_logs([tmp_path], DIGITS).runs)
+    assert "0001.csv, has the same run_id" in parts[1].skipped[0].reason
+
+
+def test_without_logs_there_is_one_empty_part(tmp_path):
+    assert [part.runs for part in read_in_parts([tmp_path], DIGITS)] == [()]
 
 
 def test_without_a_workload_all_are_read_and_the_same_id_in_another_one_is_another_run(write, tmp_path):

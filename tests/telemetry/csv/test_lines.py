@@ -67,6 +67,6 @@ def test_a_line_that_cannot_be_read_is_named(lines, finding):
 
 def test_a_learning_curve_of_any_length_is_thinned_towards_its_beginning():
     log = a_log(HEADER, "5,,,,0.9", *(f"{10 + at},{at},,,0.5" for at in range(1, 3 * MOST_LOSSES + 1)))
-    assert len(log.curve) <= MOST_LOSSES
-    assert log.curve[-1] == (3 * MOST_LOSSES, 0.5)
-    assert min(log.curve)[0] < MOST_LOSSES
+    assert len(log.curves["val_loss"]) <= MOST_LOSSES
+    assert log.curves["val_loss"][-1] == (3 * MOST_LOSSES, 0.5)
+    assert min(log.curves["val_loss"])[0] < MOST_LOSSES

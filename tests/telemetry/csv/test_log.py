@@ -248,3 +248,16 @@ def test_a_log_that_was_changed_anywhere_is_a_whole_run_or_refused(write, place,
         assert run.started_at is None or run.started_at <= run.ended_at <= 5000.0 + 86400
         assert run.outcome.samples is None or run.outcome.samples >= 0
     assert known in ("a run", "JPO-E110", "JPO-E111", "JPO-E112")
+
+
+def test_names_of_frameworks_are_known_in_a_head(tmp_path):
+    """The batch over all devices follows from the run's own GPUs and accumulation, whoever named them."""
+    told = {"per_device_train_batch_size": 8, "accumulate_grad_batches": 2, "nproc_per_node": 4, "nnodes": 2}
+    head = "".join(f"# {name}={value}\n" for name, value in told.items())
+    path = tmp_path / "log.csv"
+    path.write_text(
+        f"# run_id=a\n# dataset=d\n# model=m\n# framework=f\n{head}# start=9\ntime,epoch\n200,1\n# end=210\n# status=succeeded\n"
+    )
+    assert read_log(path).parameters == {"batch_size": 128, "gpus": 8}
+    path.write_text(path.read_text().replace("# start", "# batch_size=64\n# start"))
+    assert read_log(path).parameters == {"batch_size": 64, "gpus": 8}

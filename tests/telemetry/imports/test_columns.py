@@ -47,7 +47,7 @@ def test_a_name_that_many_use_is_known(name, text, field, unit):
 
 
 @pytest.mark.parametrize(
-    "name", ["loss_scale", "lr_scheduler", "notes", "warmup_epochs", "val_accuracy", "batch_size_h", "model_h"]
+    "name", ["loss_scale", "lr_scheduler", "notes", "warmup_epochs", "train_accuracy", "batch_size_h", "model_h"]
 )
 def test_another_name_is_left_alone(name):
     assert guessed(**{name: "5"}) == {}

@@ -25,7 +25,7 @@ def test_several_tools_at_once(tmp_path):
     (tmp_path / "a.csv").write_text("lr,end\n1,2\n")
     (tmp_path / "b.csv").write_text("lr,end\n1,2\n")
     sources = read_sources([tmp_path / "a.csv", DATA, tmp_path / "b.csv"], None)
-    assert [source.format for source in sources] == ["table", "huggingface", "lightning", "mlflow", "table"]
+    assert [source.format for source in sources] == ["table", "huggingface", "lightning", "mlflow", "wandb", "table"]
 
 
 def test_the_format_can_be_said(tmp_path):

@@ -49,6 +49,24 @@ def test_what_is_no_table_is_refused_with_its_row(table, text, finding):
     assert "\n" not in str(caught.value)
 
 
-def test_another_encoding_is_refused(table):
-    with pytest.raises(TelemetryError, match="is not UTF-8"):
-        read_table(table("a,b\n1,2\n", encoding="utf-16"))
+@pytest.mark.parametrize(("encoding", "notes"), [("utf-8", 0), ("utf-8-sig", 0), ("utf-16", 0), ("cp1252", 1)])
+def test_encodings_of_spreadsheets_are_read(table, encoding, notes):
+    """UTF-16 and Windows-1252 were refused before; the second is said, since any bytes look like it."""
+    found = read_table(table("näme,b\nMüller,2\n", encoding=encoding))
+    assert (found.runs[0].cells, len(found.notes)) == ({"näme": "Müller", "b": "2"}, notes)
+
+
+@pytest.mark.parametrize("data", [b"a,b\n1,\x81\n", b"a,b\n1,\x00\n", b"\xff\xfea", b"\x89PNG\r\n\x1a\n\x00\x00"])
+def test_what_is_no_text_is_refused(tmp_path, data):
+    (tmp_path / "table.csv").write_bytes(data)
+    with pytest.raises(TelemetryError, match="is no text in UTF-8, UTF-16 or Windows-1252"):
+        read_table(tmp_path / "table.csv")
+
+
+def test_decimal_commas_are_read_where_the_cells_prove_them(table):
+    found = read_table(table("lr;samples;note\n0,01;1.500;v1\n0,1;20.000;v2\n"))
+    assert [run.cells for run in found.runs] == [
+        {"lr": "0.01", "samples": "1500", "note": "v1"},
+        {"lr": "0.1", "samples": "20000", "note": "v2"},
+    ]
+    assert "decimals stand behind commas" in found.notes[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -55,8 +56,6 @@ def test_a_run_of_torch(run_folder, writer):
 
 def test_it_began_when_its_writer_was_made(writer):
     """The events here are of now."""
-    import time
-
     before = time.time()
     writer.add_scalar("loss", 1.0, 1, walltime=before + 30)
     writer.close()
@@ -132,11 +131,31 @@ def test_what_is_no_event_file_is_refused(run_folder, content):
         read(run_folder)
 
 
-def test_a_gigabyte_is_refused_at_once(run_folder):
+def test_a_gigabyte_of_images_is_passed_over(run_folder):
+    """Before, it was refused: now the lengths of its records are enough to find the scalars behind it."""
+    from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
+
     (file,) = event_files(run_folder)
+    scalars, length = file.read_bytes(), (2**30).to_bytes(8, "little")
     with file.open("r+b") as grown:
-        grown.truncate(2**30)
-    with pytest.raises(TelemetryError, match=r"is larger than 256 MiB; keep images and histograms"):
+        grown.write(length + masked_crc32c(length).to_bytes(4, "little"))
+        grown.seek(2**30 + 4, os.SEEK_CUR)  # a hole: no disk is filled
+        grown.write(scalars)
+    began = time.monotonic()
+    (run,) = read(run_folder).runs
+    assert (run.outcome.val_loss, time.monotonic() - began < 5) == (pytest.approx(0.1), True)
+    with file.open("r+b") as cut:
+        cut.truncate(2**29)
+    with pytest.raises(TelemetryError, match=r"record 1: is cut off or damaged: 0 of 536870912 bytes are whole"):
+        read(run_folder)
+
+
+def test_files_and_scalars_without_end_are_refused(run_folder, monkeypatch):
+    monkeypatch.setattr(tensorboard, "LARGEST_RECORDS_BYTES", 1000)
+    with pytest.raises(TelemetryError, match=r"record \d+: more than 0 KiB of scalars"):
+        read(run_folder)
+    monkeypatch.setattr(tensorboard, "LARGEST_FILE_BYTES", 1024)
+    with pytest.raises(TelemetryError, match=r"is larger than 1 KiB"):
         read(run_folder)
 
 
@@ -164,6 +183,6 @@ def test_long_courses_are_thinned(writer, monkeypatch):
 
 def test_without_tensorboard_it_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "events.out.tfevents.1").touch()
-    monkeypatch.setitem(sys.modules, "tensorboard.backend.event_processing.event_file_loader", None)
+    monkeypatch.setitem(sys.modules, "tensorboard.compat.proto.event_pb2", None)
     with pytest.raises(UsageError, match=r'pip install "jpo\[tensorboard\]"'):
         read_tensorboard(tmp_path)

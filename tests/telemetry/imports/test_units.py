@@ -26,6 +26,11 @@ from jpo.telemetry.imports.units import unit_by_values, value_of
         ("moment", "ISO 8601", "2023-11-14 22:13:20", 1.7e9),
         ("number", None, "2e-5", 2e-5),
         ("truth", None, "True", 1.0),
+        # clocks were refused before; of two numbers nobody knows what they are
+        ("duration", "s", "1:02:03", 3723.0),
+        ("duration", "h", "0 days 01:30:00.5", 5400.5),
+        ("duration", "s", "1h 30m", 5400.0),
+        ("duration", "ms", "2 days, 3 hours", 183600.0),
     ],
 )
 def test_a_cell_in_jpos_unit(kind, unit, text, value):
@@ -39,7 +44,9 @@ def test_a_cell_in_jpos_unit(kind, unit, text, value):
         ("number", None, "3_2"),
         ("number", None, "0,5"),
         ("number", None, "5 GiB"),
-        ("duration", "s", "1:02:03"),
+        ("duration", "s", "1:02"),
+        ("duration", "s", "1:62:03"),
+        ("duration", "s", "1h 30x"),
         ("moment", "ISO 8601", "yesterday"),
         ("truth", None, "maybe"),
         ("size", "GiB", "e" * 5000),

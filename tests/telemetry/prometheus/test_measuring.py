@@ -53,14 +53,26 @@ def test_runs_without_what_they_ran_with_are_no_answer(scope_on):
     ("changes", "reason"),
     [
         ({"end": [(R, 10_001.0)]}, "jpo_run_end_time_seconds is in the future; it must be unix seconds of a correct clock"),
+        ({"end": [(R, 1.7e12)]}, "jpo_run_end_time_seconds is in milliseconds (1700000000000); it must be unix seconds"),
+        ({"start": [(R, 1.7e15)]}, "jpo_run_start_time_seconds is in microseconds (1700000000000000); it must be unix seconds"),
         ({"start": [(R, -5.0)]}, "it started before the window, so its values would be partial"),
         ({"start": [(R, 901.0)]}, "it ends before it starts (901.0 to 900.0)"),
         (
             {"info": [({**R, "batch_size": text}, 1.0) for text in ("32", "64")]},
-            "it reports 2 different configurations; a run id must belong to one run",
+            (
+                "it reports 2 different configurations; a run id must belong to one run: "
+                "batch_size is '32' and '64', in the middle of it or in another of its pods"
+            ),
         ),
     ],
 )
 def test_a_run_that_cannot_be_used_is_skipped_with_the_reason(scope_on, changes, reason):
     found = new_runs(scope_on({**OVER, **changes}))
     assert (found.runs, [skipped.reason for skipped in found.skipped]) == ((), [reason])
+
+
+def test_series_of_one_run_that_agree_are_taken_together(scope_on):
+    """A pair of servers, a rank that says less, and one that writes its numbers in another way."""
+    said = [{"batch_size": "64", "learning_rate": "0.001"}, {"batch_size": "64.0"}, {"learning_rate": "1e-3", "replica": "b"}]
+    ((measured, _),) = new_runs(scope_on({**OVER, "info": [({**R, **labels}, 1.0) for labels in said]})).runs
+    assert {name: float(text) for name, text in measured.parameters.items()} == {"batch_size": 64, "learning_rate": 0.001}

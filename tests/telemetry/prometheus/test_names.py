@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.errors import UsageError
+from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.names import LABELS, METRICS, Names
 
 
@@ -75,3 +76,36 @@ def test_every_default_is_a_name_itself():
     for role, names in LABELS.items():
         for name in names:
             assert Names.of({}, {role: name}).label(role) == name
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("app.kubernetes.io/name", "label_app_kubernetes_io_name"),
+        ("jpo-batch-size", "label_jpo_batch_size"),
+        ("example.com/batchSize", "label_example_com_batch_size"),
+        ("label_jpo_dataset_conflict1", "label_jpo_dataset_conflict1"),
+        ("annotation_batch", "annotation_batch"),
+    ],
+)
+def test_labels_of_pods_are_named_as_kubernetes_or_as_prometheus_has_them(key, name):
+    assert Names.of({}, {}, None, {"dataset": key}).pod_label("dataset") == name
+    assert Names().pod_label("learning_rate") == "label_jpo_learning_rate"
+
+
+@pytest.mark.parametrize("labels", [{"dateset": "x"}, {"dataset": ""}, {"dataset": "label_größe"}])
+def test_labels_of_pods_that_cannot_be_are_refused(labels):
+    with pytest.raises(UsageError) as caught:
+        Names.of({}, {}, None, labels)
+    assert (caught.value.place, caught.value.code) == ("[prometheus.pod_labels]", "JPO-E302")
+
+
+def test_the_names_of_frameworks_are_labels_of_a_runs_configuration():
+    labels = {"run_id": "a", "per_device_train_batch_size": "8", "accumulate_grad_batches": "2", "nnodes": "2"}
+    assert Names().roles(labels) == {
+        "run_id": "a",
+        "batch_size_per_device": "8",
+        "gradient_accumulation_steps": "2",
+        "nodes": "2",
+    }
+    assert "per_device_train_batch_size" in queries.descriptions(Names(), "", "[1h]")["info"]

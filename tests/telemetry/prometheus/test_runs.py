@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.records import Identity, RunStatus
+from jpo.records import Identity, RunStatus, Word
 from jpo.telemetry import PrometheusSource, finished_runs
+from jpo.telemetry.prometheus.names import Names
 
 HOUR = 3600.0
 DIGITS = Identity("digits", "cnn", "pytorch")
@@ -51,6 +52,22 @@ def test_values_agree_with_the_truth(runs, history):
 def test_parameters_come_from_the_labels_of_the_run(runs):
     assert runs["plain"].parameters == {"batch_size": 64, "learning_rate": 0.01, "epochs": 3, "cpus": 2}
     assert runs["plain"].source == "prometheus"
+
+
+def test_declared_labels_are_parameters_too_words_as_words(history):
+    own = {"optimizer": True, "dropout": False, "weight_decay": False, "warmup": False, "nesterov": True}
+    names = Names.of({}, {"weight_decay": "wd"}, own=own)
+    since, until = history.since, history.since + 6 * HOUR
+    found = finished_runs(PrometheusSource(history.url), DIGITS, since=since, until=until, watermark=None, names=names)
+    plain = next(run for run in found.runs if run.run_id == "plain")
+    assert {name: plain.parameters.get(name) for name in own} == {
+        "optimizer": Word("sgd"),
+        "dropout": 0.1,
+        "weight_decay": 1e-4,
+        "warmup": None,  # "none" is no number: not known
+        "nesterov": None,
+    }
+    assert plain.texts == {"optimizer": "sgd"}
 
 
 @pytest.mark.parametrize(

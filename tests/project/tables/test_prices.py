@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from jpo.project.price_table import PricesTable
+from jpo.project.tables.prices import PricesTable
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from made import DIGITS, a_run, a_suggestion
 
 from jpo.agent.budget import reference_values
 from jpo.history import open_store
-from jpo.history.followed import followed_up
+from jpo.history.following.followers import followed_up
 from jpo.records import Finished
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jpo.history.runs import RecordedRun
 from jpo.history.store import Store
-from jpo.records import Parameters, Run
+from jpo.records import AS_RUN, Parameters, Run, Suggestion
 
 LAST = 20
 """Newest runs after a suggestion that count."""
@@ -24,8 +24,15 @@ def followers(store: Store, recorded: Sequence[RecordedRun]) -> tuple[Follower, 
     What a rollback put back is no new step of the agent's: it had been found there, or belongs to an earlier suggestion.
     """
     pairs = ((entry.run, store.suggestion(entry.suggestion_id)) for entry in recorded if entry.suggestion_id)
-    by_agent = ((run, made.status == "changed" and made.decided_by not in FOUND, made) for run, made in pairs)
-    return tuple((run, made.current if changed else None) for run, changed, made in by_agent)
+    return tuple((run, _replaced(made)) for run, made in pairs)
+
+
+def _replaced(made: Suggestion) -> Parameters | None:
+    """The values before a suggestion; None where the agent changed none. What only tells the truth of a run is no change."""
+    as_run = {change.parameter: change.new for change in made.changes if change.reason.endswith(AS_RUN)}
+    if made.status != "changed" or made.decided_by in FOUND or len(as_run) == len(made.changes) > 0:
+        return None
+    return {**made.current, **as_run}
 
 
 def followed_up(store: Store, recorded: Sequence[RecordedRun]) -> tuple[tuple[Run, Parameters], ...]:

@@ -1,0 +1,111 @@
+"""`jpo init config.ini`: what JPO finds, and the files to begin with. Nothing that is there is replaced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from jpo.files.links import project_of
+from jpo.project.load import LoadedSettings
+from jpo.project.sources import asked_since, names_of, prometheus_of
+from jpo.project.start.new_files import NewFile, is_the_same, made, refuse_unmakeable, there_already
+from jpo.project.start.pipeline import CodeHost, hosts_of, pipeline_file
+from jpo.project.start.settings_text import missing_lines, settings_text
+from jpo.project.trust import secrets_sent
+from jpo.project.workload import read_workload
+from jpo.records import Workload
+from jpo.report.doctor import Line
+from jpo.report.pipeline.setup import SetUp, SetUpFile
+from jpo.telemetry.diagnosis.probes import examine
+
+GITIGNORE = "# The history of JPO on this machine: not for version control.\n*\n"
+
+
+@dataclass(frozen=True, slots=True)
+class InitOptions:
+    """Options of the command line; see `jpo init --help`.
+
+    Attributes:
+        ci: whose pipeline's file; None: of the hosts that the repository shows.
+    """
+
+    now: float
+    ci: Literal["gitlab", "github", "none"] | None = None
+    dry_run: bool = False
+    offline: bool = False
+
+
+def init(path: Path, settings: LoadedSettings, options: InitOptions) -> SetUp:
+    """Read, ask, plan, and make what is not there.
+
+    Raises:
+        UsageError: config.ini or the settings are invalid, or a file cannot be made; nothing is made then but what is named.
+    """
+    workload = read_workload(path, settings, now=options.now)
+    findings = () if options.offline else what_prometheus_has(workload, settings, now=options.now)
+    hosts: Sequence[CodeHost] = tuple(hosts_of(project_of(path)))
+    if options.ci is not None:
+        hosts = () if options.ci == "none" else (options.ci,)
+    plan = (*planned(workload, settings, options), *pipelines(path, hosts))
+    for file in plan:
+        if not there_already(file):
+            refuse_unmakeable(file)
+    files = tuple(put_in_place(file, dry_run=options.dry_run) for file in plan)
+    return SetUp(path, workload.identity, workload.parameters, workload.others, findings, files, hosts)
+
+
+def what_prometheus_has(workload: Workload, settings: LoadedSettings, *, now: float) -> tuple[Line, ...]:
+    """The findings of `jpo doctor` about the server; none where nobody names one."""
+    server = prometheus_of(settings)
+    if server is None:
+        return ()
+    since, names = asked_since(settings, now=now), names_of(settings)
+    answers = examine(server, workload.identity, since=since, until=now, names=names)
+    return tuple(Line(name, answer.status, answer.text, answer.remedy, answer.code) for name, answer in answers.items())
+
+
+def planned(workload: Workload, settings: LoadedSettings, options: InitOptions) -> Iterator[NewFile]:
+    """jpo.toml next to config.ini, where every command looks for it first, and .gitignore for the history next to it."""
+    folder, now = workload.path.parent, options.now
+    url = url_to_write(settings)
+    text = settings_text(workload, settings, config=workload.path.name, prometheus_url=url, now=now)
+    missing = "\n".join(missing_lines(workload, settings, now=now))
+    add = f"[parameters]\n{missing}\n" if missing else ""
+    in_force = settings.toml or next((Path(origin.removesuffix(" [tool.jpo]")) for origin in in_pyproject(settings)), None)
+    yield NewFile(in_force or folder / "jpo.toml", text, add)
+    if settings.store_file:
+        yield NewFile((in_force.parent if in_force else folder) / ".jpo" / ".gitignore", GITIGNORE, "")
+
+
+def in_pyproject(settings: LoadedSettings) -> Iterator[str]:
+    """The pyproject.toml that holds settings of JPO."""
+    return (origin for origin in settings.origins.values() if origin.endswith(" [tool.jpo]"))
+
+
+def url_to_write(settings: LoadedSettings) -> str | None:
+    """The address of --prometheus-url for jpo.toml; not where it holds or gets a secret, which the environment must name."""
+    of_the_command_line = settings.origins.get("prometheus.url") == "command line" and not secrets_sent(settings)
+    server = prometheus_of(settings) if of_the_command_line else None
+    return server.shown_url if server else None
+
+
+def pipelines(path: Path, hosts: Sequence[CodeHost]) -> Iterator[NewFile]:
+    """The pipeline's file of each host, at the root of the repository."""
+    root = project_of(path)
+    config = os.path.relpath(os.path.realpath(path), root)
+    for host in hosts:
+        file = pipeline_file(host, config)
+        yield NewFile(Path(os.path.relpath(root)) / file.path, file.text, file.part)
+
+
+def put_in_place(file: NewFile, *, dry_run: bool) -> SetUpFile:
+    """Make a file that is not there; what became of it."""
+    if there_already(file):
+        same = is_the_same(file)
+        return SetUpFile(file.path, "as it would be" if same else "there already", "" if same else file.add)
+    if dry_run:
+        return SetUpFile(file.path, "would be made", file.text)
+    return SetUpFile(file.path, "made", "") if made(file) else SetUpFile(file.path, "there already", file.add)

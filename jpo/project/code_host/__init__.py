@@ -1,0 +1,8 @@
+"""GitLab and GitHub as far as JPO writes there: one note on the merge request of the pipeline.
+
+    merge_request.py  where the note goes and with which token, from the environment
+    calls.py          JSON calls through the guarded session, and what their refusals mean
+    notes.py          one own note per workload, written or updated in place
+
+Nothing of it is in jpo.toml: a branch names neither the server nor the token.
+"""

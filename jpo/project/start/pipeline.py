@@ -1,0 +1,91 @@
+"""The pipeline's file, made of the one template that pipelines/ has for each host; a wheel carries the same files along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from jpo.errors import UsageError
+from jpo.reading import beginning
+
+CodeHost = Literal["gitlab", "github"]
+FILES: dict[CodeHost, str] = {"gitlab": ".gitlab-ci.yml", "github": ".github/workflows/jpo.yml"}
+SOURCES: dict[CodeHost, str] = {"gitlab": "gitlab/.gitlab-ci.yml", "github": "github/example-workflow.yml"}
+PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
+"""A path that neither YAML nor a shell nor the component's own rule reads as something else."""
+LARGEST_GIT_CONFIG_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineFile:
+    """Attributes:
+    path: relative to the repository.
+    text: all of it.
+    part: what an existing file of the same name needs of it.
+    """
+
+    path: str
+    text: str
+    part: str
+
+
+def hosts_of(project: Path) -> Iterator[CodeHost]:
+    """The hosts whose files are in the repository; without any, those from which it was cloned."""
+    found: list[CodeHost] = []
+    if (project / FILES["gitlab"]).exists():
+        found.append("gitlab")
+    if (project / ".github").exists():
+        found.append("github")
+    yield from found or _hosts_of_remotes(project / ".git" / "config")
+
+
+def _hosts_of_remotes(git_config: Path) -> Iterator[CodeHost]:
+    try:
+        said = beginning(
+            git_config, LARGEST_GIT_CONFIG_BYTES, lambda finding: UsageError(str(git_config), finding, code="JPO-E910")
+        )
+    except UsageError:  # no repository, or a worktree's: nobody says
+        return
+    addresses = " ".join(re.findall(r"^\s*url\s*=\s*(\S+)", said.decode("utf-8", "replace"), re.MULTILINE)).lower()
+    if "gitlab" in addresses:
+        yield "gitlab"
+    if "github" in addresses:
+        yield "github"
+
+
+def pipeline_file(host: CodeHost, config: str) -> PipelineFile:
+    """The file for a config.ini.
+
+    Args:
+        config: relative to the repository.
+
+    Raises:
+        UsageError: JPO-E910, the path has signs that would have to be quoted in YAML and shell.
+    """
+    place = PurePosixPath(config)
+    if not PLAIN.fullmatch(config) or ".." in place.parts:
+        finding = "has signs in its path that a pipeline would have to quote"
+        raise UsageError(repr(config), finding, "rename it, or write the pipeline's file by hand (--ci none)", code="JPO-E910")
+    text = template(host).replace("suggested/config.ini", f"suggested/{place.name}")
+    text = re.sub(r"(?<![\w./-])config\.ini", config, text)
+    text = re.sub(r"(?<![\w./-])jpo\.toml", str(place.parent / "jpo.toml"), text)
+    text = re.sub(r"^( +(?:path|history): )\.jpo$", rf"\g<1>{place.parent / '.jpo'}", text, flags=re.MULTILINE)
+    text = re.sub(r"^( +path: )\.(?=$| )", rf"\g<1>{place.parent}", text, flags=re.MULTILINE)
+    return PipelineFile(FILES[host], text, part_of(text) if host == "gitlab" else text)
+
+
+def part_of(text: str) -> str:
+    """The `include:` of a .gitlab-ci.yml."""
+    found = re.search(r"^include:\n(?:[ #].*\n)+", text, re.MULTILINE)
+    assert found, "the template includes the component"
+    return found[0]
+
+
+def template(host: CodeHost) -> str:
+    """The template of a host: next to this file in a wheel, in pipelines/ of the sources it was made of."""
+    carried = Path(__file__).with_name(f"{host}.yml")
+    sources = Path(__file__).parents[3] / "pipelines" / SOURCES[host]
+    return (carried if carried.exists() else sources).read_text("utf-8")

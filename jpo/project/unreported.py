@@ -1,0 +1,80 @@
+"""Runs that do not report a parameter of the team's own: it was declared after them, or their training script does not say it.
+
+Such a run had what config.ini said when it started. That is known where a suggestion was made before, which recorded all values
+of the file; the run counts with that value. Else nothing says what it was, and it is not guessed: the run counts as one of the
+same job under other conditions does (other hardware), by what differs between such runs and not by its level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from jpo.history import RecordedRun, Store, latest_start
+from jpo.project.tables.parameters import is_own
+from jpo.records import Run, Suggestion, Word, Workload
+from jpo.wording import numbers
+
+CODE = "JPO-I129"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Runs of a workload by what is known of their parameters, oldest first.
+
+    Attributes:
+        recorded: those of which all free parameters are known.
+        elsewhere: the others, as runs of the same job under other conditions.
+        notes: how many those are: sentence -> reason code; empty where there are none.
+    """
+
+    recorded: tuple[RecordedRun, ...]
+    elsewhere: tuple[Run, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) -> Placed:
+    """The runs with the values that config.ini had for what they do not report."""
+    own = {p.name: p.value for p in workload.parameters if is_own(p.name)}
+    free = {p.name for p in workload.parameters if p.name in own and not p.held}
+    if not own:
+        return Placed(tuple(recorded))
+    suggestions = store.suggestions_of(workload.identity)
+    kept: list[RecordedRun] = []
+    elsewhere: dict[tuple[str, ...], list[Run]] = {}
+    for entry in recorded:
+        run = _of_kind(entry.run, own)
+        if own.keys() - run.parameters.keys():
+            run = _as_in_force(run, own, suggestions)
+        missing = tuple(name for name in own if name in free and name not in run.parameters)
+        if missing and run.parameters:
+            where = replace(run.identity, hardware=f"an unknown {' and '.join(missing)}")
+            elsewhere.setdefault(missing, []).append(replace(run, identity=where))
+        else:
+            kept.append(replace(entry, run=run))
+    if not elsewhere:
+        return Placed(tuple(kept))
+    runs = tuple(run for some in elsewhere.values() for run in some)
+    names = ", ".join(dict.fromkeys(name for missing in elsewhere for name in missing))
+    which = f"{numbers.counted(len(runs), 'run')} did not report {names}, and what config.ini said then is not on record"
+    return Placed(tuple(kept), runs, {f"{which}: what differs between them counts, as of the same job on other hardware": CODE})
+
+
+def _of_kind(run: Run, own: Mapping[str, float]) -> Run:
+    """The run without values of another kind: a word where the parameter is a number by now, or the other way round."""
+    wrong = {n for n, now in own.items() if n in run.parameters and isinstance(run.parameters[n], Word) != isinstance(now, Word)}
+    if not wrong:
+        return run
+    parameters = {name: value for name, value in run.parameters.items() if name not in wrong}
+    return replace(run, parameters=parameters, texts={n: text for n, text in run.texts.items() if n not in wrong})
+
+
+def _as_in_force(run: Run, own: Mapping[str, float], suggestions: Sequence[Suggestion]) -> Run:
+    """The run with what the newest suggestion before its start left in config.ini of the parameters that it does not report."""
+    start = latest_start(run)
+    made = next((made for made in reversed(suggestions) if made.created_at <= start), None)
+    said = {} if made is None else {n: made.suggested[n] for n in own if n in made.suggested and n not in run.parameters}
+    of_kind = {name: value for name, value in said.items() if isinstance(value, Word) == isinstance(own[name], Word)}
+    if not of_kind:
+        return run
+    return replace(run, parameters={**run.parameters, **of_kind}, assumed=tuple(dict.fromkeys((*run.assumed, *of_kind))))

@@ -1,0 +1,181 @@
+"""Doubts about a log whose run is used all the same: where it contradicts itself, and what is made of it.
+
+Course keeps what is needed of the rows while they are read, whatever their number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from jpo.records import Run, RunStatus
+from jpo.telemetry.doubts import Doubt
+
+if TYPE_CHECKING:
+    from jpo.telemetry.csv.lines import Log
+
+LOSSES = ("train_loss", "val_loss")
+SLACK_SECONDS, SLACK = 60.0, 0.05
+"""A duration may differ by so much, and by this share, before two clocks contradict each other."""
+FEWEST_ROWS = 4
+"""Rows after which a course says something."""
+RISING = 0.9
+"""Share of the steps up from which a loss rises all the time."""
+PERCENT = 100.0
+SAMPLES_DIFFER = 0.1
+"""Share by which samples per step may differ from the batch size: last batches are smaller."""
+ZONE_SECONDS, ZONE_SLACK_SECONDS = 1800.0, 90.0
+"""Zones differ by half hours, and a log is closed by its last line: local time for UTC shows in when the file was changed."""
+AHEAD_SECONDS = 6 * 3600.0
+"""No clock of a machine is that fast."""
+
+
+@dataclass(slots=True)
+class Course:
+    """How the rows of a log went.
+
+    Attributes:
+        first, last: by column, the first and the last value; of losses finite ones.
+        most: by loss, the highest finite value.
+        up, steps: by loss, how often it rose, and how often it could.
+        line: of the last row.
+        back_line: of the first row whose time is before the one above it; 0: none.
+        nan_line, nans: of the first row with a loss that is no number, and how many rows have one.
+    """
+
+    first: dict[str, float] = field(default_factory=dict)
+    last: dict[str, float] = field(default_factory=dict)
+    most: dict[str, float] = field(default_factory=dict)
+    up: dict[str, int] = field(default_factory=dict)
+    steps: dict[str, int] = field(default_factory=dict)
+    line: int = 0
+    back_line: int = 0
+    nan_line: int = 0
+    nans: int = 0
+
+    def take(self, row: Mapping[str, float], line: int) -> None:
+        """Take the values of one more row."""
+        self.line = line
+        if not self.back_line and row.get("time", math.inf) < self.last.get("time", -math.inf):
+            self.back_line = line
+        lost = False
+        for name, value in row.items():
+            if name in LOSSES:
+                if not math.isfinite(value):
+                    lost = True
+                    continue
+                if name in self.last:
+                    self.steps[name] = self.steps.get(name, 0) + 1
+                    self.up[name] = self.up.get(name, 0) + (value > self.last[name])
+                self.most[name] = max(value, self.most.get(name, value))
+            self.first.setdefault(name, value)
+            self.last[name] = value
+        if lost:
+            self.nans += 1
+            self.nan_line = self.nan_line or line
+
+    def looks_like_accuracy(self, name: str) -> bool:
+        """Whether a loss rises from row to row towards 1, or 100, and never beyond."""
+        steps, first, last = self.steps.get(name, 0), self.first.get(name, 0.0), self.last.get(name, 0.0)
+        top = 1.0 if self.most.get(name, 0.0) <= 1 else PERCENT
+        rises = steps + 1 >= FEWEST_ROWS and self.up[name] >= RISING * steps
+        return rises and first >= 0 and 0.5 * top <= last and self.most[name] <= top and last - first >= 0.1 * top
+
+
+def doubts(log: Log, run: Run, *, now: float | None) -> Iterator[Doubt]:
+    """What contradicts itself in the log of a run that is used.
+
+    Args:
+        run: what was made of it.
+        now: unix seconds, None where it is not known.
+    """
+    yield from _of_times(log, run, now)
+    yield from _of_losses(log, run)
+    yield from _of_counts(log, run)
+
+
+def _of_times(log: Log, run: Run, now: float | None) -> Iterator[Doubt]:
+    course, start, end = log.course, log.number("start"), run.ended_at
+    if course.back_line:
+        found = f"{log.path}: line {course.back_line}: time goes back behind the row above"
+        yield Doubt("time goes back", f"{found}; start and end of the run count")
+    first, last = course.first.get("time"), course.last.get("time")
+    if start is not None and first is not None and first < start - SLACK_SECONDS:
+        yield Doubt(
+            "row before start", f"{log.path}: rows begin {start - first:.0f}s before {log.place_of('start')}, which counts"
+        )
+    if log.closed and last is not None and last > end + SLACK_SECONDS:
+        where = f"{log.path}: line {course.line}"
+        yield Doubt("row after end", f"{where}: its time is {last - end:.0f}s after {log.place_of('end')}, which counts")
+    if start is not None and start == end and course.line:
+        yield Doubt("no duration", f"{log.path}: {log.place_of('start')} is its end as well; its duration counts as unknown")
+    told = log.told_duration
+    if told and start is not None and abs(told[1] - (end - start)) > SLACK_SECONDS + SLACK * abs(end - start) and end > start:
+        where = f"{log.path}: {log.place_of(told[0])}"
+        yield Doubt("another duration", f"{where} is {told[1]:g}, and end - start is {end - start:.0f}s, which counts")
+    where = f"{log.path}: {log.place_of('end') if log.closed else f'line {course.line}'}"
+    remedy = "write unix seconds (UTC), not local time; the run is used as it is"
+    if now is not None and end > now + AHEAD_SECONDS:
+        yield Doubt("ahead", f"{where} is {(end - now) / 3600:.1f}h ahead of this machine's clock; {remedy}")
+    elif ahead := _zone_seconds(log, end):
+        yield Doubt("ahead", f"{where} is {ahead / 3600:g}h later than the file was written; {remedy}")
+
+
+def _zone_seconds(log: Log, end: float) -> float:
+    """By how much an end lies ahead of the file's last change, if that is as far as a zone; else 0."""
+    try:
+        ahead = end - log.path.stat().st_mtime
+    except OSError:  # it is gone meanwhile
+        return 0.0
+    zone = round(ahead / ZONE_SECONDS) * ZONE_SECONDS
+    return zone if zone >= 2 * ZONE_SECONDS and abs(ahead - zone) <= ZONE_SLACK_SECONDS else 0.0
+
+
+def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:
+    course = log.course
+    alike = [name for name in LOSSES if course.looks_like_accuracy(name)]
+    if alike:
+        name, last = alike[-1], course.last[alike[-1]]
+        found = f"{log.path}: line {course.line}: {' and '.join(alike)} rose all the way to {last:g}, as an accuracy does"
+        left = (
+            "left out" if left_out(log) else f"used as a loss; if it is an accuracy, log it as {name.replace('loss', 'accuracy')}"
+        )
+        yield Doubt("accuracy", f"{found}: {left}")
+    if course.nans and run.status is RunStatus.DIVERGED and log.head.get("status", "").strip() == RunStatus.SUCCEEDED:
+        where = f"{log.path}: line {course.line}"
+        yield Doubt(
+            "nan at the end", f"{where}: a loss is nan, and {log.place_of('status')} says succeeded: it counts as diverged"
+        )
+    elif course.nans and run.status is not RunStatus.DIVERGED:
+        rows = "a loss is nan" if course.nans == 1 else f"a loss is nan, the first of {course.nans} such rows"
+        yield Doubt("nan", f"{log.path}: line {course.nan_line}: {rows}; the last numbers count")
+
+
+def _of_counts(log: Log, run: Run) -> Iterator[Doubt]:
+    course, epochs, done = log.course, run.parameters.get("epochs"), log.course.last.get("epoch")
+    where = f"{log.path}: line {course.line}"
+    if epochs is not None and done is not None and done > epochs:
+        yield Doubt(
+            "too many epochs", f"{where}: epoch {done:g}, and {log.place_of('epochs')} is {epochs:g}; it is used as it is"
+        )
+    elif ends_early(log, run):
+        found = f"{where}: the last row is epoch {done:g} of {epochs:g}, and {log.place_of('status')} says succeeded"
+        yield Doubt("ended early", f"{found}; did it stop early (then log converged=true), or was it cut off? It is used")
+    batch, samples, steps = run.parameters.get("batch_size"), course.last.get("samples"), course.last.get("step")
+    if batch and samples and steps and abs(samples / steps / batch - 1) > SAMPLES_DIFFER:
+        found = f"{where}: {samples:g} samples in {steps:g} steps are {samples / steps:.4g} each, and batch_size is {batch:g}"
+        yield Doubt("another batch", f"{found}, which counts; is it the batch of one device?")
+
+
+def ends_early(log: Log, run: Run) -> bool:
+    """Whether a run says that it succeeded, without a target of its own, long before its last epoch (counted from 0 or 1)."""
+    epochs, done = run.parameters.get("epochs"), log.course.last.get("epoch")
+    told = run.status is RunStatus.SUCCEEDED and "status" in log.head and run.outcome.converged is None
+    return bool(told and epochs is not None and done is not None and done < epochs - 1)
+
+
+def left_out(log: Log) -> tuple[str, ...]:
+    """Losses that cannot be any: both rise to 1 (of one alone, the model may have learnt by heart what it was trained on)."""
+    return LOSSES if all(log.course.looks_like_accuracy(name) for name in LOSSES) else ()

@@ -1,0 +1,84 @@
+"""Near-identical workloads: the same name written in another way, and the line of jpo.toml that joins them.
+
+Only spelling counts: upper and lower case, separators, blanks, the organisation before a model, and a framework's two names.
+resnet50 and resnet101, cifar10 and cifar100, gpt2 and gpt2-xl, v1 and v2 are different things, and never alike here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from jpo.records import Identity
+from jpo.wording.numbers import counted
+
+NEAR_IDENTICAL = "JPO-W163"
+"""Code of a workload that may be this one under another name."""
+FRAMEWORKS = {"torch": "pytorch", "tf": "tensorflow", "sklearn": "scikitlearn", "pytorchlightning": "lightning"}
+"""Names that mean the same framework, without separators."""
+MOST_NAMED = 3
+LONGEST_NAME = 200
+"""Characters of a name; longer ones are compared as they are."""
+
+
+def near_identical(identity: Identity, others: Iterable[Identity]) -> list[Identity]:
+    """Those of the others that are the same but for spelling, in the order given."""
+    key = _key(identity)
+    return [other for other in dict.fromkeys(others) if other != identity and _key(other) == key]
+
+
+def joining(identity: Identity, other: Identity) -> str:
+    """The lines under [workload.aliases] in jpo.toml with which the other's runs count as this workload's own."""
+    pairs = ((part, value) for part, value in other.labels.items() if value != identity.labels.get(part, value))
+    return ", ".join(f"{part} = [{_quoted(value)}]" for part, value in pairs)
+
+
+def sentences(identity: Identity, seen: Mapping[Identity, int], where: str) -> dict[str, str]:
+    """What reports say of near-identical workloads: sentence -> reason code.
+
+    Args:
+        seen: how many runs of each other workload there are.
+        where: where they were seen, such as "on record".
+    """
+    found = near_identical(identity, seen)
+    named = {}
+    for other in found[:MOST_NAMED]:
+        runs = counted(seen[other], "run")
+        text = f"{runs} {where} {'is' if seen[other] == 1 else 'are'} of {_shown(other)}, and this workload is {_shown(identity)}"
+        named[f"{text}; if they are the same, write {joining(identity, other)} under [workload.aliases] in jpo.toml"] = (
+            NEAR_IDENTICAL
+        )
+    return named
+
+
+def remedy_of(sentence: str) -> str:
+    """What a sentence tells to do: the same for one workload, wherever its runs were seen."""
+    return sentence.rpartition("; ")[2]
+
+
+def _key(identity: Identity) -> tuple[str | None, ...]:
+    framework = _plain(identity.framework)
+    hardware = None if identity.hardware is None else _plain(identity.hardware)
+    return _plain(identity.dataset), _plain(identity.model), FRAMEWORKS.get(framework, framework), hardware
+
+
+def _plain(name: str) -> str:
+    """A name without what is only spelling. A separator between two digits stays: 1.5 is not 15."""
+    if len(name) > LONGEST_NAME:
+        return name
+    text = unicodedata.normalize("NFKC", name).casefold().strip().rstrip("/").rpartition("/")[2]
+    parts = [part for part in re.split(r"[\W_]+", text) if part]
+    joined = ""
+    for part in parts:
+        joined += ("." if joined[-1:].isdigit() and part[0].isdigit() else "") + part
+    return joined or text
+
+
+def _shown(identity: Identity) -> str:
+    return f"'{identity}'"
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

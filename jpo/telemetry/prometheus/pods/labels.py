@@ -1,0 +1,76 @@
+"""What labels and annotations of a pod say: which workload it trains, under which run id, and with which parameters.
+
+A Kubernetes label holds at most 63 characters of [A-Za-z0-9._-], so that a path or `org/model` cannot be one: names are compared
+by their slugs. Annotations are free text, and say parameters alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from jpo.records import COUNTS, PARAMETERS, Identity
+from jpo.telemetry.prometheus import queries
+from jpo.telemetry.prometheus.names import Names
+
+LONGEST_LABEL = 63
+"""Characters of a Kubernetes label's value."""
+DIGEST = 8
+"""Hexadecimal digits that tell apart two names whose slugs would be the same for what a label cannot hold."""
+CONFLICT = "_conflict"
+"""kube-state-metrics' suffix (1, 2 ...) where two labels of a pod get one name."""
+
+
+def slug(name: str) -> str:
+    """A name of config.ini as a label can hold it, in small letters: "meta-llama/Llama-2 7B" -> "meta-llama-llama-2-7b".
+
+    The slug of a slug is itself, and of a label what the label says, however it writes its separators and capitals. A name that
+    is too long, or has letters that no label can hold, ends with a digest of the whole: two such names must not be one workload.
+    """
+    folded = unicodedata.normalize("NFKD", name)
+    plain = "".join(c for c in folded if not unicodedata.combining(c))
+    result = "-".join(re.findall(r"[a-z0-9]+", plain.lower()))
+    lost = any(c.isalnum() and not c.isascii() for c in plain)
+    if result and len(result) <= LONGEST_LABEL and not lost:
+        return result
+    digest = hashlib.sha256(name.encode()).hexdigest()[:DIGEST]
+    return "-".join(filter(None, (result[: LONGEST_LABEL - DIGEST - 1].rstrip("-"), digest)))
+
+
+def selector(identity: Identity, names: Names) -> str:
+    """The selector of a workload's pods: its hardware only where config.ini names it."""
+    # A label may write what the slug separates as - or . or _, in any number.
+    patterns = {role: "[-._]+".join(map(re.escape, slug(value).split("-"))) for role, value in identity.labels.items()}
+    matchers = (f"{names.pod_label(role)}=~{queries.quoted('(?i)' + pattern)}" for role, pattern in patterns.items())
+    return "{" + ",".join(matchers) + "}"
+
+
+def is_of(identity: Identity, labels: Mapping[str, str], names: Names) -> bool:
+    """Whether the labels of a pod name this workload."""
+    return all(slug(labels.get(names.pod_label(role), "")) == slug(value) for role, value in identity.labels.items())
+
+
+def run_id(labels: Mapping[str, str], names: Names) -> str | None:
+    """The run id that a pod's labels say, if any."""
+    return labels.get(names.pod_label("run_id")) or None
+
+
+def parameters(labels: Mapping[str, str], names: Names) -> dict[str, str]:
+    """The parameters that labels, else annotations, of a pod say, as text."""
+    said = {}
+    for name in (*PARAMETERS, *COUNTS):
+        label = names.pod_label(name)
+        candidates = (label,) if name in names.site_pod_labels else (label, f"annotation_jpo_{name}")
+        if value := next(filter(None, (_value(labels, candidate) for candidate in candidates)), None):
+            said[name] = value.strip()
+    return said
+
+
+def _value(labels: Mapping[str, str], label: str) -> str | None:
+    """The value of a label; of labels that kube-state-metrics had to number, the one on which all agree."""
+    if label in labels:
+        return labels[label]
+    numbered = {value for name, value in labels.items() if re.fullmatch(re.escape(label + CONFLICT) + r"\d+", name)}
+    return numbered.pop() if len(numbered) == 1 else None

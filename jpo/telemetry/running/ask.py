@@ -1,0 +1,208 @@
+"""What a server knows of the runs of a workload that have not ended: two requests where none goes on.
+
+What a Pushgateway holds is reported for ever: such a run goes on only while something is pushed, or its samples move. The clock
+of the server is asked, not ours: where ours is ahead, everything would seem silent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from jpo.records import KUBERNETES, Identity, Running
+from jpo.telemetry import contract
+from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, configuration
+from jpo.telemetry.prometheus import cluster, discovery, queries
+from jpo.telemetry.prometheus.answers import AnswerRow
+from jpo.telemetry.prometheus.cluster import Labelling, Pod
+from jpo.telemetry.prometheus.names import Names
+from jpo.telemetry.prometheus.pods import discovery as labelled
+from jpo.telemetry.prometheus.pods import grouping, lives
+from jpo.telemetry.prometheus.pods import labels as pod_labels
+from jpo.telemetry.prometheus.pods.grouping import LabelledPod
+from jpo.telemetry.prometheus.reported import Description, described
+from jpo.telemetry.prometheus.scope import Scope
+from jpo.telemetry.prometheus.source import PrometheusSource
+
+RECENT_SECONDS = 900.0
+"""Over which utilisation and throughput are measured; a run that was silent for longer does not go on."""
+STALLED_SECONDS = 1800.0
+"""A pushed run of which it is not known when it was pushed goes on while its samples moved in this time."""
+REPORTED = {
+    "epochs_done": (contract.EPOCH, "max_over_time({0})"),
+    "samples": (contract.SAMPLES, "max_over_time({0})"),
+    "samples_per_second": (contract.SAMPLES, "increase({0})"),
+}
+OF_PODS = {
+    "cpu_cores": (("container_cpu_seconds_total",), "sum", "increase({0})"),
+    "memory_gib": (("container_memory_bytes",), "max", "max_over_time({0})"),
+    "gpu_utilisation": (tuple(cluster.GPU_UTILISATION), "avg", "avg_over_time({0})"),
+}
+
+
+@dataclass(slots=True)
+class Now:
+    """What is known of one run so far."""
+
+    run_id: str
+    started_at: float | None
+    silent: bool = False
+    source: str = "prometheus"
+    texts: dict[str, str] = field(default_factory=dict)
+    pods: dict[Pod, str | None] = field(default_factory=dict)
+    values: dict[str, float] = field(default_factory=dict)
+
+
+def going_on(source: PrometheusSource, identity: Identity, *, names: Names) -> tuple[Running, ...]:
+    """The runs of a workload that go on now, those that started first first.
+
+    Raises:
+        TelemetryError: JPO-E101 to E109, E113.
+    """
+    from jpo.telemetry.prometheus.client import Client  # loads requests
+
+    with Client(source) as client:
+        now = client.clock()
+        scope = Scope(client, names, identity, now - RECENT_SECONDS, now, now - RECENT_SECONDS)
+        seen = discovery.seen(scope)
+        runs = _reporting(scope, seen.marks)
+        reporting = {pod for run in runs for pod in run.pods}
+        runs += _labelled(scope, [pod for pod in seen.going if pod.pod not in reporting], {run.run_id for run in runs})
+        _measure(scope, runs)
+    return tuple(sorted((_running(run, identity, now) for run in runs), key=lambda run: (run.started_at or now, run.run_id)))
+
+
+def _reporting(scope: Scope, marks: Mapping[str, discovery.Marks]) -> list[Now]:
+    """The runs that report themselves and have not ended."""
+    open_runs = discovery.running(marks, scope.until)
+    silent = {run_id for run_id, of_run in marks.items() if "going" not in of_run and not {"end", "pushed"} & of_run.keys()}
+    if not (wanted := sorted(open_runs | silent)):
+        return []
+    span, chosen = queries.window(scope.begin, scope.until), scope.chosen(wanted)
+    run = scope.names.label("run_id")
+    asked = {
+        name: f"max by ({run}) ({how.format(scope.names.metric(role) + chosen + span)})" for name, (role, how) in REPORTED.items()
+    }
+    samples = scope.names.metric(contract.SAMPLES) + chosen
+    asked["unmoved"] = f"max by ({run}) ({samples} == {samples} offset {STALLED_SECONDS:.0f}s)"
+    asked |= queries.descriptions(scope.names, chosen, span)
+    rows, values = [], defaultdict[str, dict[str, float]](dict)
+    for key, row in scope.ask_all(asked):
+        if key in REPORTED or key == "unmoved":
+            values[row.labels.get("run_id", "")][key] = row.value
+        else:
+            rows.append((key, row))
+    descriptions = described(rows, scope.names)
+    found = []
+    for run_id in wanted:
+        description = descriptions.get(run_id, Description())
+        if description.endings:
+            continue
+        # What no pod reports comes from a gateway, which repeats it for ever.
+        if not description.pods and "unmoved" in values[run_id] and "pushed" not in marks[run_id]:
+            continue
+        texts = dict(next(iter(sorted(description.configurations)), ()))
+        known = {name: value for name, value in values[run_id].items() if name in REPORTED}
+        start = marks[run_id].get("start")
+        found.append(Now(run_id, start, run_id in silent, texts=texts, pods=description.pods, values=known))
+    return found
+
+
+def _labelled(scope: Scope, going: Collection[labelled.PodId], reporting: Collection[str]) -> list[Now]:
+    """The runs that labelled pods are, none of services and of what is only queued."""
+    if not going:
+        return []
+    rows = [(labelled.SEEN, row.labels) for _, row in scope.ask_all({labelled.SEEN: labelled.going(scope)})]
+    pods = {pod: labels for pod, labels in labelled.pods_of(rows, scope, (labelled.SEEN,)).items() if pod in going}
+    labellings = cluster.labellings(scope, {pod.pod for pod in pods})
+    known = list(scope.ask_all(lives.asked(scope, labellings)))
+    of_pods, busy = lives.lives(known, pods), lives.of_containers(known, lives.CONTAINER_BUSY)
+    begun = lives.of_containers(known, lives.CONTAINER_STARTED)
+    working = []
+    for pod, labels in pods.items():
+        container = grouping.trainer(of_pods[pod], busy.get(pod.pod, {}), scope.names.container)
+        start = begun.get(pod.pod, {}).get(container or "", of_pods[pod].started_at)
+        if start is not None:
+            said = {**of_pods[pod].annotations, **labels}
+            run_id = pod_labels.run_id(labels, scope.names)
+            working.append(LabelledPod(pod, of_pods[pod], said, run_id, container, start, None))
+    runs = [run for run in grouping.runs_of(working) if run.run_id not in reporting]
+    return [
+        Now(
+            run.run_id,
+            run.started_at,
+            source=KUBERNETES,
+            texts={**run.requests, **pod_labels.parameters(run.pods[-1].labels, scope.names)},
+            pods={pod.id.pod: pod.container for pod in run.pods},
+        )
+        for run in runs
+    ]
+
+
+def _measure(scope: Scope, runs: Collection[Now]) -> None:
+    """Add what the cluster measured of the runs' pods in the last minutes."""
+    span, rows = queries.window(scope.begin, scope.until), dict[tuple[str, Pod], float]()
+    for n, labelling in enumerate(cluster.labellings(scope, {pod for run in runs for pod in run.pods})):
+        for key, row in scope.ask_all(_usage(scope, labelling, span, n)):
+            rows.setdefault((key.partition(" ")[0], cluster.pod_of(row.labels)), _in_unit(key, row))
+    for run in runs:
+        for quantity in OF_PODS:
+            values = [rows[quantity, pod] for pod in run.pods if (quantity, pod) in rows]
+            if values and len(values) == len(run.pods):
+                total = sum(values) if quantity == "cpu_cores" else max(values)
+                run.values[quantity] = sum(values) / len(values) if quantity == "gpu_utilisation" else total
+
+
+def _usage(scope: Scope, labelling: Labelling, span: str, n: int) -> dict[str, str]:
+    asked, identifier = {}, scope.names.label("container_id")
+    for quantity, (roles, over, how) in OF_PODS.items():
+        of_gpus = quantity == "gpu_utilisation"
+        chosen = labelling.selector() if of_gpus else labelling.containers(scope)
+        each = ", ".join((*scope.names.labelled("node"), *scope.names.labelled("gpu"))) if of_gpus else identifier
+        each = each if of_gpus else f"{labelling.labels[2]}, {each}"
+        for role in roles:
+            for name in labelling.names(scope, role):
+                series = f"max by ({labelling.pod}, {each}) ({how.format(name + chosen + span)})"
+                asked[f"{quantity} {role} {n}"] = f"{over} by ({labelling.pod}) ({series})"
+    return asked
+
+
+def _in_unit(key: str, row: AnswerRow) -> float:
+    quantity, role, _ = key.split()
+    if quantity == "cpu_cores":
+        return row.value / RECENT_SECONDS
+    return row.value / BYTES_PER_GIB if quantity == "memory_gib" else row.value * cluster.GPU_UTILISATION[role]
+
+
+def _running(run: Now, identity: Identity, now: float) -> Running:
+    try:
+        parameters = configuration(run.texts)
+    except NoEvidence:  # it will be said once it is over
+        parameters = {}
+    values = {name: value for name, value in run.values.items() if math.isfinite(value)}
+    start = run.started_at if run.started_at is not None and 0 < run.started_at < math.inf else None
+    # What it did since it started, if that was less than the window ago.
+    shorter = RECENT_SECONDS / min(RECENT_SECONDS, max(60.0, now - start)) if start is not None else 1.0
+    if "cpu_cores" in values:
+        values["cpu_cores"] *= shorter
+    if "samples_per_second" in values:
+        values["samples_per_second"] *= shorter / RECENT_SECONDS
+    if "gpu_utilisation" in values:
+        values["gpu_utilisation"] = min(1.0, values["gpu_utilisation"])
+    return Running(
+        run.run_id,
+        identity,
+        parameters,
+        start,
+        now,
+        run.source,
+        run.silent,
+        epochs_done=values.get("epochs_done"),
+        samples=values.get("samples"),
+        samples_per_second=values.get("samples_per_second"),
+        gpu_utilisation=values.get("gpu_utilisation"),
+        cpu_cores=values.get("cpu_cores"),
+        memory_gib=values.get("memory_gib"),
+    )

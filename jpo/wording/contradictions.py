@@ -1,0 +1,65 @@
+"""Contradictions in sentences: a run that reports other values than it was given, and what JPO does about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jpo.records import Contradictions, Parameters, Reach, Stray
+from jpo.wording.numbers import counted, written
+
+STRAYED, LIMITED, WITHIN = "JPO-W160", "JPO-W161", "JPO-I162"
+"""Codes: a run was given other values than it reports; it happened again, and JPO acts on it; config.ini keeps to it already."""
+MOST_NAMED = 3
+"""Runs that a sentence names, the newest."""
+
+
+def in_words(stray: Stray) -> str:
+    """What a run reports, and what it was given."""
+    name = stray.parameter
+    reported, given = written(name, stray.reported), written(name, stray.given)
+    found = f"run {stray.run_id} reports {name} {reported}, and suggestion {stray.suggestion_id} gave it {given}"
+    return f"{found}; {given.split()[0]} GB are {reported}: let the job ask for Gi, not G" if stray.in_gb else found
+
+
+def sentences(found: Contradictions, now: Parameters | None) -> dict[str, str]:
+    """What reports must say: sentence -> reason code. The remedy follows the last "; ".
+
+    Args:
+        now: the values in config.ini, None where it is not known.
+    """
+    limited = {reach.parameter for reach in found.reaches}
+    told = {_of_reach(reach): WITHIN if _kept(reach, now) else LIMITED for reach in found.reaches}
+    for stray in found.open:
+        if stray.parameter not in limited:
+            told[_alone(stray)] = STRAYED
+    return told
+
+
+def _kept(reach: Reach, now: Parameters | None) -> bool:
+    return now is not None and reach.value is not None and reach.parameter in now and reach.allows(now[reach.parameter])
+
+
+def _alone(stray: Stray) -> str:
+    counts = f"the run counts at {written(stray.parameter, stray.reported)}, and the suggestion as not carried out"
+    if stray.in_gb:
+        return f"{in_words(stray)}; {counts}"
+    why = "does a quota, the pod or the training script change it? If somebody ran it by hand, nothing is amiss"
+    return f"{in_words(stray)}; {counts}; {why}"
+
+
+def _of_reach(reach: Reach) -> str:
+    name, last = reach.parameter, reach.strays[-1]
+    runs = _named(reach.strays)
+    if reach.value is None:
+        made = f"{written(name, last.reported)} of {written(name, last.given)}"
+        what = f"{runs} did not take {name} as it was given, the last one made {made}"
+        return f"{what}: JPO leaves it as it is; correct what the job does with it or reports, or write {name} as it means it"
+    value, bound = written(name, reach.value), "no more" if reach.least is None else "no less"
+    what = f"{runs} had {name} {value} where {written(name, last.given)} was given: the job takes {bound} than {value}"
+    return f"{what}, and JPO suggests {bound}; once that limit is lifted, try it with `jpo suggest --set {name}={last.given:g}`"
+
+
+def _named(strays: Sequence[Stray]) -> str:
+    ids = [stray.run_id for stray in strays[-MOST_NAMED:]]
+    which = ", ".join(ids) if len(ids) == len(strays) else f"the last: {', '.join(ids)}"
+    return f"{counted(len(strays), 'run')} ({which})"

@@ -1,0 +1,27 @@
+"""A suggestion that changes one value, and the note about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from made import a_suggestion
+
+from jpo.records import Change, Forecast, Interval, Suggestion, TrackRecord
+from jpo.report.pipeline.comment import Comment
+from jpo.report.suggestion import Report
+
+CHANGE = Change("batch_size", "training.batch_size", 16, 64, "16", "64", "3 runs at 64", 0.95, "max_change")
+NOW = Forecast(Interval(100, 90, 110), Interval(2.0, 1.8, 2.2), Interval(0.1, 0.09, 0.11))
+NEXT = Forecast(Interval(78, 70, 90), Interval(3.02, 2.8, 3.3), Interval(0.1, 0.09, 0.11))
+REASONS = ("batch_size 64 takes 22% less time", "exploring may cost 2 runs", "chance that it fails: 3%")
+
+
+def suggested(**given: object) -> Suggestion:
+    made = replace(a_suggestion(), status="changed", changes=(CHANGE,), now=NOW, next=NEXT, reasons=REASONS, confidence=0.95)
+    return replace(made, **given)  # type: ignore[arg-type]
+
+
+def note(suggestion: Suggestion, **given: object) -> Comment:
+    track = (TrackRecord("duration_seconds", 8, 0.05, 7),)
+    return Comment(Report(suggestion, Path("config.ini"), True, track), **given)  # type: ignore[arg-type]

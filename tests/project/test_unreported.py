@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from jpo.history import RecordedRun, Store
+from jpo.project.unreported import placed
+from jpo.records import Identity, Outcome, Parameter, Run, RunStatus, Suggestion, Word, Workload
+
+JOB = Identity("digits", "cnn", "pytorch")
+BATCH = Parameter("batch_size", "t.batch_size", 32.0, "32", 1)
+DROPOUT = Parameter("dropout", "m.dropout", 0.1, "0.1", 2)
+OPTIMIZER = Parameter("optimizer", "t.optimizer", Word("sgd"), "sgd", 3)
+
+
+class Suggestions(Store):
+    """A store that has made these suggestions: (when, what)."""
+
+    def __init__(self, *made: tuple[float, dict[str, float]]) -> None:
+        self._made = made
+
+    def suggestions_of(self, identity: Identity | None = None, *, limit: int | None = None) -> tuple[Suggestion, ...]:
+        return tuple(_suggestion(at, values) for at, values in self._made)
+
+
+def _suggestion(at: float, values: dict[str, float]) -> Suggestion:
+    made = object.__new__(Suggestion)
+    object.__setattr__(made, "created_at", at)
+    object.__setattr__(made, "suggested", values)
+    return made
+
+
+def workload(*parameters: Parameter) -> Workload:
+    return Workload(JOB, parameters, Path("config.ini"), b"")
+
+
+def run(start: float, **values: float) -> RecordedRun:
+    made = Run(f"r{start:g}", JOB, {"batch_size": 32.0, **values}, RunStatus.SUCCEEDED, start, start + 10, Outcome(), "csv")
+    return RecordedRun(made, None, start)
+
+
+def test_without_own_parameters_runs_stay_as_they_are() -> None:
+    runs = (run(1), run(2))
+    assert placed(runs, Suggestions(), workload(BATCH)).recorded == runs
+
+
+def test_a_run_has_what_the_newest_suggestion_before_it_left_in_the_file() -> None:
+    store = Suggestions((10, {"batch_size": 32.0, "dropout": 0.2}), (20, {"batch_size": 32.0, "dropout": 0.3}))
+    told = placed((run(5), run(15), run(25), run(30, dropout=0.4)), store, workload(BATCH, DROPOUT))
+    assert [(entry.run.parameters["dropout"], entry.run.assumed) for entry in told.recorded] == [
+        *((0.2, ("dropout",)), (0.3, ("dropout",)), (0.4, ())),
+    ]
+    assert [(run.run_id, run.identity.hardware) for run in told.elsewhere] == [("r5", "an unknown dropout")]
+    assert told.elsewhere[0].identity.is_sibling_of(JOB)
+    assert [note[:27] for note in told.notes] == ["1 run did not report dropou"]
+
+
+def test_a_word_where_a_number_is_by_now_is_not_known() -> None:
+    store = Suggestions((10, {"optimizer": 3.0}))
+    told = placed((run(5, optimizer=2.0), run(15), run(16, optimizer=Word("adam"))), store, workload(BATCH, OPTIMIZER))
+    assert [str(entry.run.parameters["optimizer"]) for entry in told.recorded] == ["adam"]
+    assert len(told.elsewhere) == 2
+
+
+def test_what_may_not_change_need_not_be_reported() -> None:
+    held = replace(DROPOUT, held="frozen in jpo.toml")
+    assert len(placed((run(5),), Suggestions(), workload(BATCH, held)).recorded) == 1

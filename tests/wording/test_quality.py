@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import math
+
+from jpo.records import VAL_ACCURACY, VAL_LOSS, Quality
+from jpo.wording import quality
+
+F1 = Quality("f1", more_is_better=True, best=1.0)
+
+
+def test_a_loss_is_said_in_shares_of_itself_and_an_accuracy_as_its_value() -> None:
+    assert quality.worse_than(VAL_LOSS, 0.4, 0.02) == "a validation loss more than 2% worse"
+    assert quality.worse_than(VAL_ACCURACY, 0.07, 0.02) == "a validation accuracy below 0.9286"
+    assert quality.worse_than(F1, 0.2, 0.02) == "f1 below 0.796"
+    assert quality.kept_within(VAL_LOSS, 0.4, 0.02) == "keeps the validation loss within 2%"
+    assert quality.kept_within(VAL_ACCURACY, 0.07, 0.02) == "keeps a validation accuracy of 0.9286"
+    assert [quality.better(each) for each in (VAL_LOSS, VAL_ACCURACY)] == [
+        "lowers the validation loss",
+        "raises the validation accuracy",
+    ]
+
+
+def test_a_difference_stands_next_to_the_short_name() -> None:
+    assert quality.difference(VAL_LOSS, 0.4, math.log(1.1)) == "loss +10%"
+    assert quality.difference(VAL_ACCURACY, 0.07, math.log(6 / 7)) == "accuracy +0.01"
+    assert quality.difference(F1, 0.2, 0.0) == "f1 ±0"
