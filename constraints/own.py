@@ -23,7 +23,7 @@ WORD = re.compile(r"(?=.*[^\W\d_])[\w.+/:,@-]+(?: [\w.+/:,@-]+)*")
 QUOTED = re.compile(r"""(["'])(.*)\1""")
 NEAR = 0.87
 """Of difflib: from here on a name is one of JPO's, misspelt."""
-KEYS = ("key", "min", "max", "choices", "step", "multiple_of", "integer", "max_change", "freeze", "scale", "follow")
+KEYS = ("key", "min", "max", "choices", "step", "multiple_of", "integer", "max_change", "freeze", "scale")
 RESERVED = frozenset(
     {
         *("run_id", "dataset", "model", "framework", "hardware", "status", "source", "workload", "identity", "suggestion_id"),

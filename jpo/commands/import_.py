@@ -81,7 +81,7 @@ def import_runs(
     loss = given["val_loss"].name if "val_loss" in given else None
     lines += [f"note: {note} [{code}]" for server in servers for note, code in caveats_of(server).items()]
     for source in [*read_sources(paths, wanted.form), *(read_server(server, wanted.experiments, loss) for server in servers)]:
-        columns = columns_of(source, given, said.own)
+        columns = columns_of(source, given, own)
         found = translated(source, columns, said, now=now)
         lines += described(source.place, source.format, len(source.runs), found, as_toml(columns))
         runs += found.runs

@@ -133,6 +133,9 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
     except ValidationError as error:
         raise explained(error, origins, toml) from None  # the original would print values, perhaps secrets
     refuse_impossible(tables.get("parameters", {}), origins, toml)
+    if (metric := settings.metric.name) in settings.parameters:
+        place = place_of(["metric", "name"], origins, toml)
+        raise UsageError(place, f"[metric] and [parameters] both name {metric}", "give one another name", code="JPO-E302")
     auth = tables.get("prometheus", {}).get("auth", {})
     for secret in SECRETS:
         auth.pop(secret, None)

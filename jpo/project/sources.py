@@ -229,6 +229,8 @@ def mlflow_of(url: str, settings: LoadedSettings, environ: Mapping[str, str]) ->
     Raises:
         UsageError: as check_mlflow; JPO-E107, a certificate that cannot be used, or a token with line breaks.
     """
+    from jpo.telemetry import PrometheusSource
+
     inside = "@" in urlsplit(url).netloc
     user, password, token = (environ.get(f"MLFLOW_TRACKING_{name}") or None for name in ("USERNAME", "PASSWORD", "TOKEN"))
     basic = bool(user and password) and not inside

@@ -35,6 +35,7 @@ class Own:
 
 
 NONE_OWN = Own()
+QUOTED = re.compile(r"""(["'])(.*)\1""")
 COUNT = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 POSITIVE = ("batch_size", "learning_rate", "epochs")
 """Parameters without which nothing is trained; of the others, 0 is none of it (no GPUs)."""
@@ -186,10 +187,14 @@ def configuration(texts: Mapping[str, str]) -> dict[str, float]:
 
 
 def own_values(texts: Mapping[str, str], own: Mapping[str, bool]) -> dict[str, float]:
-    """Parameters of the team's own; what is no value of its kind (an optimizer "0.9", a dropout "none") is not known."""
+    """Parameters of the team's own; what is no value of its kind (a dropout "none") is not known.
+
+    Quotes belong to config.ini: a script that hands on what configparser reads reports them, too.
+    """
     values: dict[str, float] = {}
     for name in own.keys() & texts.keys():
-        text = texts[name].strip()
+        quoted = QUOTED.fullmatch(text := texts[name].strip())
+        text = quoted[2].strip() if quoted else text
         if own[name] and text and len(text) <= LONGEST_WORD and text.isprintable():
             values[name] = Word(text)
         elif not own[name] and math.isfinite(value := _number_or_nan(text)):

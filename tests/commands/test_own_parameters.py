@@ -232,3 +232,19 @@ def test_columns_of_other_tools_are_read_by_the_name_of_the_parameter(empty: Pro
     runs = {run["started_at"]: run["parameters"] for run in json.loads(empty.jpo("history", "-o", "json").out)["runs"]}
     assert runs[1790000000] == {"batch_size": 16, "optimizer": "adam", "dropout": 0.2, "warmup_steps": 200}
     assert runs[1790001000] == {"batch_size": 16, "optimizer": "sgd", "warmup_steps": 200}
+
+
+def test_a_table_that_was_imported_before_the_line_was_written_is_completed_and_not_recorded_twice(empty: Project) -> None:
+    (empty.folder / "table.csv").write_text("start,end,batch_size,dropout\n1790000000,1790000100,16,0.2\n")
+    assert empty.jpo("import", "table.csv", "--write").code == 0
+    declared(empty)
+    assert empty.jpo("import", "table.csv", "--write").code == 0
+    (run,) = json.loads(empty.jpo("history", "-o", "json").out)["runs"]
+    assert run["parameters"] == {"batch_size": 16, "dropout": 0.2}
+
+
+def test_a_metric_and_a_parameter_cannot_share_a_name(empty: Project) -> None:
+    toml = declared(empty).folder / "jpo.toml"
+    toml.write_text(toml.read_text() + '[metric]\nname = "dropout"\ndirection = "max"\n')
+    answer = empty.jpo("check", "config.ini")
+    assert (answer.code, "[metric] and [parameters] both name dropout; give one another name" in answer.err) == (2, True)

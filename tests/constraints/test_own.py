@@ -48,6 +48,7 @@ def test_a_line_with_words_names_them() -> None:
         ({"min": 0, "max": 5, "integer": True, "multiple_of": 0.5}, "not all numbers are whole"),
         ({"min": 0, "max": 5, "integer": "yes"}, "integer: 'yes' is neither true nor false"),
         ({"min": 0, "max": 5, "colour": 1}, "unknown key 'colour'"),
+        ({"min": 0, "max": 5, "follow": "batch_size:sqrt"}, "unknown key 'follow'"),
         ({"min": float("nan"), "max": 5}, "min: nan is not a number"),
         ({"choices": [0.1, 0.2], "max": 0.05}, "choices: none lies within"),
         ({"choices": []}, "[] is not a list"),

@@ -41,7 +41,7 @@ def test_a_suggestion_can_be_rebuilt_from_its_record_alone() -> None:
         assert data[name] == getattr(SUGGESTION, name)
     for name in ("guard", "preference"):
         assert canonical(data[name]) == canonical(asdict(getattr(SUGGESTION, name)))
-    assert canonical(data["forecast"]) == canonical({"now": SUGGESTION.now, "next": SUGGESTION.next})
+    assert canonical(data["forecast"]) == canonical({"now": SUGGESTION.now.document, "next": SUGGESTION.next.document})
     assert (data["reasons"], data["codes"], data["why"]) == (
         ["because"],
         ["JPO-I401"],

@@ -62,7 +62,7 @@ def test_the_best_has_the_least_median_not_the_one_lucky_run() -> None:
 def test_each_goal_has_its_own_best_and_unknown_stays_unknown() -> None:
     (one,) = figures([run(1, 8, 10.0, val_loss=0.5), run(2, 16, 5.0, val_loss=0.9), run(3, 32, 1.0)], lambda _: None)
     best = {goal: None if found is None else found.parameters["batch_size"] for goal, found in one.best.items()}
-    assert best == {"time": 32, "cost": None, "loss": 8}
+    assert best == {"time": 32, "cost": None, "loss": 8, "accuracy": None}
     assert one.spreads["cost_usd"] == Spread(0)
 
 
@@ -81,5 +81,11 @@ def test_a_value_that_went_through_a_text_is_the_same_configuration() -> None:
 
 def test_runs_without_known_parameters_are_no_configuration() -> None:
     (one,) = figures([run(1, None, 10.0)], in_cents)
-    assert one.best == {"time": None, "cost": None, "loss": None}
+    assert one.best == {"time": None, "cost": None, "loss": None, "accuracy": None}
     assert one.spreads["duration_seconds"].runs == 1
+
+
+def test_of_an_accuracy_more_is_better() -> None:
+    (one,) = figures([run(1, 8, 10.0, val_accuracy=0.93), run(2, 16, 5.0, val_accuracy=0.9)], lambda _: None)
+    assert one.best["accuracy"] is not None
+    assert one.best["accuracy"].parameters["batch_size"] == 8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jpo.records import Identity, RunStatus
-from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, to_run
+from jpo.records import Identity, RunStatus, Word
+from jpo.telemetry.outcome import MeasuredRun, MeasuredValues, NoEvidence, own_values, to_run
 
 
 def run(*, status="succeeded", closed=True, start=100.0, end=110.0, parameters=None, **values):
@@ -182,3 +182,10 @@ def test_an_accuracy_is_treated_like_a_loss_before_the_first_validation():
 def test_an_accuracy_in_per_cent_is_refused_with_what_it_should_be():
     with pytest.raises(NoEvidence, match=r"val_accuracy = 93\.0 is not a ratio in 0\.\.1; 93% is 0\.93"):
         run(val_accuracy=93.0, epoch=3.0)
+
+
+def test_parameters_of_the_teams_own_are_of_their_kind_and_without_quotes():
+    own = {"optimizer": True, "dropout": False, "decay": False, "flag": True, "gamma": False}
+    texts = {"optimizer": ' "sgd" ', "dropout": "'0.1'", "decay": "none", "flag": "x" * 65, "gamma": "inf", "other": "1"}
+    assert own_values(texts, own) == {"optimizer": Word("sgd"), "dropout": 0.1}
+    assert own_values({"optimizer": "0.9"}, own) == {"optimizer": Word("0.9")}

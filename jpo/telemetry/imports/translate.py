@@ -135,12 +135,12 @@ class _Row:
         return value if value is not None and math.isfinite(value) else None
 
     def derived_id(self, form: str, alike: dict[str, int]) -> str:
-        """An id that stays the same wherever the file lies, and whatever rows or columns are added to it.
+        """An id that stays the same wherever the file lies, and whatever rows or columns are added to it, or names declared.
 
         Args:
             alike: how many runs so far look like each; two rows that agree in everything are two runs.
         """
-        mapped = ((name, self.text(name)) for name in self.columns)
+        mapped = ((name, self.text(name)) for name in self.columns if not name.startswith((GIVEN_OWN, OWN)))
         digest = self.run.key or digest_of((name, text) for name, text in mapped if text)
         alike[digest] = alike.get(digest, 0) + 1
         return f"{form}-{digest}" + (f"-{alike[digest]}" if alike[digest] > 1 else "")
@@ -160,6 +160,7 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
         parameters={
             **{key: repr(value) for key, value in _parameters(row, said).items()},
             **{name: text for name in said.own.parameters if (text := row.text(f"{GIVEN_OWN}{name}"))},
+            **{name: str(value) for name, value in said.values.items() if name in said.own.parameters},
         },
         started_at=started,
         ended_at=ended,
@@ -181,6 +182,8 @@ def _run(row: _Row, name: str, form: str, said: Said, now: float) -> Run:
         ),
     )
     run = replace(to_run(measured, f"{form}: {row.run.place}", said.own), fell_silent=row.run.silent)
+    if known := {name: value for name, value in said.values.items() if name in said.own.parameters}:
+        run = replace(run, parameters={**run.parameters, **known})
     outcome = run.outcome
     throughput, busy = row.finite("throughput_samples_per_second"), row.finite("cpu_utilisation")
     own = {
