@@ -43,7 +43,6 @@ ADDED: Mapping[str, str | int | None] = {
     "epochs": None,
     "val_accuracy": None,
     "metrics": "{}",
-    "texts": "{}",
     "assumed": "[]",
 }
 """Columns that were added since, with what they hold in an older export."""

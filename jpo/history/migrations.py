@@ -202,7 +202,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "ALTER TABLE runs ADD COLUMN val_accuracy REAL",
         "ALTER TABLE runs ADD COLUMN metrics TEXT NOT NULL DEFAULT '{}'",  # JSON: the user's own, by name
-        "ALTER TABLE runs ADD COLUMN texts TEXT NOT NULL DEFAULT '{}'",  # JSON: parameters whose values are words
         "ALTER TABLE runs ADD COLUMN assumed TEXT NOT NULL DEFAULT '[]'",  # JSON: parameters that the run did not report
         "CREATE INDEX runs_by_time ON runs (ended_at, number)",
     ),

@@ -43,9 +43,11 @@ Columns = dict[str, str | float | None]
 
 RUN_COLUMNS = (
     *("dataset", "model", "framework", "hardware", "run_id", "status", "source", "started_at", "ended_at", "recorded_at"),
-    *("suggestion_id", "parameters", *MEASURED, "fell_silent", "metrics", "texts", "assumed"),
+    *("suggestion_id", "parameters", *MEASURED, "fell_silent", "metrics", "assumed"),
 )
 """The columns of `runs` without its number."""
+WORDS = ':"'
+"""What canonical JSON of a configuration has only where a value is a word."""
 SUGGESTION_COLUMNS = ("dataset", "model", "framework", "hardware", "suggestion_id", "created_at", "status", "document")
 """The columns of `suggestions` without its number, and without `withdrawn`."""
 
@@ -109,11 +111,10 @@ def run_columns(recorded: RecordedRun) -> Columns:
         "ended_at": run.ended_at,
         "recorded_at": recorded.recorded_at,
         "suggestion_id": recorded.suggestion_id,
-        "parameters": canonical({name: value for name, value in run.parameters.items() if name not in run.texts}),
+        "parameters": canonical(run.parameters),
         **{name: getattr(run.outcome, name) for name in MEASURED},
         "fell_silent": int(run.fell_silent),
         "metrics": canonical(run.outcome.metrics),
-        "texts": canonical(run.texts),
         "assumed": canonical(run.assumed),
     }
 
@@ -124,18 +125,17 @@ _measured = itemgetter(*MEASURED)
 def read_run(row: TableRow) -> RecordedRun:
     """The run of a row; it takes 10 us, and a suggestion may read 10,000."""
     outcome: dict[str, Any] = dict(zip(MEASURED, _measured(row), strict=True))
-    metrics, texts, assumed = row["metrics"], row["texts"], row["assumed"]
+    metrics, assumed, parameters = row["metrics"], row["assumed"], json.loads(row["parameters"])
     run = Run(
         run_id=row["run_id"],
         identity=read_identity(row),
-        parameters=json.loads(row["parameters"]),
+        parameters=_values(parameters) if WORDS in row["parameters"] else parameters,
         status=RunStatus(row["status"]),
         started_at=row["started_at"],
         ended_at=row["ended_at"],
         outcome=Outcome(**outcome, metrics={} if metrics == "{}" else json.loads(metrics)),
         source=row["source"],
         fell_silent=bool(row["fell_silent"]),
-        texts={} if texts == "{}" else json.loads(texts),
         assumed=() if assumed == "[]" else tuple(json.loads(assumed)),
     )
     return RecordedRun(run, row["suggestion_id"], row["recorded_at"])

@@ -95,7 +95,6 @@ def fuller(recorded: Run, report: Run) -> Run:
         parameters=parameters,
         assumed=assumed,
         outcome=_fuller_outcome(recorded.outcome, report.outcome),
-        texts={**report.texts, **recorded.texts},
     )
 
 

@@ -66,7 +66,7 @@ def _of_kind(run: Run, own: Mapping[str, float]) -> Run:
     if not wrong:
         return run
     parameters = {name: value for name, value in run.parameters.items() if name not in wrong}
-    return replace(run, parameters=parameters, texts={n: text for n, text in run.texts.items() if n not in wrong})
+    return replace(run, parameters=parameters)
 
 
 def _as_in_force(run: Run, own: Mapping[str, float], suggestions: Sequence[Suggestion]) -> Run:

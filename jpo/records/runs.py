@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from jpo.records.words import Word
 from jpo.records.workloads import Identity
 
 KUBERNETES = "kubernetes"
@@ -123,8 +122,6 @@ class Run:
     """Where it was read: "prometheus", KUBERNETES, "csv", "observe", or of `jpo import` its format and place."""
     fell_silent: bool = False
     """Nobody saw its end: it stopped reporting, and how it ended was judged by its epochs. A later report may know better."""
-    texts: Mapping[str, str] = field(default_factory=dict)
-    """Parameters whose values are words (optimizer = "adam"), by name; `parameters` has them too."""
     assumed: tuple[str, ...] = ()
     """Parameters that the source did not report, and whose values are those of the suggestion then in force."""
 
@@ -135,11 +132,6 @@ class Run:
             raise ValueError(f"run {self.run_id} has no time in unix seconds ({self.started_at} to {self.ended_at})")
         if self.started_at is not None and self.ended_at < self.started_at:
             raise ValueError(f"run {self.run_id} ends before it starts ({self.ended_at} < {self.started_at})")
-        words = {name: value.word for name, value in self.parameters.items() if isinstance(value, Word)}
-        if self.texts or words:
-            object.__setattr__(self, "texts", {**self.texts, **words})
-            said = {name: Word(word) for name, word in self.texts.items() if name not in words}
-            object.__setattr__(self, "parameters", {**self.parameters, **said})
         for name, value in self.parameters.items():
             if not math.isfinite(value):
                 raise ValueError(f"run {self.run_id} has {name} = {value}, which is not a finite number")

@@ -22,17 +22,17 @@ PAUSES = """
 import os, signal, sys
 from jpo.errors import StoreError
 from jpo.history import open_store
-from jpo.history.sql import SqlStore
+from jpo.history import sql
 from jpo.records import Finished, Identity, Outcome, Run, RunStatus
 
 run = Run("paused", Identity("digits", "cnn", "pytorch"), {}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
 with open_store(sys.argv[1], timeout_seconds=4) as store:
-    find = SqlStore._move_watermark
-    def pause(self, *told):
+    move = sql.move_reading
+    def pause(*told):
         print("paused", flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
-        return find(self, *told)
-    SqlStore._move_watermark = pause
+        return move(*told)
+    sql.move_reading = pause
     try:
         store.record(Finished((run,), watermark=1.0), now=2.0, identity=run.identity, source="csv")
     except StoreError as error:

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import replace
 
 import numpy as np
 
 from jpo.history.canonical import canonical
-from jpo.records import Candidates, Identity, Outcome, Run, RunStatus, Word, plain, plain_values, same, value_of
+from jpo.records import Candidates, Word, plain, plain_values, same, value_of
 from jpo.wording.numbers import plain as written
 
 ADAM, SGD = Word("adam"), Word("sgd")
@@ -41,11 +40,3 @@ def test_candidates_give_back_words() -> None:
         ("gpus", "optimizer"), values, 0, np.ones(2, bool), np.zeros(2), words={"optimizer": {float(ADAM): ADAM, float(SGD): SGD}}
     )
     assert str(candidates.parameters(1)["optimizer"]) == "sgd"
-
-
-def test_a_run_has_its_words_among_its_parameters_and_as_texts() -> None:
-    run = Run("r", Identity("d", "m", "f"), {"gpus": 1.0, "optimizer": ADAM}, RunStatus.SUCCEEDED, None, 1.0, Outcome(), "csv")
-    assert run.texts == {"optimizer": "adam"}
-    told = Run("r", run.identity, {"gpus": 1.0}, run.status, None, 1.0, Outcome(), "csv", texts={"optimizer": "adam"})
-    assert told == run
-    assert replace(run, parameters={**run.parameters, "optimizer": SGD}).texts == {"optimizer": "sgd"}

@@ -21,6 +21,7 @@ import yaml
 
 from jpo.records import Finished, Identity, Quality, Run
 from jpo.telemetry import PrometheusSource, finished_runs, read_log
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +129,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 @pytest.fixture(scope="module")
 def finished(server: tuple[str, Path]) -> Finished:
     now = time.time()
-    names = Names.of({}, {}, own_metric=Quality("f1", more_is_better=True, best=1.0))
+    names = Names.of({}, {}, own=Own(metrics={"f1": Quality("f1", more_is_better=True, best=1.0)}))
     return finished_runs(PrometheusSource(server[0]), WORKLOAD, since=now - 3600, until=now, watermark=None, names=names)
 
 
@@ -212,4 +213,4 @@ def test_the_job_sets_what_runlog_reads() -> None:
     assert names <= set(re.findall(r"`(JPO_\w+|POD_\w+)`", (ROOT / "docs/reporting.md").read_text()))
     assert {"jpo-dataset", "jpo-model", "jpo-framework", "jpo-run-id"} == template["metadata"]["labels"].keys()
     allowed = (ROOT / "examples/kubernetes/kube-state-metrics-values.yaml").read_text()
-    assert f"pods=[{','.join(template['metadata']['labels'])}]" in allowed
+    assert f"pods=[{','.join(template['metadata']['labels'])}" in allowed  # and what pods without runlog say of themselves

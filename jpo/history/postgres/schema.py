@@ -165,7 +165,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "ALTER TABLE runs ADD COLUMN val_accuracy DOUBLE PRECISION",
         "ALTER TABLE runs ADD COLUMN metrics TEXT NOT NULL DEFAULT '{}'",
-        "ALTER TABLE runs ADD COLUMN texts TEXT NOT NULL DEFAULT '{}'",
         "ALTER TABLE runs ADD COLUMN assumed TEXT NOT NULL DEFAULT '[]'",
     ),
 )

@@ -53,7 +53,7 @@ def beginnings(runs: Sequence[Run]) -> Iterator[Run]:
     yield from [run for run in runs if run.ended_well][:1]
     first: dict[tuple[object, ...], Run] = {}
     for run in runs:
-        first.setdefault((*sorted(run.parameters.items()), *sorted(run.texts.items())), run)
+        first.setdefault(tuple(sorted(run.parameters.items())), run)
         if len(first) == CONFIGURATIONS:
             break
     yield from first.values()

@@ -49,7 +49,7 @@ def test_many_logs_give_the_runs_of_one_workload(write, tmp_path):
 
 def test_thousands_of_logs_come_in_parts_and_a_copy_of_one_in_an_earlier_part_is_noticed(write, tmp_path):
     for number in range(AT_ONCE + 2):
-        write(LOG.replace("-0007", f"-{number:04}"), f"{number:04}.csv")
+        write(LOG.replace("-0007", f"-{number:04}").replace("0.9,0.5", f"0.9,0.5{number:04}"), f"{number:04}.csv")
     write(LOG.replace("-0007", "-0001"), "copy.csv")
     parts = list(read_in_parts([tmp_path], DIGITS))
     assert [(len(part.runs), len(part.skipped)) for part in parts] == [(AT_ONCE, 0), (2, 1)]

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from jpo.records import Identity, Quality
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus import cluster, queries
 from jpo.telemetry.prometheus.names import METRICS, Names
 
@@ -78,8 +79,8 @@ def test_hardware_is_asked_for_only_where_it_is_said():
 def test_a_metric_of_the_users_own_is_asked_for_by_its_name_and_only_where_there_is_one():
     f1 = Quality("f1", more_is_better=True, best=1.0)
     assert queries.OWN not in queries.quantities(Names(), '{a="b"}', "[1m]")
-    asked = queries.quantities(Names.of({}, {}, own_metric=f1), '{a="b"}', "[1m]")
+    asked = queries.quantities(Names.of({}, {}, own=Own(metrics={"f1": f1})), '{a="b"}', "[1m]")
     assert 'last_over_time(jpo_metric{a="b",metric="f1"}[1m])' in asked[queries.OWN]
-    renamed = queries.quantities(Names.of({"jpo_metric": "eval_f1"}, {}, own_metric=f1), '{a="b"}', "[1m]")
+    renamed = queries.quantities(Names.of({"jpo_metric": "eval_f1"}, {}, own=Own(metrics={"f1": f1})), '{a="b"}', "[1m]")
     assert 'last_over_time(eval_f1{a="b"}[1m])' in renamed[queries.OWN]
     assert len(queries.unions(asked)) == len(queries.unions(queries.quantities(Names(), '{a="b"}', "[1m]")))
