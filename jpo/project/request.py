@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import constraints
 from constraints import Facts
+from jpo import config
 from jpo.agent.problem import Explore
 from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.request import Request
-from jpo.optimizer.suggestion import gpu_memory_gib_now
+from jpo.optimizer.suggestion import gpu_memory_gib_now, number_in
 from jpo.project.checkout.branch import explore_here
 from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
@@ -60,6 +61,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         choices=dict(choices_of(job.workload.parameters, tables)),
         scales={p.name: table.scale for p in job.workload.parameters if (table := tables.get(p.term)) and table.scale},
         terms=job.workload.terms,
+        as_written=lambda name, number: number_in(p := job.workload.parameter(name), config.format_value(p, number)),
         follow=followed_parameters(job),
         targets=job.targets,
         currency=job.currency,

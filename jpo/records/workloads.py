@@ -30,7 +30,7 @@ Parameters = Mapping[str, float]
 RESOURCES = ("gpus", "cpus", "memory_gib")
 """What is paid by the hour: it changes how fast a model is trained, and not the model."""
 
-SAME = 1e-6
+SAME = 1e-5
 """Relative: values travel through texts and units (bytes, GiB) before they come back as a run."""
 
 
