@@ -49,12 +49,17 @@ def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     return True
 
 
+WHOLE_GIB = 8
+"""Memory from which on people report it in whole GiB."""
 ROUNDING = 0.005
 """Relative: what a job makes of a value that it was given, and of which it is still the same (39.9 GiB of 40)."""
 
 
 def as_given(name: str, given: float, reported: float) -> bool:
-    """Whether a run that reports this value of a parameter ran with the one it was given. Whole numbers are not rounded."""
+    """Whether a run that reports this value of a parameter ran with the one it was given. Whole numbers are not rounded; memory
+    may be, to whole GiB (32 of 31.7) where that is little."""
+    if name == "memory_gib" and reported == round(given) >= WHOLE_GIB:
+        return True
     return math.isclose(given, reported, rel_tol=SAME if name in WHOLE else ROUNDING)
 
 
