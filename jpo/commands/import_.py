@@ -89,8 +89,9 @@ def import_runs(
         lines += [f"note: {note}"] if (note := not_there(source, given)) else []
         runs += found.runs
         skipped += len(found.skipped)
+    named_itself = {path.resolve() for path in paths}
     for path in paths:
-        if tables := loose_tables(path):
+        if tables := [table for table in loose_tables(path) if table.resolve() not in named_itself]:
             named = ", ".join(str(table) for table in tables[:MOST_NAMED])
             more = f" and {len(tables) - MOST_NAMED} more" if len(tables) > MOST_NAMED else ""
             lines.append(f"note: not read in {path}: {named}{more}; a table is read where it is named itself")

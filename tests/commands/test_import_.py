@@ -63,6 +63,7 @@ def test_of_a_folder_of_several_tools_all_are_read_but_tables_which_are_named(em
         assert f"\n{tool}" in f"\n{told.out}"
     assert "note: mixed/hugging/trainer_state.json has no 'lr' (learning_rate), named in [imports] of jpo.toml" in told.out
     assert "note: not read in mixed: mixed/more.csv; a table is read where it is named itself" in told.out
+    assert "not read in" not in empty.jpo("import", "mixed", "mixed/more.csv").out
 
 
 def test_imported_runs_are_on_record_once_with_their_source(empty, table):
