@@ -7,11 +7,6 @@ from dataclasses import dataclass
 from jpo.records.workloads import as_given
 
 GB_PER_GIB = 2.0**30 / 1e9
-AS_RUN = "what the job runs with, whatever config.ini says"
-"""The reason of a change that puts into config.ini what is true already."""
-
-ROW_AS_RUN = " (as run)"
-"""Ends the name of a suggestion's row whose values are those of the runs: config.ini says another and keeps it."""
 
 
 @dataclass(frozen=True, slots=True)

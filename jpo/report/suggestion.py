@@ -78,7 +78,8 @@ def changes(suggestion: Suggestion) -> Table:
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
             now, then = Cell(suggestion.current[name], name), Cell(suggestion.suggested[name], name)
-            rows.append((suggestion.keys[name], now, "", then, why_unchanged(name, suggestion)))
+            key = f"{suggestion.keys[name]} (as run)" if name in suggestion.kept_as_run else suggestion.keys[name]
+            rows.append((key, now, "", then, why_unchanged(name, suggestion)))
     columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))
     return Table(columns, tuple(rows), "changes")
 
@@ -290,6 +291,7 @@ class SuggestionDocument(Published):
     `confidence` is the chance of the claim, see `records.Decision`; null = unknown.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
+    `as_run`: parameters that runs have at another value than config.ini gave them. Without a change the file keeps its own.
     """
 
     schema_version: Literal[1]
@@ -320,6 +322,7 @@ class SuggestionDocument(Published):
     policy: str | None = None
     undoes: str | None = None
     pinned_until: float | None = None
+    as_run: list[str] = []
 
 
 def as_json(report: Report) -> dict[str, object]:
@@ -337,7 +340,8 @@ def as_json(report: Report) -> dict[str, object]:
         "reason_codes": made["codes"],
         "diff": report.diff,
     }
-    return SuggestionDocument.model_validate({n: made[n] for n in SuggestionDocument.model_fields}).model_dump(exclude_unset=True)
+    published = {name: made[name] for name in SuggestionDocument.model_fields if name != "as_run" or made[name]}
+    return SuggestionDocument.model_validate(published).model_dump(exclude_unset=True)
 
 
 def schema() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from jpo.history.runs import RecordedRun, follows, latest_start
 from jpo.history.store import Store
-from jpo.records import ROW_AS_RUN, Contradictions, Identity, Parameters, Reach, Run, Stray, Suggestion, as_given
+from jpo.records import Contradictions, Identity, Parameters, Reach, Run, Stray, Suggestion, as_given
 
 LOOKED_BACK = 100
 """Newest suggestions, and runs, in which contradictions are looked for."""
@@ -77,7 +77,7 @@ def contradicted(suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Pa
     every: list[Stray] = []
     for made, after, its_runs in _each_with_runs(suggestions, runs, now):
         for name, suggested in made.suggested.items():
-            answer, as_run = answers[name], made.keys.get(name, "").endswith(ROW_AS_RUN)
+            answer, as_run = answers[name], name in made.kept_as_run
             said = [run for run in its_runs if name in run.parameters and name not in run.assumed]
             if not said or (as_run and not answer.strays):
                 continue
@@ -109,8 +109,7 @@ def _each_with_runs(
 
 def file_after(made: Suggestion, later: Suggestion) -> Parameters:
     """The values of config.ini when the later suggestion was made. Of what it names as run the file had kept its own."""
-    as_run = [name for name, row in later.keys.items() if row.endswith(ROW_AS_RUN) and name in made.suggested]
-    return {**later.current, **{name: made.suggested[name] for name in as_run}}
+    return {**later.current, **{name: made.suggested[name] for name in later.kept_as_run if name in made.suggested}}
 
 
 def _was_given(made: Suggestion, name: str, after: Parameters | None, run: Run) -> bool:

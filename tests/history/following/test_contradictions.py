@@ -8,7 +8,7 @@ from made import DIGITS, a_run, a_suggestion
 from jpo.history import open_store
 from jpo.history.following.contradictions import contradicted
 from jpo.history.following.followers import followed_up
-from jpo.records import AS_RUN, Change, Finished, Run, Suggestion
+from jpo.records import Change, Finished, Run, Suggestion
 
 RATE = {"learning_rate": 0.1}
 
@@ -110,7 +110,7 @@ def test_a_run_beyond_the_limit_lifts_it_and_one_within_does_not() -> None:
 def test_a_value_that_the_file_keeps_though_runs_have_another_is_not_taken_for_given() -> None:
     """The suggestions then name what runs have: that runs have it says nothing about a limit."""
     suggestions, runs = nights_of("batch_size", *[(256, 256, 128)] * 2, *[(128, 128, 128)] * 2, (128, 128, 256))
-    marked = [replace(made, keys={"batch_size": "t.batch_size (as run)"}) for made in suggestions[2:]]
+    marked = [replace(made, as_run=("batch_size",)) for made in suggestions[2:]]
     held = contradicted([*suggestions[:2], *marked[:2]], runs[:4], {"batch_size": 256.0})
     assert [(reach.value, reach.really(256), len(reach.strays)) for reach in held.reaches] == [(None, 128, 2)]
     assert contradicted([*suggestions[:2], *marked], runs, {"batch_size": 256.0}).reaches == ()
@@ -130,11 +130,11 @@ def test_gigabytes_for_gibibytes_are_told_and_are_no_limit() -> None:
 def test_writing_down_what_runs_have_anyway_is_no_step_of_the_agents() -> None:
     before, after = {"batch_size": 256.0, **RATE}, {"batch_size": 128.0, "learning_rate": 0.2}
     batch, rate = changes_of(before, after)
-    truth = Change(batch.parameter, batch.key, 256, 128, "256", "128", AS_RUN, None)
+    truth = Change(batch.parameter, batch.key, 256, 128, "256", "128", "because", None)
     run = a_run("r1", 300.0, started_at=200.0, parameters=after)
     for changes, replaced in [((truth, rate), [{"batch_size": 128.0, **RATE}]), ((truth,), [])]:
         with open_store("sqlite://") as store:
-            made = a_suggestion("s1", 100.0, current=before, suggested=after, changes=changes)
+            made = a_suggestion("s1", 100.0, current=before, suggested=after, changes=changes, as_run=("batch_size",))
             store.append(made, config="config.ini", source_digest="ab")
             store.record(Finished((run,)), now=900.0)
             assert [was for _, was in followed_up(store, store.recorded_runs(DIGITS))] == replaced
