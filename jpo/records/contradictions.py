@@ -16,6 +16,7 @@ class Stray:
     Attributes:
         given: the suggestion's value, which config.ini had when the run began.
         reported: the run's own; it counts with this one.
+        as_before: it is the value from before the suggestion, and the run took no other change either: it may have had that file.
     """
 
     run_id: str
@@ -23,6 +24,7 @@ class Stray:
     parameter: str
     given: float
     reported: float
+    as_before: bool = False
 
     @property
     def in_gb(self) -> bool:
