@@ -19,6 +19,8 @@ LONGEST_LABEL = 63
 """Characters of a Kubernetes label's value."""
 DIGEST = 8
 """Hexadecimal digits that tell apart two names whose slugs would be the same for what a label cannot hold."""
+AND = " and "
+"""Between the values of a label that was changed; no value of a label has blanks."""
 CONFLICT = "_conflict"
 """kube-state-metrics' suffix (1, 2 ...) where two labels of a pod get one name."""
 
@@ -66,6 +68,15 @@ def parameters(labels: Mapping[str, str], names: Names) -> dict[str, str]:
         if value := next(filter(None, (_value(labels, candidate) for candidate in candidates)), None):
             said[name] = value.strip()
     return said
+
+
+def add(labels: Mapping[str, str], known: dict[str, str]) -> None:
+    """Add what another series of a pod says. Of a label that was changed while the pod ran both values stay, which no parameter
+    can have: nobody knows with which one it was started.
+    """
+    for name, text in labels.items():
+        texts = known.get(name, text).split(AND)
+        known[name] = AND.join(sorted({*texts, text}))
 
 
 def _value(labels: Mapping[str, str], label: str) -> str | None:

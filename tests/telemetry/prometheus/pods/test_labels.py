@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jpo.records import Identity
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.prometheus.pods.labels import is_of, parameters, run_id, selector, slug
+from jpo.telemetry.prometheus.pods.labels import add, is_of, parameters, run_id, selector, slug
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -70,3 +70,10 @@ def test_labels_that_got_one_name_count_where_they_agree():
 
 def test_an_empty_run_id_is_none():
     assert (run_id({"label_jpo_run_id": ""}, Names()), run_id({"label_jpo_run_id": "r"}, Names())) == (None, "r")
+
+
+def test_a_label_that_was_changed_while_the_pod_ran_says_nothing_that_a_parameter_can_be():
+    known: dict[str, str] = {}
+    for value in ("64", "128", "64"):
+        add({"label_jpo_batch_size": value, "label_jpo_epochs": "3"}, known)
+    assert parameters(known, Names()) == {"batch_size": "128 and 64", "epochs": "3"}
