@@ -30,6 +30,8 @@ RECENT_SECONDS = 900.0
 """Over which utilisation and throughput are measured; a run that was silent for longer does not go on."""
 STALLED_SECONDS = 1800.0
 """A pushed run of which it is not known when it was pushed goes on while its samples moved in this time."""
+SLACK_SECONDS = 60.0
+"""By which the clock of a run may be ahead of the server's; a start further on tells nothing."""
 REPORTED = {
     "epochs_done": (contract.EPOCH, "max_over_time({0})"),
     "samples": (contract.SAMPLES, "max_over_time({0})"),
@@ -181,8 +183,8 @@ def _running(run: Now, identity: Identity, now: float) -> Running:
         parameters = configuration(run.texts)
     except NoEvidence:  # it will be said once it is over
         parameters = {}
-    values = {name: value for name, value in run.values.items() if math.isfinite(value)}
-    start = run.started_at if run.started_at is not None and 0 < run.started_at < math.inf else None
+    values = {name: value for name, value in run.values.items() if 0 <= value < math.inf}
+    start = run.started_at if run.started_at is not None and 0 < run.started_at <= now + SLACK_SECONDS else None
     # What it did since it started, if that was less than the window ago.
     shorter = RECENT_SECONDS / min(RECENT_SECONDS, max(60.0, now - start)) if start is not None else 1.0
     if "cpu_cores" in values:

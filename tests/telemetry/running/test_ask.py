@@ -43,7 +43,7 @@ def _lines(base):
             at = begin + 30 * i
             yield f"{name}{{{shown}}} {float(value(at) if callable(value) else value)!r} {base + at:.3f}\n"
 
-    def run(run_id, model, *, start=-7200.0, until=3600.0, rate=100.0, **target):
+    def run(run_id, model, *, start=-7200.0, until=3600.0, rate=100.0, ahead=0.0, epoch=None, **target):
         key = {
             "dataset": "digits",
             "model": model,
@@ -54,9 +54,9 @@ def _lines(base):
             **target,
         }
         yield from add("jpo_run_info", {**key, **CONFIGURED}, 1, max(start, -7200), until)
-        yield from add("jpo_run_start_time_seconds", key, base + start, max(start, -7200), until)
+        yield from add("jpo_run_start_time_seconds", key, base + start + ahead, max(start, -7200), until)
         yield from add("jpo_samples_total", key, lambda at: rate * (at - start) if rate else 5000, max(start, -7200), until)
-        yield from add("jpo_epoch", key, lambda at: (at - start) // 1440, max(start, -7200), until)
+        yield from add("jpo_epoch", key, epoch or (lambda at: (at - start) // 1440), max(start, -7200), until)
 
     def usage(pod):
         place = {"namespace": "ml", "pod": pod, "container": "trainer", "id": f"/{pod}"}
@@ -87,6 +87,7 @@ def _lines(base):
     yield from run("pushing", "pushed")
     yield from run("pushed-long-ago", "pushed")
     yield from add("push_time_seconds", {"run_id": "pushed-long-ago", "job": "j", "instance": "pushed-long-ago"}, base - 5000)
+    yield from run("ahead", "astray", ahead=3 * 7200.0, epoch=-3.0)
     yield from pod("nightly-x", "labelled")
     yield from pod("queued-x", "labelled", owner=("Job", "queued"), phase="Pending")
     yield from pod("serving-x", "labelled", owner=("ReplicaSet", "serving"))
@@ -115,6 +116,11 @@ def test_a_gap_between_scrapes_is_told_from_what_is_gone(going):
 
 def test_what_a_gateway_repeats_for_ever_does_not_go_on(going):
     assert set(going("pushed")) == {"pushing"}
+
+
+def test_a_start_in_the_future_and_less_than_no_epoch_tell_nothing(going):
+    ahead = going("astray")["ahead"]
+    assert (ahead.started_at, ahead.epochs_done, ahead.samples is None) == (None, None, False)
 
 
 def test_labelled_pods_go_on_without_progress_and_services_do_not(going, base):
