@@ -77,7 +77,8 @@ class Names:
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
-        site_pod_labels: by role of POD_LABELS, what a site calls the labels by which pods say what they train (pods/labels.py).
+        site_pod_labels: by role of POD_LABELS, or a parameter of the team's own, what a site calls the labels by which pods say
+            what they train (pods/labels.py).
         own: names of the team's own: labels of parameters, and one metric, the value of OWN_METRIC's label `metric`.
     """
 
@@ -109,7 +110,7 @@ class Names:
             remedy = "name the trainer's container, or leave it out"
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
         in_prometheus = {role: exposed(name) for role, name in pod_labels.items()}
-        _check("pod_labels", in_prometheus, dict.fromkeys(POD_LABELS, ()), LABEL_NAME)
+        _check("pod_labels", in_prometheus, dict.fromkeys((*POD_LABELS, *own.parameters), ()), LABEL_NAME)
         return cls(dict(metrics), dict(labels), container, in_prometheus, own)
 
     def alternatives(self, role: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from jpo.records import KUBERNETES, Identity, Running
 from jpo.telemetry import contract
-from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, configuration
+from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, Own, configuration, own_values
 from jpo.telemetry.prometheus import cluster, discovery, queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
@@ -73,7 +73,9 @@ def going_on(source: PrometheusSource, identity: Identity, *, names: Names) -> t
         reporting = {pod for run in runs for pod in run.pods}
         runs += _labelled(scope, [pod for pod in seen.going if pod.pod not in reporting], {run.run_id for run in runs})
         _measure(scope, runs)
-    return tuple(sorted((_running(run, identity, now) for run in runs), key=lambda run: (run.started_at or now, run.run_id)))
+    return tuple(
+        sorted((_running(run, identity, now, names.own) for run in runs), key=lambda run: (run.started_at or now, run.run_id))
+    )
 
 
 def _reporting(scope: Scope, marks: Mapping[str, discovery.Marks]) -> list[Now]:
@@ -178,9 +180,9 @@ def _in_unit(key: str, row: AnswerRow) -> float:
     return row.value / BYTES_PER_GIB if quantity == "memory_gib" else row.value * cluster.GPU_UTILISATION[role]
 
 
-def _running(run: Now, identity: Identity, now: float) -> Running:
+def _running(run: Now, identity: Identity, now: float, own: Own) -> Running:
     try:
-        parameters = configuration(run.texts)
+        parameters = {**configuration(run.texts), **own_values(run.texts, own.parameters)}
     except NoEvidence:  # it will be said once it is over
         parameters = {}
     values = {name: value for name, value in run.values.items() if 0 <= value < math.inf}

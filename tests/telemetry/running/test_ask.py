@@ -8,6 +8,7 @@ import pytest
 
 from jpo.records import KUBERNETES, Identity
 from jpo.telemetry import PrometheusSource
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.running.ask import going_on
 
@@ -67,7 +68,7 @@ def _lines(base):
     def pod(name, model, owner=("Job", "nightly"), phase="Running"):
         place = {"namespace": "ml", "pod": name, "uid": f"u-{name}"}
         names = {"label_jpo_dataset": "Digits", "label_jpo_model": model, "label_jpo_framework": "PyTorch"}
-        yield from add("kube_pod_labels", {**place, **names, "label_jpo_batch_size": "32"}, 1)
+        yield from add("kube_pod_labels", {**place, **names, "label_jpo_batch_size": "32", "label_jpo_dropout": "0.1"}, 1)
         yield from add("kube_pod_owner", {**place, "owner_kind": owner[0], "owner_name": owner[1]}, 1)
         yield from add("kube_pod_status_phase", {**place, "phase": phase}, 1)
         if phase == "Running":
@@ -128,6 +129,12 @@ def test_labelled_pods_go_on_without_progress_and_services_do_not(going, base):
     assert (name, run.source, run.parameters) == ("nightly", KUBERNETES, {"batch_size": 32.0})
     assert (run.started_at, run.epochs_done, run.samples) == (base - 7200, None, None)
     assert (run.cpu_cores, run.gpu_utilisation) == (pytest.approx(3.0, rel=0.05), pytest.approx(0.7))
+
+
+def test_parameters_of_the_teams_own_are_seen_of_what_goes_on(server):
+    names = Names(own=Own({"dropout": False}))
+    (run,) = going_on(PrometheusSource(server), Identity("digits", "labelled", "pytorch"), names=names)
+    assert run.parameters == {"batch_size": 32.0, "dropout": 0.1}
 
 
 def test_nothing_goes_on_and_few_requests_say_so(server):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jpo.records import Identity
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.pods.labels import add, is_of, parameters, run_id, selector, slug
 
@@ -77,3 +78,10 @@ def test_a_label_that_was_changed_while_the_pod_ran_says_nothing_that_a_paramete
     for value in ("64", "128", "64"):
         add({"label_jpo_batch_size": value, "label_jpo_epochs": "3"}, known)
     assert parameters(known, Names()) == {"batch_size": "128 and 64", "epochs": "3"}
+
+
+def test_parameters_of_the_teams_own_are_labels_like_any_other():
+    own = Own({"dropout": False, "optimizer": True})
+    names = Names.of({}, {}, pod_labels={"optimizer": "example.com/optim"}, own=own)
+    labels = {"label_jpo_dropout": "0.1", "label_example_com_optim": "adam"}
+    assert parameters(labels, names) == {"dropout": "0.1", "optimizer": "adam"}
