@@ -8,7 +8,7 @@ from typing import Literal
 
 from jpo.records.decisions import FORECAST, Forecast, Preference
 from jpo.records.runs import Skipped
-from jpo.records.workloads import Identity
+from jpo.records.workloads import Checkout, Identity, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +111,24 @@ class Suggestion:
     as_run: tuple[str, ...] = ()
     """Parameters that runs have at another value than config.ini gave them: a change writes their value down, or config.ini keeps
     its own, and `current` and `suggested` are what runs have."""
+    checkout: Checkout | None = None
+    """For which checkout it was made; None: not known."""
 
     @property
     def kept_as_run(self) -> frozenset[str]:
         """Parameters of which config.ini keeps its own value, though runs have another."""
         return frozenset(self.as_run) - {change.parameter for change in self.changes}
+
+    @property
+    def committed(self) -> Mapping[str, float] | None:
+        """The values of the file in the checkout, where those in force counted in their place; None: it had `current`."""
+        values = self.checkout.committed if self.checkout else None
+        return None if values is None or same(values, self.current) else values
+
+    @property
+    def changes_file(self) -> bool:
+        """Whether the file in the checkout has other values than the suggested ones."""
+        return self.status == "changed" if self.committed is None else not same(self.suggested, self.committed)
 
     @property
     def widened(self) -> tuple[str, ...]:
