@@ -277,7 +277,7 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
                 answer, mark = read_on(server, job.under(name), again_seconds=again_seconds)
                 parts: Iterable[Finished] = (answer,)
             else:
-                parts = logged(job.workload, job.settings, now=now, strict=strict)
+                parts = logged(job.workload, job.settings, store, now=now, strict=strict, keep=job.keeps)
         except TelemetryError as error:
             if strict:
                 raise
