@@ -260,7 +260,7 @@ def _difference(problem: Problem, row: int) -> str:
 
 def _ending(belief: Belief, log_ratio: float, now: int) -> str:
     """How a model ends: with 3% less validation loss, or with a validation accuracy of 0.934 against 0.93."""
-    if not belief.quality.more_is_better:
+    if belief.quality.is_error:
         return _change("end with", log_ratio, quality.name_of(belief.quality))
     today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
     then = quality.value(belief.quality, today * math.exp(log_ratio))

@@ -166,8 +166,7 @@ def _expected_quality(belief: Belief) -> Floats:
     """Mean of the quality of a belief at every candidate, in its own unit."""
     assert belief.val_loss is not None
     errors = belief.val_loss * np.exp(belief.weights @ belief.log_loss)
-    quality = belief.quality
-    return np.array([quality.value_of(error) for error in errors]) if quality.more_is_better else np.asarray(errors)
+    return np.array([belief.quality.value_of(error) for error in errors])
 
 
 def _at(band: Band, row: int) -> Interval | None:

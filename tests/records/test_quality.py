@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -69,6 +70,44 @@ def test_a_metric_without_a_known_best_is_one_of_ratios() -> None:
     assert own_quality("bleu", "max", 100.0, runs) == replace(BLEU, best=100.0)
     assert own_quality("f1", "max", None, runs) == F1
     assert own_quality("wer", "min", None, runs) == WER
+
+
+@pytest.mark.parametrize(
+    ("direction", "values", "errors"),
+    [
+        ("max", [-120.0, -150.0], [120.0, 150.0]),  # a log-likelihood: the loss with its sign turned
+        ("max", [300.0, -200.0, 100.0], [200.0, 700.0, 400.0]),  # a reward
+        ("min", [-0.5, 0.5, -0.25], [0.5, 1.5, 0.75]),
+        ("min", [-120.0, -150.0, -130.0], [160.0, 130.0, 150.0]),
+        ("min", [0.0, 0.1, 0.3], [0.1, 0.2, 0.4]),  # a rate of errors: no error is the best, and no run without a value
+        ("min", [0.0, 0.0], [1.0, 1.0]),
+    ],
+)
+def test_a_metric_that_is_zero_or_below_has_errors_all_the_same(
+    direction: Literal["max", "min"], values: list[float], errors: list[float]
+) -> None:
+    runs = [a_run(outcome=Outcome(metrics={"score": value})) for value in values]
+    quality = own_quality("score", direction, None, runs)
+    assert [quality.error_of(value) for value in values] == pytest.approx(errors)
+    assert [quality.value_of(error) for error in errors] == pytest.approx(values)
+    worst, best = max(errors), min(errors)
+    made = quality.forecast(Forecast(), Interval(best, best, worst)).metrics["score"]
+    assert made.low <= made.mean <= made.high
+
+
+def test_a_perfect_value_of_zero_has_a_logarithm() -> None:
+    runs = [a_run(outcome=Outcome(metrics={"reward": value})) for value in (0.0, -3e-5)]
+    error = own_quality("reward", "max", 0.0, runs).error_of(0.0)
+    assert error is not None
+    assert 0 < error < 3e-7
+
+
+def test_the_best_of_one_workload_is_not_that_of_another() -> None:
+    here, there = a_run(outcome=Outcome(metrics={"reward": 5.0})), a_run(outcome=Outcome(metrics={"reward": -40.0}))
+    there = replace(there, identity=replace(there.identity, model="other"))
+    quality = own_quality("reward", "max", None, [here])
+    judged = each_judged([here, there], (VAL_LOSS, VAL_ACCURACY, quality))
+    assert [run.outcome.val_loss for run in judged] == [0.2, 40.0]
 
 
 def test_runs_are_judged_by_the_first_quality_that_most_of_the_newest_have() -> None:
