@@ -78,7 +78,8 @@ class Names:
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
-        site_pod_labels: by role of POD_LABELS, or parameter of the team's own, what a site calls the labels by which pods say what they train (pods/labels.py).
+        site_pod_labels: by role of POD_LABELS, or parameter of the team's own, what a site calls the labels by which pods say
+            what they train (pods/labels.py).
         own: names of the team's own: labels of parameters, and one metric, the value of OWN_METRIC's label `metric`.
     """
 

@@ -66,7 +66,10 @@ def test_parameters_come_from_labels_before_annotations_and_from_named_ones_alon
 def test_parameters_of_the_teams_own_are_read_as_their_lines_declare_them():
     own = Own({"dropout": False, "maxDepth": False, "optimizer": True, "init": True})
     labels = {
-        **{"label_jpo_dropout": "0.1", "label_jpo_max_depth": "8", "label_jpo_optimizer": "adam", "label_jpo_seed": "1"},
+        "label_jpo_dropout": "0.1",
+        "label_jpo_max_depth": "8",
+        "label_jpo_optimizer": "adam",
+        "label_jpo_seed": "1",
         "annotation_jpo_init": "kaiming/he",
     }
     said = parameters(labels, Names(own=own))
