@@ -18,9 +18,8 @@ from jpo.optimizer.pareto.tradeoff import OBJECTIVES, axes_of, front_of
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_project
+from jpo.project.project import open_project, own_metrics
 from jpo.project.request import request_of
-from jpo.project.sources import own_metrics
 from jpo.reading import number
 from jpo.records import Currency
 
