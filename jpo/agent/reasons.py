@@ -94,6 +94,8 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         yield f"{name} was not run yet and {text}", "JPO-I604"
         if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
+        elif problem.exploring and not problem.patient:
+            yield "it is tried now: nothing is known of a parameter of your own before, so waiting would tell nothing", "JPO-I643"
         elif problem.exploring:
             yield f"after {problem.repeated} runs with these values one trial is run all the same, the most promising", "JPO-I629"
         if problem.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
