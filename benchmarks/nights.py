@@ -11,7 +11,7 @@ the run has, costs and reports no more; the best is that of what can be reached,
 more.
 
     python benchmarks/nights.py [--nights 14] [--jobs NAME ...] [--fleets 2] [--jpo [NAME=]PATH ...] [--clean-checkout]
-        [--observe] [--report val_accuracy] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2]
+        [--growth 0.03] [--observe] [--report val_accuracy] [--reached gpus=2 ...] [--set agent.explore=on ...] [--processes 2]
         [--keep FOLDER] [--json]
 
 --jpo may be repeated: all play the same jobs with the same luck. Exit code 1 if the (last) one does not keep the promise.
@@ -31,7 +31,6 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -145,6 +144,7 @@ def main(argv: list[str]) -> int:
         print(json.dumps(document(played, jobs, overall, holds)))
     else:
         how = "From a clean checkout each night" if options.clean_checkout else "Kept file"
+        how += f", data growing by {options.growth:.0%} a night" if options.growth else ""
         print(report(played, jobs, f"{how}{'' if clock else ', without faketime'}", holds))
     return 0 if holds else 1
 
@@ -156,6 +156,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--fleets", type=int, default=2, help="jobs of each kind: a plain one, others at random (default: 2)")
     parser.add_argument("--jpo", action="append", metavar="[NAME=]PATH", help="program; may be repeated (default: this one)")
     parser.add_argument("--clean-checkout", action="store_true", help="start from the committed file each night")
+    parser.add_argument("--growth", type=float, default=0.0, metavar="SHARE", help="by which the data grow each night")
     parser.add_argument("--observe", action="store_true", help="put runs on record by `jpo observe`, not by [csv] logs")
     parser.add_argument("--reached", action="append", default=[], metavar="NAME=MOST", help="the job takes no more of this")
     parser.add_argument("--report", default="val_loss", metavar="NAME", help="what runs measure of models (default: val_loss)")
@@ -198,7 +199,6 @@ def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
     runs.mkdir(parents=True)
     (jpo.folder / "jpo.toml").write_text(jpo_toml(job, options.set, logs=not options.observe), encoding="utf-8")
     most = {name: float(value) for name, _, value in (text.partition("=") for text in options.reached)}
-    judge = partial(judged, job, best(within(job, most))[1])
     for number in range(options.nights):
         if number == 0 or options.clean_checkout:
             config.write_text(config_ini(job), encoding="utf-8")
@@ -207,11 +207,18 @@ def play(job: Job, jpo: Program, options: argparse.Namespace) -> Play:
         took, asked = time.perf_counter() - began, values_in(config)
         values = {name: min(value, most.get(name, value)) for name, value in asked.items()}
         log = runs / f"night-{number + 1:02}.csv"
-        log.write_text(run_log(job, values, number, at + QUEUED if jpo.clock else None, reports), encoding="utf-8")
+        tonight = grown(job, (1 + options.growth) ** number)
+        log.write_text(run_log(tonight, values, number, at + QUEUED if jpo.clock else None, reports), encoding="utf-8")
         if options.observe:
             jpo("observe", "--offline", "--csv", str(log), at=at + DAY / 2)
-        nights.append(answered(replace(judge(values), seconds=took, in_vain=values != asked), done))
+        night = judged(tonight, best(within(tonight, most))[1], values)
+        nights.append(answered(replace(night, seconds=took, in_vain=values != asked), done))
     return nights
+
+
+def grown(job: Job, factor: float) -> Job:
+    """The job once its data have grown."""
+    return replace(job, truth=replace(job.truth, samples=job.truth.samples * factor))
 
 
 def within(job: Job, most: Mapping[str, float]) -> Job:

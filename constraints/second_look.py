@@ -1,4 +1,9 @@
-"""`python -m constraints before.ini after.ini`: the pipeline's own look at an edit, in a process that never saw the agent."""
+"""`python -m constraints before.ini after.ini`: the pipeline's own look at an edit, in a process that never saw the agent.
+
+A checkout has the committed values; those in force since earlier nights may be others. With their file, both steps are judged:
+from the committed values to those in force, which many nights may have led to, by every limit but that of one step; and from
+there to the proposal by all of them. A forged file in between can make one step of several, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +44,7 @@ SCHEMA_VERSION = 1
 MOST_STEPS = 2e7  # of tomllib: about a second
 LONGEST = 2000  # characters of an error, which may quote a file
 RULES_OF_FILES = 2  # nothing_else_changes, readable_value
+TO_IN_FORCE = "committed to in force: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,9 @@ class Review:
     after: Mapping[str, ParameterValue]
     verdict: Verdict
     notices: tuple[str, ...]
+
+    step: str = ""
+    """Which of two steps it is; empty where there is only one."""
 
     @property
     def changes(self) -> list[tuple[str, ParameterValue, ParameterValue]]:
@@ -64,13 +73,17 @@ def main(argv: Sequence[str], today: datetime.date) -> int:
     try:
         limits, checker = read_limits(options.limits) if options.limits else (Limits(), None)
         before, after = read(options.before), read(options.after)
-        review = ask_checker(compare(before, after, limits, today), checker, after)
+        between = read(options.in_force) if options.in_force else None
+        first = () if between is None else (replace(compare(before, between, in_one_step(limits), today), step=TO_IN_FORCE),)
+        last = compare(between or before, after, limits, today)
+        agreed = all(review.verdict.approved for review in first)
+        reviews = (*first, ask_checker(last, checker, after) if agreed else last)
     except ValueError as error:
         line = printable(str(error))
         sys.stderr.write(f"constraints: {line if len(line) <= LONGEST else f'{line[:LONGEST]} ...'}\n")
         return UNUSABLE
-    sys.stdout.write(as_json(review) if options.output == "json" else as_text(review))
-    return APPROVED if review.verdict.approved else REJECTED
+    sys.stdout.write(as_json(reviews) if options.output == "json" else "".join(map(as_text, reviews)))
+    return APPROVED if all(review.verdict.approved for review in reviews) else REJECTED
 
 
 class CommandLine(argparse.ArgumentParser):
@@ -90,6 +103,9 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("before", type=Path, help="config.ini as it was")
     parser.add_argument("after", type=Path, help="config.ini as it is proposed")
+    parser.add_argument(
+        "--in-force", type=Path, metavar="FILE", help="config.ini as it was in force before, where the checkout has older values"
+    )
     parser.add_argument(
         "--limits", type=Path, metavar="jpo.toml", help="limits, quota, prices and the team's checker (default: built in)"
     )
@@ -124,6 +140,11 @@ def refuse_endless_keys(text: str) -> None:
         steps += (head + dots + 1) * (dots + 1)
         if steps > MOST_STEPS:
             raise ValueError(f"holds names of too many parts (line {at} has {dots} dots); see https://toml.io")
+
+
+def in_one_step(limits: Limits) -> Limits:
+    """The same limits for values that many nights may have led to: how far one step may lead is not asked of them."""
+    return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
 
 
 def compare(before: IniFile, after: IniFile, limits: Limits, today: datetime.date) -> Review:
@@ -171,7 +192,9 @@ def as_text(review: Review) -> str:
         ", ".join(f"{name} {number(old.value)} -> {number(new.value)}" for name, old, new in review.changes) or "no value changes"
     )
     broken = f"{len({v.rule for v in verdict.violations})} of {rules} rules broken"
-    lines = [f"approved: {changes}; {rules} rules" if verdict.approved else f"rejected: {changes}; {broken}"]
+    lines = [
+        f"approved: {review.step}{changes}; {rules} rules" if verdict.approved else f"rejected: {review.step}{changes}; {broken}"
+    ]
     lines += [f"violated: {v.rule}: {v.message}" for v in verdict.violations]
     if not verdict.approved and verdict.parameters is not None:
         lines.append("allowed: " + ", ".join(f"{name} = {number(value)}" for name, value in verdict.parameters.items()))
@@ -180,12 +203,20 @@ def as_text(review: Review) -> str:
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def as_json(review: Review) -> str:
-    """The review as JSON."""
+def as_json(reviews: Sequence[Review]) -> str:
+    """The review of the proposal as JSON, with that of the values in force where they are others."""
+    answer: dict[str, object] = {"schema_version": SCHEMA_VERSION, **document(reviews[-1])}
+    answer["approved"] = all(review.verdict.approved for review in reviews)
+    if len(reviews) > 1:
+        answer["in_force"] = document(reviews[0])
+    return printable_json(json.dumps(answer, indent=2, allow_nan=False)) + "\n"
+
+
+def document(review: Review) -> dict[str, object]:
+    """One review, for programs."""
     verdict = review.verdict
     nearest = verdict.parameters
-    answer: dict[str, object] = {
-        "schema_version": SCHEMA_VERSION,
+    return {
         "approved": verdict.approved,
         "rules": verdict.rules + RULES_OF_FILES,
         "changes": [
@@ -199,4 +230,3 @@ def as_json(review: Review) -> str:
             *({"message": n} for n in review.notices),
         ],
     }
-    return printable_json(json.dumps(answer, indent=2, allow_nan=False)) + "\n"

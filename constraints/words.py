@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 
-NUMBERS = 500_000
-"""So few that two of them differ by more than what travels through texts is rounded by (a millionth)."""
+NUMBERS = 50_000
+"""So few that two of them differ by more than what travels through texts is rounded by (a hundred-thousandth)."""
 
 
 class Word(float):

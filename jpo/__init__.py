@@ -11,7 +11,8 @@ record, write it. The map, floor by floor; imports go down only:
     commands/        the story of each command, independent of each other; doctor/ is a folder of checks
 
     project/         one repository, opened once: settings.py declares jpo.toml, load.py merges it, project.py holds all of it;
-                     workload, prices, sources of runs, proposal (asks the guard), record (audit, then write)
+                     workload, prices, sources of runs, proposal (asks the guard), record (audit, then write);
+                     checkout/: the values in force, where the file has the committed ones, and the branch of a pipeline
     learning/        how the agent learns: from the history (experience), on simulated jobs (practice), and its release test
     advisor/         JPO as a library: ask and tell
     report/          results for people and programs: document(x) and as_json(x) of each subject, in the five forms of forms/

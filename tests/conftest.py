@@ -32,6 +32,8 @@ StartPython = Callable[..., subprocess.Popen[str]]
 StartVictoria = Callable[[Path], str]
 StartPostgres = Callable[..., AbstractContextManager[Any]]
 os.environ.pop("COLUMNS", None)  # as in a pipe: pytest-xdist sets it in its workers
+for variable in ("GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
+    os.environ.pop(variable, None)  # JPO tries nothing new in pipelines of other branches, and these tests may run in one
 REPOSITORY = Path(__file__).parents[1]
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """Name of this process among the workers of pytest-xdist, e.g. "gw0"; empty where there is only one process."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jpo.records import WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
+from jpo.records import SAME, WHOLE, Candidates, Parameters, Run, Terms, Word, in_order, same
 
 if TYPE_CHECKING:
     Rate = Callable[[Parameters], float]
@@ -53,6 +53,7 @@ class CandidateRules:
         scales: `{"learning_rate": "linear"}` or "log": another ladder than the parameter's own.
         follow: `{"learning_rate": "batch_size:sqrt"}` (or `:linear`): not free, but follows the other parameter.
         terms: of the file: ladders and moves are of its own numbers, so that a batch per device stays while GPUs change.
+        as_written: what the file would say for such a number of a parameter, read back: memory in whole GB is no whole GiB.
     """
 
     free: Collection[str]
@@ -60,6 +61,7 @@ class CandidateRules:
     scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
+    as_written: Callable[[str, float], float] = lambda _, number: number
 
     @property
     def followers(self) -> dict[str, str]:
@@ -70,7 +72,14 @@ class CandidateRules:
         """The file's numbers of each parameter that changes by itself, in the order of PARAMETERS, then of `current`."""
         own = [name for name in in_order(current) if name in self.free and name not in self.follow]
         now = self.terms.in_file(current)
-        return {name: _ladder(name, now[name], self._choices(name, current, now), self.scales.get(name)) for name in own}
+        return {name: self._rungs(name, current, now) for name in own}
+
+    def _rungs(self, name: str, current: Parameters, now: Parameters) -> tuple[float, ...]:
+        choices = self._choices(name, current, now)
+        steps = _ladder(name, now[name], choices, self.scales.get(name))
+        if choices is not None or name in WHOLE:
+            return steps
+        return tuple(sorted({step if step == now[name] else self.as_written(name, step) for step in steps}))
 
     def _choices(self, name: str, current: Parameters, now: Parameters) -> Sequence[float] | None:
         """The user's choices as numbers of the file, where everything else is as today."""
@@ -105,8 +114,9 @@ def propose_candidates(
     """
     names, ladders, follow, terms = in_order(current), rules.ladders(current), rules.followers, rules.terms
     worded = {name for name in names if isinstance(current[name], Word)}
-    measured = [(_row({**current, **run.parameters}, names), run) for run in runs]
-    elsewhere = [(_row({**current, **run.parameters}, names), run) for run in siblings]
+    one_of_each = _Spellings(_row(current, names))
+    measured = [(one_of_each(_row({**current, **run.parameters}, names)), run) for run in runs]
+    elsewhere = [(one_of_each(_row({**current, **run.parameters}, names)), run) for run in siblings]
     best = [_best(measured, names, log_rate), *_best_elsewhere(elsewhere, names, log_rate)]
     now = terms.in_file(current)
     elected = (terms.in_file(one) for one in best if one)
@@ -122,8 +132,8 @@ def propose_candidates(
         if len(rows) >= room:
             break
         proposed = followed(terms.in_all(move), current, follow)
-        row = _row(proposed, names)
-        if row not in rows and admissible(proposed):
+        row = one_of_each(_row(proposed, names))
+        if row not in rows and admissible(_values(row, names)):
             rows[row] = True
     rates = np.array([log_rate(_values(row, names)) for row in rows])
     return Candidates(
@@ -134,6 +144,24 @@ def propose_candidates(
         log_rate=rates - rates[0],
         words={name: _words(name, current, [*runs, *siblings], rules) for name in worded},
     )
+
+
+class _Spellings:
+    """One number for values that are the same but for rounding: a log says 29.8023 GiB of a config.ini with 32G, and two rows
+    of one configuration would be tried in turn for ever. Today's numbers come first."""
+
+    def __init__(self, today: Row) -> None:
+        self._known = [{value: value} for value in today]
+
+    def __call__(self, row: Row) -> Row:
+        return tuple(self._of(known, value) for known, value in zip(self._known, row, strict=True))
+
+    @staticmethod
+    def _of(known: dict[float, float], value: float) -> float:
+        if value not in known:
+            alike = (one for one in known.values() if math.isclose(one, value, rel_tol=SAME))
+            known[value] = next(alike, value)
+        return known[value]
 
 
 def _words(name: str, current: Parameters, runs: Sequence[Run], rules: CandidateRules) -> dict[float, float]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MORE_FAILURES, SLOWER = 0.05, 0.05
 """Least differences in probability, and in natural log of the objective, that are a reason."""
+LEAST_SAVED = 0.005
+"""Runs: what would be written as 0.00, or less, is no saving."""
 UP = {
     "batch_size": "larger batches",
     "learning_rate": "higher learning rates",
@@ -62,7 +64,8 @@ def of_policy(problem: Problem, policy: Policy, allowed: Bools, choice: int) -> 
         yield "SAC: as the rule", "JPO-I630"
         return
     saved = runs_saved(problem, policy, allowed, choice)
-    yield f"SAC departs from the rule: expected to save {saved:.2f} runs, {_because(problem, rule, choice)}", "JPO-I631"
+    gain = f"expected to save {saved:.2f} runs" if saved >= LEAST_SAVED else "expected to be as good"
+    yield f"SAC departs from the rule: {gain}, {_because(problem, rule, choice)}", "JPO-I631"
 
 
 def _because(problem: Problem, rule: int, choice: int) -> str:
@@ -87,12 +90,12 @@ def _share(log: float) -> str:
 
 def _moves(problem: Problem, row: int) -> str:
     """What a row differs in from the incumbent: "larger batches and more GPUs"."""
-    values = problem.candidates.values
+    values, words_of = problem.candidates.values, problem.candidates.words
     there, now = values[row], values[problem.acquisition.incumbent]
     if (there == now).all():
         there, now = now, values[problem.candidates.current]
     words = [
-        (UP if a > b else DOWN).get(name, f"{'higher' if a > b else 'lower'} {name}")
+        f"another {name}" if name in words_of else (UP if a > b else DOWN).get(name, f"{'higher' if a > b else 'lower'} {name}")
         for name, a, b in zip(problem.candidates.names, there, now, strict=True)
         if a != b
     ]

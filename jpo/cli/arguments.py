@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jpo.errors import UsageError
 from jpo.project.caller import author_of
+from jpo.project.checkout.branch import side_branch_of
 from jpo.reading import number
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def load_settings(config: Path | None, toml: Path | None, flags: Mapping[str, An
         for section, table in flags.items()
         if table is not None
     }
-    return replace(load(config, toml, os.environ, given), author=author_of(os.environ))
+    settings = load(config, toml, os.environ, given)
+    return replace(settings, author=author_of(os.environ), side_branch=side_branch_of(os.environ))
 
 
 def config_of(given: Path | None, settings: LoadedSettings) -> Path:

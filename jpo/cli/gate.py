@@ -161,6 +161,12 @@ def save(file: Path, text: str, *, remedy: str = "name another one") -> None:
         new.write(released(text).encode("utf-8", "replace"))
 
 
+def save_copy(file: Path, content: bytes) -> None:
+    """A config.ini, byte for byte, to another file, whole or not at all; UsageError JPO-E307 as in `save`."""
+    with whole(file) as new:
+        new.write(content)
+
+
 def for_people() -> bool:
     """Whether stdout is a terminal; it may also be closed."""
     return sys.stdout is not None and sys.stdout.isatty()

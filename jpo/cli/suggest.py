@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from jpo.cli.arguments import as_value, config_of, load_settings, new_id, pairs, targets_for_once
+from jpo.cli.gate import save_copy
 from jpo.cli.options import (
+    FILE,
     Network,
     config_ini,
     network_options,
@@ -27,7 +29,7 @@ WOULD_CHANGE = 10
 @click.command()
 @config_ini
 @click.option("--dry-run", is_flag=True, help="Write nothing anywhere.")
-@click.option("--check", is_flag=True, help="Write nothing; exit with 10 if a change is proposed.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 10 if config.ini would change.")
 @click.option("--diff", is_flag=True, help="Show the change as a unified diff too.")
 @click.option(
     "--set", "chosen", multiple=True, metavar="NAME=VALUE", help="This value instead of the agent's; the guard still decides."
@@ -38,6 +40,9 @@ WOULD_CHANGE = 10
 @click.option("--deadline", metavar="WHEN", help="Done by then, instead of [sla] time_max: 6h, or 2026-11-22T06:00Z.")
 @click.option("--max-cost", metavar="AMOUNT", help="Instead of [sla] cost_max: in USD, or e.g. 20EUR.")
 @click.option("--explore", type=click.Choice(["off", "safe", "on"]), help="How bold to be; default: safe.")
+@click.option(
+    "--in-force", type=FILE, metavar="FILE", help="Put config.ini as it was in force before there, for `python -m constraints`."
+)
 @click.option("--no-learn", is_flag=True, help="Do not update the agent first.")
 @seed_option
 @click.option("--strict", is_flag=True, help="Fail (exit 4) if a source of runs cannot be read completely.")
@@ -55,6 +60,7 @@ def suggest(
     deadline: str | None,
     max_cost: str | None,
     explore: str | None,
+    in_force: Path | None,
     no_learn: bool,
     seed: int,
     strict: bool,
@@ -83,7 +89,7 @@ def suggest(
     if deadline is not None or max_cost is not None:  # guard and agent alike go by them
         settings = load_settings(given, toml, {**flags, "sla": targets_for_once(deadline, max_cost, settings, now)})
     config = config_of(given, settings)
-    writable(output.files, config, settings)
+    writable([*output.files, *([in_force] if in_force else [])], config, settings)
     wanted = command.SuggestOptions(
         suggestion_id=new_id(now),
         now=now,
@@ -98,4 +104,6 @@ def suggest(
     )
     report = command.suggest(config, settings, wanted)
     output.show(suggestion, report, on_record=not wanted.dry_run)
-    return WOULD_CHANGE if check and report.suggestion.status == "changed" else 0
+    if in_force is not None and report.in_force is not None:
+        save_copy(in_force, report.in_force)
+    return WOULD_CHANGE if check and report.suggestion.changes_file else 0

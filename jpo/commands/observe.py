@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jpo.errors import UsageError
+from jpo.project.checkout.in_force import job_as_run
 from jpo.project.collect import collect
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
@@ -15,7 +16,7 @@ from jpo.project.project import open_history, open_project, own_direction
 from jpo.project.sources import own_names
 from jpo.project.workload import read_workload, refuse_unknown
 from jpo.reading import number
-from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus
+from jpo.records import MEASURED, Finished, Outcome, Parameters, Run, RunStatus, Workload
 from jpo.report.progress import Live
 from jpo.telemetry.csv.folder import doubts_of, logged_run
 from jpo.telemetry.csv.follow import LogRow, LogUpdate, Tail, gone
@@ -72,7 +73,8 @@ def observe(
             return [*lines, *(f"note: {sentence} [{code}]" for sentence, code in doubts_of(read).items())]
         if run.run_id is None:
             raise UsageError("--metric", "names no run", "write `jpo observe RUN --metric ...`", code="JPO-E306")
-        ended = ended_now(run.run_id, config, settings, run, now=now)
+        workload = job_as_run(read_workload(config, settings, now=now), store, settings, now=now)
+        ended = ended_now(run.run_id, workload, settings, run, now=now)
         if store.run(run.run_id):  # config.ini may have changed since: what the run ran with is on record, or unknown
             ended = replace(ended, parameters=run.parameters)
         return recorded(store.record(Finished((ended,)), now=now))
@@ -166,9 +168,8 @@ def refreshed(config: Path, settings: LoadedSettings, *, now: float, offline: bo
     return [*recorded(known.fresh), *skipped, *(f"note: {note}" for note in known.evidence.notes)]
 
 
-def ended_now(run_id: str, config: Path, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
-    """A run that just ended with the values of config.ini and the outcome given on the command line."""
-    workload = read_workload(config, settings, now=now)
+def ended_now(run_id: str, workload: Workload, settings: LoadedSettings, run: ByHand, *, now: float) -> Run:
+    """A run that just ended with these values and the outcome given on the command line."""
     values: dict[str, float | bool] = {}
     own = own_direction(settings)
     for name, text in run.metrics.items():

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from constraints import Facts, Limits, names
+from constraints import Facts, names
 from jpo.cost import usd_per_hour
 from jpo.errors import ConflictError, EditError, UsageError
 from jpo.history import Store
-from jpo.history.undo import day, equal, last_in_force, on_record, pins, took_effect, undo
+from jpo.history.undo import about, day, equal, last_in_force, on_record, pins, took_effect, undo
 from jpo.learning import continual
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.request import Request
@@ -25,6 +25,7 @@ from jpo.project.project import open_project
 from jpo.project.proposal import checked, diff_of, edits_of
 from jpo.project.record import carry_out
 from jpo.project.request import request_of
+from jpo.project.workload import in_one_step
 from jpo.records import PARAMETERS, Decision, Known, Parameter, Run, Suggestion, Undo, Workload
 from jpo.report.suggestion import Report
 from jpo.wording import numbers
@@ -74,11 +75,6 @@ def rollback(path: Path, settings: LoadedSettings, options: RollbackOptions) -> 
         return Report(told, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
 
 
-def in_one_step(limits: Limits) -> Limits:
-    """The same limits for values that config.ini had before: how far one step may lead is not asked of them."""
-    return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
-
-
 def pinned_until(options: RollbackOptions) -> float | None:
     return None if options.pin_days is None else options.now + options.pin_days * DAY_SECONDS
 
@@ -87,7 +83,7 @@ def what_to_undo(store: Store, workload: Workload, before: str | None) -> Undo:
     """What brings back the values before this suggestion; None: before the last change that is still in force."""
     place = str(workload.path)
     suggestions, written = on_record(store, workload.identity)
-    effective = took_effect(suggestions, workload.current, written)
+    effective = took_effect(about(suggestions, workload.checkout), workload.current, written)
     if before is None:
         newest = last_in_force(effective)
         if newest is None:

@@ -61,7 +61,8 @@ def suggest(path: Path, settings: LoadedSettings, options: SuggestOptions) -> Re
         proposal = propose(job, advice, known.runs, request.as_run)
         suggestion = suggestion_of(advice, request, proposal, known, policy, suggestion_id=options.suggestion_id, now=options.now)
         told, written = carry_out(job, suggestion, proposal, dry_run=options.dry_run)  # refuses; or records, then writes
-        return Report(told, path, written, known.track, diff_of(proposal) if options.diff else None, job.currency)
+        diff = diff_of(proposal) if options.diff else None
+        return Report(told, path, written, known.track, diff, job.currency, job.workload.content)
 
 
 def wanted(request: Request, options: SuggestOptions) -> Request:

@@ -42,6 +42,7 @@ def read(
     parse_value: ParseValue,
     frozen: Mapping[str, str] = MappingProxyType({}),
     today: datetime.date,
+    content: bytes | None = None,
 ) -> Workload:
     """The training job that config.ini describes.
 
@@ -50,11 +51,12 @@ def read(
         parse_value: (parameter, option, text) -> number in JPO's unit, None where the unit is unknown; raises ValueError.
         frozen: parameters that must not change, with the reason.
         today: `jpo: ignore until` holds before its date.
+        content: what is read in place of the file; None: the file.
 
     Raises:
         UsageError: the file cannot be read, is ambiguous, has no identity or nothing to tune.
     """
-    data, place = contents(path), str(path)
+    data, place = contents(path) if content is None else content, str(path)
     source = decode(data, place)
     options = locate(source, place)
     refuse_strays(source, options, place)

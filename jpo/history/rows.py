@@ -21,6 +21,7 @@ from jpo.records import (
     MEASURED,
     Alternative,
     Change,
+    Checkout,
     Evidence,
     Finished,
     Forecast,
@@ -179,6 +180,7 @@ def read_suggestion(row: TableRow) -> Suggestion:
             "sla": tuple(SlaCheck(**check) for check in document["sla"]),
             "alternatives": tuple(_alternative(alternative) for alternative in document.get("alternatives", ())),
             "would_change": tuple(document.get("would_change", ())),
+            "checkout": _checkout(document.get("checkout")),
         }
     )
 
@@ -191,6 +193,13 @@ def _forecast(document: Mapping[str, Any]) -> Forecast:
     own: Mapping[str, Any] = document.get("metrics") or {}
     bounds = {**{name: bounds for name, bounds in document.items() if name != "metrics"}, **own}
     return Forecast().having({name: None if ends is None else Interval(**ends) for name, ends in bounds.items()})
+
+
+def _checkout(document: Mapping[str, Any] | None) -> Checkout | None:
+    if document is None:
+        return None
+    committed = document["committed"]
+    return Checkout(document["file"], document["branch"], None if committed is None else _values(committed))
 
 
 def _alternative(document: Mapping[str, Any]) -> Alternative:

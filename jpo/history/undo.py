@@ -15,7 +15,7 @@ from itertools import dropwhile, pairwise, takewhile
 
 from jpo.history import RecordedRun, Store, latest_start
 from jpo.history.following.contradictions import file_after
-from jpo.records import SAME, Change, Identity, Parameters, Reach, Run, Suggestion, Undo, Workload, same
+from jpo.records import SAME, Change, Checkout, Identity, Parameters, Reach, Run, Suggestion, Undo, Workload, same
 
 PROBATION_RUNS = 5
 """Runs after which a change is no longer undone automatically: what gets worse later has another cause, such as growing data."""
@@ -47,6 +47,17 @@ def took_effect(suggestions: Sequence[Suggestion], now: Parameters, written: Col
         if made.suggestion_id in written or (holds(values, made.changes) and not elsewhere):
             effective.append(made)
     return tuple(effective)
+
+
+def about(suggestions: Sequence[Suggestion], here: Checkout | None) -> tuple[Suggestion, ...]:
+    """Those that may have reached this checkout: not another file's, nor another branch's that has other values committed."""
+    return tuple(made for made in suggestions if made.checkout is None or here is None or not _apart(made.checkout, here))
+
+
+def _apart(there: Checkout, here: Checkout) -> bool:
+    other_branch = None not in (there.branch, here.branch) and there.branch != here.branch
+    other_values = there.committed is not None and here.committed is not None and not same(there.committed, here.committed)
+    return there.file != here.file or (other_branch and other_values)
 
 
 def in_effect(store: Store, identity: Identity, recorded: Sequence[RecordedRun]) -> tuple[Suggestion, ...]:
@@ -96,7 +107,7 @@ def on_probation(store: Store, workload: Workload, runs: Sequence[Run], reaches:
         reaches: of parameters that runs do not take as config.ini gives them.
     """
     now = workload.current
-    effective = took_effect(store.suggestions_of(workload.identity, limit=LOOKED_BACK), now)
+    effective = took_effect(about(store.suggestions_of(workload.identity, limit=LOOKED_BACK), workload.checkout), now)
     newest = last_in_force(effective)
     undone = undo(effective, newest.suggestion_id) if newest and newest.decided_by != "user" else None
     if newest is None or undone is None or not holds(now, undone.last.values()) or renamed(workload, undone):

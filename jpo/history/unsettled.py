@@ -55,18 +55,19 @@ def open_ends(store: Store, read: Callable[[str], bytes | None]) -> tuple[str, .
 
 
 def settle(store: Store, workload: Workload, *, now: float) -> None:
-    """Put on record that the newest change of a workload was written, if nothing says so but config.ini.
+    """Put on record that the newest change of a workload was written, if only config.ini says so, or a run with its values.
 
-    That it does not hold the values proves nothing: another checkout may.
+    That the file does not hold the values proves nothing: another checkout may.
     """
     for made in store.unsettled(workload.identity):
         suggestion_id = str(made.data["suggestion_id"])
-        if fate(made, workload.content) == "written" or holds(workload.current, store.suggestion(suggestion_id).changes):
+        here = fate(made, workload.content) == "written" or holds(workload.current, store.suggestion(suggestion_id).changes)
+        if here or store.runs_following(suggestion_id):
             found: dict[str, str | bool] = {
                 "suggestion_id": suggestion_id,
                 "config": str(workload.path),
                 "source_digest": str(made.data.get("source_digest")),
-                "written_digest": workload.digest,
+                "written_digest": workload.digest if here else str(made.data.get("planned_digest")),
                 "found_later": True,
             }
             store.audit(AuditEvent("written", now, workload.identity, found))

@@ -46,7 +46,7 @@ def collect(request: Request, runs: Sequence[Run], siblings: Sequence[Run] = ())
     candidates = propose_candidates(
         request.current,
         runs,
-        CandidateRules(request.free, request.choices, request.scales, request.follow, request.terms),
+        CandidateRules(request.free, request.choices, request.scales, request.follow, request.terms, request.as_written),
         admissible=lambda proposed: request.admissible(request.current, proposed),
         log_rate=lambda values: log_rate(values, request.prices),
         siblings=siblings,

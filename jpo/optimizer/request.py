@@ -24,6 +24,7 @@ class Request:
         admissible: the guard's word on (today's, proposed) values.
         choices, scales, follow: see `CandidateRules`; choices of batch and GPUs in all.
         terms: in which config.ini says batch and GPUs.
+        as_written: see `CandidateRules`.
         targets: SLA targets, by the names of [sla].
         currency: in which messages name amounts.
         explore, confidence: see `decide`.
@@ -53,6 +54,7 @@ class Request:
     scales: Mapping[str, str] = field(default_factory=dict)
     follow: Mapping[str, str] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
+    as_written: Callable[[str, float], float] = lambda _, number: number
     targets: Mapping[str, float] = field(default_factory=dict)
     currency: Currency = USD
     explore: Literal["off", "safe", "on"] = "safe"

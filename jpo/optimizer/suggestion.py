@@ -48,7 +48,7 @@ class Proposal:
     """Proposal for config.ini: what would be written into it.
 
     Attributes:
-        workload: the file as it is.
+        workload: the file as it is, or with the values in force where the checkout has older ones.
         limits: by which the guard decided.
         edits: the values to replace.
         content: the whole file with them.

@@ -98,7 +98,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
     asked = ask(server, job, strict=strict, again_seconds=again_seconds)
     on_file = on_record(store, job.workload)
     recorded, doubted, runs, siblings = on_file.own.recorded, on_file.doubted, on_file.runs, on_file.siblings
-    notes = dict(asked.notes) | on_other_hardware(on_file.on_hardware) | dict(on_file.own.notes)
+    notes = {**job.notes, **asked.notes, **on_other_hardware(on_file.on_hardware), **on_file.own.notes}
     if server and asked.silent and not runs:
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):

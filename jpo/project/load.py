@@ -38,6 +38,7 @@ class LoadedSettings:
         root: folder from which relative paths start.
         toml: the settings file that was read, if any.
         author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
+        side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
     """
 
     values: Settings
@@ -46,6 +47,7 @@ class LoadedSettings:
     root: Path
     toml: Path | None
     author: Mapping[str, str] = field(default_factory=dict)
+    side_branch: str = ""
 
     @property
     def place(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from constraints import Limits
@@ -12,6 +12,8 @@ from jpo.cost import Prices
 from jpo.history import Store, open_store
 from jpo.history.undo import pinned
 from jpo.history.unsettled import settle
+from jpo.project.checkout.branch import kept_from_exploring
+from jpo.project.checkout.in_force import start_of
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.trust import check_store
@@ -26,13 +28,14 @@ class Project:
     """One opened repository: its config.ini, its store, and what its settings say, each read once.
 
     Attributes:
-        workload: config.ini as it was read, with what rollbacks pin.
+        workload: config.ini as it was read, with the values in force and what rollbacks pin.
         judged_by: the guard's limits, with every pinned value held; None for a command that judges no values.
         targets: the SLA targets by their names in [sla].
         preferences: those of JPO and of [preferences.NAME], by name.
         learn_budget_seconds: how long the agent may learn inside `jpo suggest`; 0: not at all.
         now: unix seconds at which the command began.
         settings: for this package alone; commands and parts take values from the fields above.
+        notes: what reports say of the values and the boldness that it starts with, sentence -> reason code.
     """
 
     workload: Workload
@@ -46,6 +49,7 @@ class Project:
     learn_budget_seconds: float
     now: float
     settings: LoadedSettings
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def limits(self) -> Limits:
@@ -88,7 +92,8 @@ def open_project(
     with open_history(settings, read_only=read_only) as store:
         if not read_only:
             settle(store, workload, now=now)
-        workload = pinned(workload, store, now=now) if pins else workload
+        start = start_of(workload, store, settings, limits, now=now)
+        workload = pinned(start.workload, store, now=now) if pins else start.workload
         yield Project(
             workload,
             limits and with_pins(limits, workload),
@@ -101,6 +106,7 @@ def open_project(
             values.agent.learn_budget,
             now,
             settings,
+            {**start.notes, **kept_from_exploring(settings)},
         )
 
 

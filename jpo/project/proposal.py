@@ -9,6 +9,7 @@ import difflib
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import constraints
 from constraints import Facts, Limits, workload_checker
@@ -17,9 +18,11 @@ from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.advise import Advice
 from jpo.optimizer.suggestion import Proposal, gpu_memory_gib_now, number_in
-from jpo.project.project import Project
 from jpo.records import FORECAST, SAME, Edit, Guarded, Parameters, Run, Workload
 from jpo.wording.printable import printable
+
+if TYPE_CHECKING:  # a project begins with what this module makes of an earlier suggestion
+    from jpo.project.project import Project
 
 
 def propose(job: Project, advice: Advice, runs: Sequence[Run], kept: Collection[str] = ()) -> Proposal:
@@ -52,7 +55,7 @@ def checked(job: Project, edits: tuple[Edit, ...], facts: Facts, *, limits: Limi
     executed = executed_with(workload, edits)
     content = config.edited(workload.content, str(workload.path), edits)
     guard = guarded(job, executed, facts, limits=limits)
-    if guard.approved and edits and job.settings.values.check.command:
+    if guard.approved and content != workload.on_disk and job.settings.values.check.command:
         objection = team_objection(job, content)
         guard = guard if objection is None else replace(guard, approved=False, violations=(objection,))
     return Proposal(workload, job.limits, edits, content, executed, guard)
@@ -79,6 +82,16 @@ def edits_of(workload: Workload, suggested: Parameters, restored: Mapping[str, s
         if p.name in restored or then[p.name] != now[p.name]
     )
     return tuple(Edit(p.key, p.line, p.text, text) for p, text in wanted if text != p.text)
+
+
+def edits_on_disk(proposal: Proposal) -> tuple[Edit, ...]:
+    """The edits of the file in the checkout that give it the proposed content; it may have older values than those in force."""
+    workload = proposal.workload
+    if workload.committed is None:
+        return proposal.edits
+    texts = {p.key: p.text for p in workload.parameters} | {edit.key: edit.new_text for edit in proposal.edits}
+    old = workload.committed.parameters
+    return tuple(Edit(p.key, p.line, p.text, texts[p.key]) for p in old if texts[p.key] != p.text)
 
 
 def executed_with(workload: Workload, edits: Sequence[Edit]) -> dict[str, float]:
@@ -118,6 +131,6 @@ def team_objection(job: Project, content: bytes) -> str | None:
 def diff_of(proposal: Proposal) -> str:
     """The change as a unified diff; empty when there is none."""
     workload = proposal.workload
-    old, new = (content.decode("utf-8", "replace").split("\n") for content in (workload.content, proposal.content))
+    old, new = (content.decode("utf-8", "replace").split("\n") for content in (workload.on_disk, proposal.content))
     name = printable(str(workload.path))  # its line breaks would be lines of the diff
     return "\n".join(difflib.unified_diff(old, new, name, name, lineterm=""))

@@ -17,6 +17,7 @@ from jpo.history.events import account, in_short, refused
 from jpo.optimizer.request import Request
 from jpo.optimizer.suggestion import Proposal
 from jpo.project.project import Project
+from jpo.project.proposal import edits_on_disk
 from jpo.project.workload import content_now
 from jpo.records import Guarded, Known, Parameters, Suggestion
 
@@ -34,9 +35,11 @@ def carry_out(job: Project, suggestion: Suggestion, proposal: Proposal, *, dry_r
     if not proposal.guard.approved:
         refuse(job, proposal.executed, proposal.guard, now=suggestion.created_at, about=account(suggestion))
     workload = job.workload
-    planned = digest_of(proposal.content) if proposal.edits else None
+    suggestion = replace(suggestion, checkout=workload.checkout)
+    writes = bool(proposal.edits) or proposal.content != workload.on_disk
+    planned = digest_of(proposal.content) if writes else None
     job.store.append(suggestion, config=str(workload.path), source_digest=workload.digest, planned_digest=planned)
-    if not proposal.edits or dry_run:
+    if not writes or dry_run:
         return suggestion, False
     return write(job, suggestion, proposal), True
 
@@ -50,7 +53,7 @@ def write(job: Project, suggestion: Suggestion, proposal: Proposal) -> Suggestio
     workload = job.workload
     data = {"suggestion_id": suggestion.suggestion_id, "config": str(workload.path), "source_digest": workload.digest}
     try:
-        config.write(workload.path, proposal.edits, expected_digest=workload.digest)
+        config.write(workload.path, edits_on_disk(proposal), expected_digest=workload.digest)
     except EditError as error:
         if content_now(workload.path) != proposal.content:  # else it failed after the new file was in place
             raise withdrawn(job, suggestion, data, error) from error.__cause__

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import constraints
 from constraints import Facts
+from jpo import config
 from jpo.agent.problem import Explore
 from jpo.cost import usd_per_hour
 from jpo.errors import UsageError
 from jpo.optimizer.request import Request
-from jpo.optimizer.suggestion import gpu_memory_gib_now
+from jpo.optimizer.suggestion import gpu_memory_gib_now, number_in
+from jpo.project.checkout.branch import explore_here
 from jpo.project.load import LoadedSettings
 from jpo.project.project import Project
 from jpo.project.proposal import guarded
@@ -59,10 +61,11 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         choices=dict(choices_of(job.workload.parameters, tables)),
         scales={p.name: table.scale for p in job.workload.parameters if (table := tables.get(p.term)) and table.scale},
         terms=job.workload.terms,
+        as_written=lambda name, number: number_in(p := job.workload.parameter(name), config.format_value(p, number)),
         follow=followed_parameters(job),
         targets=job.targets,
         currency=job.currency,
-        explore=settings.agent.explore,
+        explore=explore_here(job.settings),
         confidence=settings.agent.confidence,
         named=[p.name for p in job.workload.parameters if _is_bounded(p, tables)],
         quality_floor=None if settings.agent.quality_floor == "off" else settings.agent.quality_floor,
@@ -146,7 +149,8 @@ def explore_of(settings: LoadedSettings) -> str:
 def decider_of(settings: LoadedSettings) -> tuple[PolicyName, Explore, tuple[str, ...]]:
     """Who shall decide, how boldly, and for which situations it must have been released."""
     agent = settings.values.agent
-    return agent.policy, agent.explore, (agent.explore, *(() if agent.horizon_runs == "auto" else ("horizon",)))
+    explore = explore_here(settings)
+    return agent.policy, explore, (explore, *(() if agent.horizon_runs == "auto" else ("horizon",)))
 
 
 def followed_parameters(job: Project) -> dict[str, str]:

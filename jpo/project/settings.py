@@ -210,6 +210,8 @@ class AgentTable(SettingsTable):
     many configurations besides the first are to be tried, even where none is expected to pay off. `budget`: how many runs of
     today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release test put
     it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or regularly.
+    `start_from`: where a checkout has the values that a suggestion has replaced, whether the applied or the committed ones count.
+    `explore_branches`: besides the default one, branches in whose pipelines `explore` holds; in others it is off.
     """
 
     policy: PolicyName = "sac"
@@ -224,6 +226,8 @@ class AgentTable(SettingsTable):
     exploration_runs: Annotated[int, Field(ge=0, le=MOST_RUNS)] = 0
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2.0
     resets: ResetRule = "evidence"
+    start_from: Literal["applied", "committed"] = "applied"
+    explore_branches: tuple[str, ...] = ()
 
 
 class CheckTable(SettingsTable):

@@ -32,8 +32,12 @@ def content_now(path: Path | str) -> bytes | None:
         return None
 
 
-def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Workload:
-    """The workload of a config.ini, read with the names that guard and jpo.toml know."""
+def read_workload(path: Path, settings: LoadedSettings, *, now: float, content: bytes | None = None) -> Workload:
+    """The workload of a config.ini, read with the names that guard and jpo.toml know.
+
+    Args:
+        content: what is read in place of the file; None: the file.
+    """
     tables = settings.values.parameters
     own = {name: own_limit(name, settings.tables["parameters"]) for name in tables if is_own(name)}
 
@@ -55,6 +59,7 @@ def read_workload(path: Path, settings: LoadedSettings, *, now: float) -> Worklo
         frozen={name: "frozen in jpo.toml" for name, table in tables.items() if table.freeze}
         | {name: NOT_FREED for name in MODEL if name not in tables},
         today=datetime.fromtimestamp(now, UTC).date(),
+        content=content,
     )
     whole = (replace(p, whole=p.name in own and tables[p.name].is_whole(p.text)) for p in workload.parameters)
     workload = replace(workload, parameters=tuple(whole)) if own else workload
@@ -126,6 +131,11 @@ def with_pins(limits: Limits, workload: Workload) -> Limits:
         if p.held and p.held != NOT_FREED:
             limits = limits.holding([p.term], p.held)
     return limits
+
+
+def in_one_step(limits: Limits) -> Limits:
+    """The same limits for values that config.ini had before: how far one step may lead is not asked of them."""
+    return replace(limits, parameters={name: replace(limit, max_change=None) for name, limit in limits.parameters.items()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from jpo.records.decisions import FORECAST, Forecast, Preference
 from jpo.records.runs import Skipped
-from jpo.records.workloads import Identity
+from jpo.records.workloads import Checkout, Identity, same
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,19 @@ class Suggestion:
     """For a rollback: the id of the suggestion whose `current` values it restores, undoing that one and all after it."""
     pinned_until: float | None = None
     """For a rollback: unix seconds up to which the values that it restored stay as they are."""
+    checkout: Checkout | None = None
+    """For which checkout it was made; None: not known."""
+
+    @property
+    def committed(self) -> Mapping[str, float] | None:
+        """The values of the file in the checkout, where those in force counted in their place; None: it had `current`."""
+        values = self.checkout.committed if self.checkout else None
+        return None if values is None or same(values, self.current) else values
+
+    @property
+    def changes_file(self) -> bool:
+        """Whether the file in the checkout has other values than the suggested ones."""
+        return self.status == "changed" if self.committed is None else not same(self.suggested, self.committed)
 
     @property
     def widened(self) -> tuple[str, ...]:

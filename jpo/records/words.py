@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
-NUMBERS = 500_000
+NUMBERS = 50_000
 """So few that two of them differ by more than SAME; the choices of one parameter are refused where two have the same."""
 
 

@@ -30,7 +30,7 @@ Parameters = Mapping[str, float]
 RESOURCES = ("gpus", "cpus", "memory_gib")
 """What is paid by the hour: it changes how fast a model is trained, and not the model."""
 
-SAME = 1e-6
+SAME = 1e-5
 """Relative: values travel through texts and units (bytes, GiB) before they come back as a run."""
 
 
@@ -49,12 +49,17 @@ def same(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     return True
 
 
+WHOLE_GIB = 8
+"""Memory from which on people report it in whole GiB."""
 ROUNDING = 0.005
 """Relative: what a job makes of a value that it was given, and of which it is still the same (39.9 GiB of 40)."""
 
 
 def as_given(name: str, given: float, reported: float) -> bool:
-    """Whether a run that reports this value of a parameter ran with the one it was given. Whole numbers are not rounded."""
+    """Whether a run that reports this value of a parameter ran with the one it was given. Whole numbers are not rounded; memory
+    may be, to whole GiB (32 of 31.7) where that is little."""
+    if name == "memory_gib" and reported == round(given) >= WHOLE_GIB:
+        return True
     return math.isclose(given, reported, rel_tol=SAME if name in WHOLE else ROUNDING)
 
 
@@ -198,6 +203,41 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkout:
+    """Checkout of a repository for which a suggestion was made.
+
+    Attributes:
+        file: path of config.ini within it, which tells several files of one workload apart.
+        branch: of the pipeline; None: outside of one.
+        committed: the values of the file, in a pipeline or where others were in force; None: a file that may be kept.
+    """
+
+    file: str
+    branch: str | None = None
+    committed: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """config.ini as the checkout has it, where values in force since an earlier suggestion count in its place.
+
+    Attributes:
+        content: its bytes: what is replaced, and what a later difference is a conflict with.
+        parameters: as they stand in it.
+        since: id of the suggestion whose values are in force.
+    """
+
+    content: bytes
+    parameters: tuple[Parameter, ...]
+    since: str
+
+    @property
+    def current(self) -> dict[str, float]:
+        """Its values by parameter name."""
+        return {p.name: p.value for p in self.parameters}
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """Workload: a training job as its config.ini describes it at the moment of reading."""
 
@@ -205,10 +245,14 @@ class Workload:
     parameters: tuple[Parameter, ...]
     path: Path
     content: bytes
-    """The file as it was read; a later difference is a conflict."""
+    """The file as it was read, with the values in force where those are not in the checkout."""
     terms: Terms = Terms()
     others: tuple[tuple[str, int, str], ...] = ()
     """Key, line and text of each option in which JPO sees no parameter."""
+    committed: Committed | None = None
+    """The file in the checkout, where it has not the values in force; None: it has."""
+    checkout: Checkout | None = None
+    """In which checkout it is; None: nobody asked."""
     aliases: tuple[Identity, ...] = ()
     """Under which further names its runs are reported: they are its own, and stay on record as reported."""
 
@@ -217,9 +261,14 @@ class Workload:
         return next(p for p in self.parameters if p.name == name)
 
     @property
+    def on_disk(self) -> bytes:
+        """The file in the checkout, as it was read; a later difference is a conflict."""
+        return self.committed.content if self.committed else self.content
+
+    @property
     def digest(self) -> str:
-        """SHA-256 (hex) of the file as it was read."""
-        return hashlib.sha256(self.content).hexdigest()
+        """SHA-256 (hex) of the file in the checkout."""
+        return hashlib.sha256(self.on_disk).hexdigest()
 
     @property
     def current(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What the confidence of a suggestion is about, in the words of the line that shows it, and how right earlier forecasts were."""
+"""What is said of a suggestion in a line: its confidence, what was done to config.ini, and how right earlier forecasts were."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ from jpo.wording import names, numbers
 def with_confidence(suggestion: Suggestion) -> str:
     """The confidence and what it is about; empty where it is unknown."""
     return "" if suggestion.confidence is None else f"confidence {numbers.confidence(suggestion.confidence)}{of(suggestion)}"
+
+
+def what_was_done(suggestion: Suggestion, *, written: bool) -> str:
+    """What became of config.ini; a checkout may have older values than those that were kept or changed.
+
+    Args:
+        written: whether it holds the suggested values now.
+    """
+    done, count = "written" if written else "not written", numbers.counted(len(suggestion.changes), "value")
+    if suggestion.status == "kept":
+        return f"the values in force are kept, and {done}" if suggestion.changes_file else "kept as it is"
+    return f"{count} {done}" if suggestion.changes_file else f"{count} back at what the file has"
 
 
 def of(suggestion: Suggestion) -> str:

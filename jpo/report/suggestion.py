@@ -34,6 +34,7 @@ class Report:
         track: how earlier forecasts turned out, quantity by quantity; empty before the first one could be compared.
         diff: unified diff of config.ini, when it was asked for.
         currency: in which amounts are shown to people.
+        in_force: config.ini as it was in force before; None where it is not at hand.
     """
 
     suggestion: Suggestion
@@ -42,6 +43,7 @@ class Report:
     track: tuple[TrackRecord, ...] = ()
     diff: str | None = None
     currency: Currency = USD
+    in_force: bytes | None = None
 
 
 def document(report: Report) -> Document:
@@ -165,11 +167,7 @@ def notes(suggestion: Suggestion) -> tuple[Note, ...]:
 
 def verdict(report: Report) -> str:
     """What became of it, in one line."""
-    suggestion, count = report.suggestion, len(report.suggestion.changes)
-    if suggestion.status == "kept":
-        done = "kept as it is"
-    else:
-        done = f"{numbers.counted(count, 'value')} {'written' if report.written else 'not written'}"
+    suggestion, done = report.suggestion, claim.what_was_done(report.suggestion, written=report.written)
     decider = suggestion.of_policy or f"decided by {names.DECIDERS[suggestion.decided_by]}"
     return f"{report.path}: {done}; {decider}. Suggestion {suggestion.suggestion_id}"
 
@@ -287,7 +285,7 @@ class TrackDocument(Published):
 class SuggestionDocument(Published):
     """One answer of `jpo suggest -o json`. Times are unix seconds.
 
-    `confidence` is the chance of the claim, see `records.Decision`; null = unknown.
+    `confidence` is the chance of the claim, see `records.Decision`; null = unknown. `committed`: the checkout's, if others.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
     """
@@ -320,6 +318,7 @@ class SuggestionDocument(Published):
     policy: str | None = None
     undoes: str | None = None
     pinned_until: float | None = None
+    committed: dict[str, Value] | None = None
 
 
 def as_json(report: Report) -> dict[str, object]:
@@ -336,8 +335,10 @@ def as_json(report: Report) -> dict[str, object]:
         "track_record": [asdict(past) for past in report.track],
         "reason_codes": made["codes"],
         "diff": report.diff,
+        **({"committed": committed} if (committed := report.suggestion.committed) else {}),
     }
-    return SuggestionDocument.model_validate({n: made[n] for n in SuggestionDocument.model_fields}).model_dump(exclude_unset=True)
+    known = {name: made[name] for name in SuggestionDocument.model_fields if name in made}
+    return SuggestionDocument.model_validate(known).model_dump(exclude_unset=True)
 
 
 def schema() -> dict[str, Any]:

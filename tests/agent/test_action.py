@@ -144,3 +144,21 @@ def test_a_run_on_other_gpus_keeps_to_a_held_batch_per_device():
     ran = [run({"batch_size": 64.0, "gpus": 4.0}), run({"batch_size": 32.0, "gpus": 4.0})]
     rows = propose({"batch_size": 32.0, "gpus": 2.0}, ran, free=("gpus",), terms=terms)
     assert rows.admissible[[rows.values.tolist().index(row) for row in ([64.0, 4.0], [32.0, 4.0])]].tolist() == [True, False]
+
+
+def test_what_was_rounded_on_its_way_through_a_log_is_the_same_configuration():
+    """Else two rows of one configuration are tried in turn, night after night."""
+    now = {"cpus": 8.0, "memory_gib": 32e9 / 2**30}
+    logged = [run({"cpus": 8.0, "memory_gib": 29.8023}), run({"cpus": 4.0, "memory_gib": 29.8023})]
+    candidates = propose(now, logged, free=("cpus",))
+    assert column(candidates, "memory_gib") == [now["memory_gib"]]
+    assert len({tuple(row) for row in candidates.values.round(3).tolist()}) == len(candidates.values)
+    assert candidates.admissible.all()
+
+
+def test_steps_of_a_ladder_are_what_the_file_can_say():
+    gigabytes = lambda _, gib: round(gib * 2**30 / 1e9) * 1e9 / 2**30  # noqa: E731
+    now = {"memory_gib": 32e9 / 2**30}
+    steps = column(propose(now, free=("memory_gib",), as_written=gigabytes), "memory_gib")
+    assert [round(gib * 2**30 / 1e9, 6) for gib in steps] == [16, 24, 32, 40, 48, 64]
+    assert 32.0 in column(propose(now, free=("memory_gib",), choices={"memory_gib": [32.0]}, as_written=gigabytes), "memory_gib")

@@ -92,3 +92,9 @@ def test_a_worse_model_that_costs_less_is_no_gain():
     assert NIGHTS["judged"](job, least, values).ratio == pytest.approx(1)
     large = NIGHTS["judged"](job, least, {**values, "batch_size": 1024.0})
     assert (large.ratio, large.worse) == (1.0, True)
+
+
+def test_data_that_grow_make_every_night_longer_and_nothing_else():
+    job = NIGHTS["job_of"]("fixed_epochs", 0)
+    longer = NIGHTS["grown"](job, 1.5)
+    assert (longer.truth.samples, longer.values, longer.allowed) == (1.5 * job.truth.samples, job.values, job.allowed)

@@ -125,3 +125,8 @@ def test_an_interrupt_while_python_shuts_down_says_nothing(number: str, register
     code = f"{late}\n{register}(late)\nimport sys; sys.argv = ['jpo', '--version']\nfrom jpo.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_a_config_is_copied_byte_for_byte(tmp_path: Path) -> None:
+    gate.save_copy(tmp_path / "copy.ini", b"a = caf\xe9\r\n\x1b")
+    assert (tmp_path / "copy.ini").read_bytes() == b"a = caf\xe9\r\n\x1b"

@@ -162,7 +162,14 @@ def test_what_jpo_did_not_change_stays_as_people_left_it(project: Project) -> No
     assert "cpus = 3  # more" in project.config.read_text()
 
 
+def from_the_committed_values(project: Project) -> None:
+    """What a checkout says counts, whatever was applied since."""
+    with (project.folder / "jpo.toml").open("a") as file:
+        file.write('[agent]\nstart_from = "committed"\n')
+
+
 def test_values_that_stand_there_already_are_no_conflict_and_count_as_undone(project: Project) -> None:
+    from_the_committed_values(project)
     old = project.config.read_bytes()
     set_by_hand(project, "batch_size=64")
     project.config.write_bytes(old)  # another checkout, or git restore
@@ -173,6 +180,7 @@ def test_values_that_stand_there_already_are_no_conflict_and_count_as_undone(pro
 
 
 def test_another_checkout_that_never_had_the_values_leaves_them_to_be_undone_here(project: Project) -> None:
+    from_the_committed_values(project)
     old = project.config.read_bytes()
     set_by_hand(project, "batch_size=64")
     new = project.config.read_bytes()
@@ -249,6 +257,7 @@ def test_what_is_pinned_stays_and_cannot_be_set_until_it_is_unpinned(project: Pr
 
 
 def test_a_pin_can_be_set_where_nothing_is_left_to_restore(project: Project) -> None:
+    from_the_committed_values(project)
     old = project.config.read_bytes()
     set_by_hand(project, "batch_size=64")
     project.config.write_bytes(old)

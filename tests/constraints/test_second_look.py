@@ -318,3 +318,86 @@ def test_no_other_option_changes_with_the_origin_unless_it_is_named(review, othe
 def test_a_reference_that_leads_to_no_number_must_not_change(review, text):
     before = f"[training]\nlearning_rate = {text}\n"
     assert "it must not change" in review(before, before)[1]
+
+
+IN_FORCE = BEFORE.replace("= 64", "= 1024").replace("lr = 0.01", "lr = 0.5")
+
+
+def between(tmp_path: Path, content: str) -> tuple[str, str]:
+    path = tmp_path / "in-force.ini"
+    path.write_text(content)
+    return "--in-force", str(path)
+
+
+def test_many_steps_are_judged_as_many_where_the_values_in_force_are_at_hand(review, tmp_path):
+    after = IN_FORCE.replace("= 1024", "= 4096")
+    assert review(after)[0] == 1
+    code, out, err = review(after, BEFORE, None, *between(tmp_path, IN_FORCE))
+    first = f"approved: committed to in force: batch_size 64 -> 1024, learning_rate 0.01 -> 0.5; {ALL} rules\n"
+    assert (code, out, err) == (0, f"{first}approved: batch_size 1024 -> 4096; {ALL} rules\n", "")
+
+
+def test_the_step_from_the_values_in_force_keeps_to_every_limit(review, tmp_path):
+    code, out, _ = review(IN_FORCE.replace("= 1024", "= 8192"), BEFORE, None, *between(tmp_path, IN_FORCE))
+    assert (code, "largest_change: batch_size = 8192 is too far from today's 1024" in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("forged", "limits", "rule"),
+    [
+        (("= 64", "= 100000"), "[parameters]\nbatch_size = { max = 4096 }", "at_most_max"),
+        (("= 64", "= 100"), '[parameters]\nbatch_size = { step = "pow2" }', "power_of_two"),
+        (("= 64", "= 128"), "[parameters]\nbatch_size = { freeze = true }", "not_held"),
+        (("gpus = 2", "gpus = 16"), "[quota]\ngpus = 8", "within_quota"),
+        (("gpus = 2", "gpus = 3"), "", "batch_divisible_by_gpus"),
+        (("hunter2", "hunter3"), "", "nothing_else_changes"),
+        (("# samples, over all GPUs", "# jpo: ignore until 2030-01-01"), "", "nothing_else_changes"),
+        (("epochs = 20", "epochs = 20\nepochs_more = 1"), "", "nothing_else_changes"),
+        (("[resources]", "[hidden]\nx = 1\n[resources]"), "", "nothing_else_changes"),
+        (("epochs = 20", "epochs = many"), "", "readable_value"),
+    ],
+)
+def test_a_forged_file_of_values_in_force_gets_nothing_past_the_limits_but_the_size_of_a_step(
+    review, tmp_path, forged, limits, rule
+):
+    """Nor does the last step matter then: it is the same file."""
+    text = BEFORE.replace(*forged)
+    code, out, _ = review(text, BEFORE, limits, *between(tmp_path, text))
+    assert (code, f"violated: {rule}: " in out) == (1, True)
+
+
+def test_a_pinned_value_stays_pinned_on_the_way(review, tmp_path):
+    pinned = BEFORE.replace("# samples, over all GPUs", "# jpo: pin")
+    text = pinned.replace("= 64", "= 128")
+    code, out, _ = review(text, pinned, None, *between(tmp_path, text))
+    assert (code, "must stay 64: it is pinned in config.ini" in out) == (1, True)
+
+
+def test_without_a_change_since_the_commit_the_answer_is_that_of_one_step(review, tmp_path):
+    after = BEFORE.replace("= 64", "= 128")
+    code, out, _ = review(after, BEFORE, None, *between(tmp_path, BEFORE))
+    assert (code, out.splitlines()[1]) == (0, review(after)[1].strip())
+
+
+def test_the_json_says_both_steps(review, tmp_path):
+    step = between(tmp_path, IN_FORCE)
+    code, out, _ = review(IN_FORCE.replace("= 1024", "= 2048"), BEFORE, None, *step, "-o", "json")
+    said = json.loads(out)
+    assert (code, said["approved"], said["in_force"]["approved"]) == (0, True, True)
+    assert [change["new"] for change in (*said["in_force"]["changes"], *said["changes"])] == [1024.0, 0.5, 2048.0]
+    forged = between(tmp_path, BEFORE.replace("hunter2", "hunter3"))
+    code, out, _ = review(BEFORE.replace("hunter2", "hunter3"), BEFORE, None, *forged, "-o", "json")
+    said = json.loads(out)
+    assert (code, said["approved"], said["in_force"]["approved"], said["violations"]) == (1, False, False, [])
+
+
+def test_the_checker_is_not_asked_about_what_the_rules_refuse_on_the_way(review, tmp_path):
+    marker = tmp_path / "asked"
+    limits = f'[check]\ncommand = ["touch", "{marker}", "{{config}}"]\n[parameters]\nbatch_size = {{ max = 512 }}\n'
+    assert review(IN_FORCE, BEFORE, limits, *between(tmp_path, IN_FORCE))[0] == 1
+    assert not marker.exists()
+
+
+def test_a_file_in_force_that_cannot_be_read_is_unusable(review, tmp_path):
+    code, out, err = review(BEFORE, BEFORE, None, "--in-force", str(tmp_path / "missing.ini"))
+    assert (code, out, err.count("\n")) == (2, "", 1)

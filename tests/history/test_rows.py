@@ -18,7 +18,7 @@ from jpo.history.rows import (
 )
 from jpo.history.runs import RecordedRun
 from jpo.history.series import pack
-from jpo.records import Outcome, Series
+from jpo.records import Checkout, Outcome, Series
 
 
 @pytest.mark.parametrize("converged", [None, True, False])
@@ -55,3 +55,13 @@ def test_a_time_series_comes_back_with_its_run() -> None:
 def test_a_damaged_row_raises(damage: dict[str, object]) -> None:
     with pytest.raises((ValueError, LookupError, TypeError)):
         read_run({**run_columns(RecordedRun(a_run(), None, 300.0)), **damage})
+
+
+def test_a_suggestion_knows_its_checkout_and_one_of_an_earlier_jpo_does_not() -> None:
+    made = a_suggestion(checkout=Checkout("train/config.ini", "main", {"batch_size": 16.0}))
+    row = suggestion_columns(made)
+    assert read_suggestion(row) == made
+    document = json.loads(str(row["document"]))
+    del document["checkout"]
+    earlier = read_suggestion({**row, "document": json.dumps(document)})
+    assert (earlier.checkout, earlier.committed, earlier.changes_file) == (None, None, True)

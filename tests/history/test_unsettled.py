@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from made import a_suggestion
+from made import a_run, a_suggestion
 
 from jpo.history import AuditEvent, Store, open_store
-from jpo.history.unsettled import fate, open_ends
+from jpo.history.unsettled import fate, open_ends, settle
+from jpo.records import Finished, Workload
 
 BEFORE, PLANNED = b"batch_size = 32\n", b"batch_size = 64\n"
 
@@ -56,3 +58,15 @@ def test_who_reads_an_older_log_without_the_plan_knows_only_that_nothing_happene
     store.append(a_suggestion("s2", created_at=9e9), config="c.ini", source_digest=digest(BEFORE))
     (made,) = store.unsettled()
     assert (fate(made, BEFORE), fate(made, PLANNED)) == ("not written", "changed")
+
+
+def test_a_run_with_its_values_says_that_a_change_was_written_wherever_its_file_is_now(store: Store, tmp_path: Path) -> None:
+    made = a_suggestion("s1")
+    elsewhere = Workload(made.identity, (), tmp_path / "config.ini", BEFORE)
+    settle(store, elsewhere, now=200.0)
+    assert store.written(made.identity) == frozenset()
+    ran = a_run("r1", identity=made.identity, parameters=made.suggested, started_at=150.0, ended_at=160.0)
+    store.record(Finished((ran,)), now=170.0)
+    settle(store, elsewhere, now=200.0)
+    assert store.written(made.identity) == {"s1"}
+    assert store.audit_records()[-1].data["written_digest"] == digest(PLANNED)

@@ -45,6 +45,7 @@ class Machine:
 
     repository: Path
     environment: Mapping[str, str]
+    tools: Path
 
     def run(self, shell: list[str], script: str, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         environment = {**self.environment, **variables}
@@ -55,7 +56,7 @@ class Machine:
 def machine(repository: Path, tools: Path, tmp_path: Path) -> Machine:
     path = f"{tools}{os.pathsep}/usr/local/bin:/usr/bin:/bin"
     environment = {"PATH": path, "HOME": str(tmp_path), "CI": "true", "LC_ALL": "C.UTF-8"}
-    return Machine(repository, {**environment, "JPO_AGENT__LEARN_BUDGET": "0"})  # nothing is learnt, as in the slim image
+    return Machine(repository, {**environment, "JPO_AGENT__LEARN_BUDGET": "0"}, tools)  # nothing is learnt, as in the slim image
 
 
 @dataclass

@@ -215,6 +215,28 @@ def test_a_module_in_the_workspace_does_not_replace_jpo(machine: Any, tmp_path: 
         assert (done.returncode, "ours" in done.stdout + done.stderr) == (0, False)
 
 
+@pytest.mark.parametrize("action", [ACTION, GUARD], ids=["action", "guard"])
+def test_a_forged_file_of_values_in_force_gets_nothing_past_the_limits(
+    machine: Any, tmp_path: Path, action: dict[str, Any]
+) -> None:
+    config, report = machine.repository / "config.ini", tmp_path / "jpo-report"
+    report.mkdir()
+    (report / "config.before.ini").write_bytes(config.read_bytes())
+    config.write_text(re.sub(r"(batch_size +=) \d+", r"\1 1048576", config.read_text()))
+    (report / "config.in-force.ini").write_bytes(config.read_bytes())
+    files = {"before": str(report / "config.before.ini"), "after": "config.ini", "in-force": str(report / "config.in-force.ini")}
+    given = {} if action is ACTION else {**files, "python": sys.executable}
+    result = run_step(machine, tmp_path, action, "Guard", settings="jpo.toml", **given)
+    assert (result.returncode, "rejected: committed to in force" in result.stdout) == (1, True)
+
+
+def test_a_guard_that_is_told_of_no_values_in_force_judges_one_step(machine: Any, tmp_path: Path) -> None:
+    (tmp_path / "before.ini").write_bytes((machine.repository / "config.ini").read_bytes())
+    files = {"before": str(tmp_path / "before.ini"), "after": "config.ini", "in-force": "not/there.ini"}
+    result = run_step(machine, tmp_path, GUARD, "Guard", **files, python=sys.executable)
+    assert (result.returncode, result.stdout.count("approved:")) == (0, 1)
+
+
 @pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))
 def test_no_text_becomes_a_command_or_an_output(attack: str, machine: Any, tmp_path: Path) -> None:
     report = tmp_path / "jpo-report"

@@ -222,6 +222,30 @@ def test_a_module_in_the_project_does_not_replace_jpo(machine: Any) -> None:
     assert (done.returncode, "ours" in done.stdout + done.stderr) == (0, False)
 
 
+def test_a_forged_file_of_values_in_force_gets_nothing_past_the_limits(machine: Any) -> None:
+    tamper(machine)
+    report = machine.repository / "jpo-report"
+    (report / "config.in-force.ini").write_bytes((report / "config.ini").read_bytes())
+    rejected = run_job(machine, jobs()["jpo-guard"])
+    assert (rejected.returncode, "rejected: committed to in force" in rejected.stdout) == (1, True)
+
+
+def test_a_link_in_place_of_the_values_in_force_stops_the_guard(machine: Any) -> None:
+    tamper(machine)
+    (machine.repository / "jpo-report" / "config.in-force.ini").symlink_to(machine.repository / "config.ini")
+    assert run_job(machine, jobs()["jpo-guard"]).returncode == 2
+
+
+def test_a_report_without_values_in_force_is_judged_in_one_step(machine: Any) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    suggest, guard = jobs().values()
+    run_job(machine, suggest)
+    (machine.repository / "jpo-report" / "config.in-force.ini").unlink()
+    (machine.repository / "config.ini").write_bytes(before)
+    approved = run_job(machine, guard)
+    assert (approved.returncode, approved.stdout.count("approved:")) == (0, 1)
+
+
 @pytest.mark.parametrize("refused", [False, True])
 def test_with_a_token_the_suggestion_is_a_note_and_without_permission_no_job_fails(
     machine: Any, tmp_path: Path, refused: bool

@@ -10,7 +10,7 @@ from jpo.errors import ConflictError, NothingAdmissible
 from jpo.project.project import open_project
 from jpo.project.proposal import checked, edits_of
 from jpo.project.record import carry_out
-from jpo.records import Guarded
+from jpo.records import Checkout, Guarded
 
 
 def kinds(job):
@@ -24,7 +24,8 @@ def a_change(job):
 def test_the_suggestion_is_on_record_before_the_file_changes(repository):
     path, settings = repository()
     with open_project(path, settings, now=0.0) as job:
-        assert carry_out(job, a_suggestion(), a_change(job), dry_run=False) == (a_suggestion(), True)
+        told = replace(a_suggestion(), checkout=Checkout("config.ini"))
+        assert carry_out(job, a_suggestion(), a_change(job), dry_run=False) == (told, True)
         assert kinds(job) == ["suggested", "written"]
     assert "batch_size = 64  # of all GPUs" in path.read_text()
 
@@ -33,7 +34,8 @@ def test_a_dry_run_writes_no_file(repository):
     path, settings = repository()
     before = path.read_bytes()
     with open_project(path, settings, now=0.0) as job:
-        assert carry_out(job, a_suggestion(), a_change(job), dry_run=True) == (a_suggestion(), False)
+        told = replace(a_suggestion(), checkout=Checkout("config.ini"))
+        assert carry_out(job, a_suggestion(), a_change(job), dry_run=True) == (told, False)
     assert path.read_bytes() == before
 
 

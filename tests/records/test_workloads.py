@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from jpo.records import Identity, Parameter
+from jpo.records import Identity, Parameter, as_given
 
 
 def test_identity_refuses_an_empty_part() -> None:
@@ -34,3 +34,12 @@ def test_siblings_are_the_same_job_on_other_hardware() -> None:
     assert here.labels == {**anywhere.labels, "hardware": "t4"}
     with pytest.raises(ValueError, match="hardware is empty"):
         Identity("d", "m", "f", " ")
+
+
+def test_what_a_job_rounds_is_what_it_was_given() -> None:
+    assert as_given("memory_gib", 40.0, 39.9)
+    assert as_given("memory_gib", 34e9 / 2**30, 32.0)
+    assert not as_given("memory_gib", 34e9 / 2**30, 34.0)  # gigabytes taken for GiB
+    assert not as_given("memory_gib", 1.6, 2.0)
+    assert not as_given("batch_size", 256.0, 255.0)
+    assert not as_given("cpus", 1.5, 2.0)

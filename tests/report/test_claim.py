@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jpo.records import LOSS_KEPT
+from jpo.records import LOSS_KEPT, Checkout
 from jpo.report import claim
 from tests.made import a_suggestion
 
@@ -15,3 +15,16 @@ def test_a_trial_says_what_its_confidence_is_about_and_the_chance_that_it_leaves
     both = " that it ends well and costs no more than a tenth more, 61% that it keeps the loss"
     assert claim.of(replace(trial, seen={LOSS_KEPT: 0.61})) == both
     assert claim.of(replace(trial, codes=("JPO-I640", "JPO-I604"))) == " that it lowers the validation loss"
+
+
+def test_what_was_done_is_told_by_the_file_that_was_there() -> None:
+    made = a_suggestion("s1")
+    kept = replace(made, status="kept", suggested=made.current, changes=())
+    assert claim.what_was_done(made, written=True) == "1 value written"
+    assert claim.what_was_done(made, written=False) == "1 value not written"
+    assert claim.what_was_done(kept, written=False) == "kept as it is"
+    older = Checkout("config.ini", None, {"batch_size": 16.0, "learning_rate": 0.1})
+    assert claim.what_was_done(replace(made, checkout=older), written=True) == "1 value written"
+    assert claim.what_was_done(replace(kept, checkout=older), written=True) == "the values in force are kept, and written"
+    back = Checkout("config.ini", None, dict(made.suggested))
+    assert claim.what_was_done(replace(made, checkout=back), written=True) == "1 value back at what the file has"

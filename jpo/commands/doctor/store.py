@@ -13,7 +13,10 @@ from jpo.history import Store, verify
 from jpo.history.following.contradictions import contradictions
 from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
+from jpo.project.checkout.branch import kept_from_exploring
+from jpo.project.checkout.in_force import NOT_USABLE, start_of
 from jpo.project.project import open_history
+from jpo.project.workload import limits_of
 from jpo.report.doctor import Line
 from jpo.telemetry.diagnosis.similar_names import span
 from jpo.wording.contradictions import WITHIN, sentences
@@ -54,12 +57,13 @@ def not_writable(file: Path) -> Path | None:
 
 
 def record(case: Case) -> Iterator[Line]:
-    """Whether the store opens, and what is on record."""
+    """Whether the store opens, what is on record, and what is in force."""
     file = case.settings.store_file
     if file and not exists(file):
         return
     with open_history(case.settings, read_only=True) as store:
         yield runs_in(store, case)
+        yield from in_force(store, case)
         yield from as_given(store, case)
         verified = verify(store)
     if verified.ok:
@@ -67,6 +71,15 @@ def record(case: Case) -> Iterator[Line]:
     else:
         remedy = "restore the store from a backup; what follows this record cannot be trusted"
         yield Line("audit log", "problem", str(verified.reason), remedy, "JPO-E511", StoreError.exit_code)
+
+
+def in_force(store: Store, case: Case) -> list[Line]:
+    """Which values and how much boldness `jpo suggest` starts with here, where it is not what the file and jpo.toml say."""
+    if case.identity is None:
+        return []
+    start = start_of(case.workload, store, case.settings, limits_of(case.settings), now=case.now)
+    notes = {**start.notes, **kept_from_exploring(case.settings)}
+    return [Line("in force", "warning" if code == NOT_USABLE else "ok", note, "", code) for note, code in notes.items()]
 
 
 def gpus_at_work(case: Case) -> Iterator[Line]:

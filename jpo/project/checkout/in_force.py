@@ -1,0 +1,185 @@
+"""The values in force: what the last suggestion left, though a fresh checkout has again what it replaced.
+
+A pipeline commits nothing. Where config.ini has the values that the last applied suggestion for it has replaced, it is read as
+that suggestion left it; all that follows works as with a file that is kept. A file that has other values was set by a person:
+then it counts, as a whole, since a mixture of both would be a configuration that nobody chose and nobody ran.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import constraints
+from constraints import Facts, Limits
+from jpo import config
+from jpo.cost import usd_per_hour
+from jpo.errors import EditError, UsageError
+from jpo.files.links import project_of
+from jpo.history import Store
+from jpo.history.undo import LOOKED_BACK
+from jpo.project.load import LoadedSettings
+from jpo.project.prices import prices_of
+from jpo.project.proposal import edits_of
+from jpo.project.workload import in_one_step, read_workload, with_pins
+from jpo.records import Checkout, Committed, Parameters, Suggestion, Word, Workload, same
+from jpo.wording.printable import printable
+
+IN_FORCE, SET_BY_A_PERSON, NOT_USABLE = "JPO-I855", "JPO-I856", "JPO-W857"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a command starts from, and what reports say of that: sentence -> reason code."""
+
+    workload: Workload
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def checkout_of(workload: Workload, settings: LoadedSettings) -> Checkout:
+    """The checkout of a config.ini as it stands there."""
+    file = os.path.relpath(os.path.realpath(workload.path), project_of(workload.path))
+    return Checkout(file, branch_of(settings), workload.current if in_pipeline(settings) else None)
+
+
+def in_pipeline(settings: LoadedSettings) -> bool:
+    """Whether a CI server runs this: its checkouts have what is committed."""
+    return settings.author.get("where", "local") != "local"
+
+
+def branch_of(settings: LoadedSettings) -> str | None:
+    return settings.author.get("ref") if in_pipeline(settings) else None
+
+
+def start_of(workload: Workload, store: Store, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
+    """The workload to start from: with the values in force where its file has those that they replaced, else as it is.
+
+    Args:
+        workload: the file in the checkout.
+        limits: which the values in force must keep, since they will be written; None: of a command that writes nothing.
+    """
+    here = checkout_of(workload, settings)
+    workload = replace(workload, checkout=here)
+    if settings.values.agent.start_from == "committed":
+        return Start(workload)
+    applied = applied_to(here, store, workload)
+    found = last_about(workload, applied, here)
+    if found is None:
+        return Start(workload, set_by_a_person(workload, applied, here))
+    if same(found.suggested, workload.current):
+        return Start(workload)
+    origin = next((made for made in reversed(applied) if made.changes and same(made.suggested, found.suggested)), found)
+    return with_values_of(origin, workload, settings, limits, now=now)
+
+
+def job_as_run(workload: Workload, store: Store, settings: LoadedSettings, *, now: float) -> Workload:
+    """The workload as a job that has ended ran it: in a pipeline with the values in force; elsewhere it has read the file."""
+    return start_of(workload, store, settings, None, now=now).workload if in_pipeline(settings) else workload
+
+
+def applied_to(here: Checkout, store: Store, workload: Workload) -> Sequence[Suggestion]:
+    """The newest suggestions for this file that took effect, oldest first."""
+    about = [
+        made
+        for made in store.suggestions_of(workload.identity, limit=LOOKED_BACK)
+        if made.checkout is None or made.checkout.file == here.file
+    ]
+    changed = any(made.changes for made in about)
+    written = store.written(workload.identity) if changed else frozenset[str]()
+    return [made for made in about if not made.changes or made.suggestion_id in written]
+
+
+def last_about(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> Suggestion | None:
+    """The suggestion that says what is in force for a file with these values: the last that has left them, or replaced them.
+
+    What a file of this branch was left with may be what another branch has committed. Of suggestions for files that may be kept
+    only the newest has replaced what counts: a file that has older values again was set so by a person.
+    """
+    newest = next((made for made in reversed(applied) if of_branch(made, here)), None)
+    for number, made in reversed([*enumerate(applied)]):
+        committed = made.checkout.committed if made.checkout else None
+        ends = (made.suggested, *([made.current] if made is newest else [])) if of_branch(made, here) else ()
+        if any(same(values, workload.current) for values in ends):
+            return made
+        if committed is not None and same(committed, workload.current):
+            return continued(made, [later for later in applied[number + 1 :] if of_branch(later, here)])
+    return None
+
+
+def continued(made: Suggestion, later: Sequence[Suggestion]) -> Suggestion:
+    """The suggestion, or the last of those that went on from its values in a file that was kept."""
+    for following in later:
+        if following.committed is None and same(following.current, made.suggested):
+            made = following
+    return made
+
+
+def of_branch(made: Suggestion, here: Checkout) -> bool:
+    """Whether a suggestion was made for this branch; where one of them is not known it may have been."""
+    branch = made.checkout.branch if made.checkout else None
+    return branch is None or here.branch is None or branch == here.branch
+
+
+def set_by_a_person(workload: Workload, applied: Sequence[Suggestion], here: Checkout) -> dict[str, str]:
+    """That the file has been set to other values since the last suggestion for it, where it is a checkout's."""
+    last = next((made for made in reversed(applied) if of_branch(made, here)), None)
+    if last is None or last.checkout is None or last.checkout.committed is None:
+        return {}
+    note = f"{printable(str(workload.path))} was set to other values since suggestion {last.suggestion_id}"
+    return {f"{note}, and they count: {differences(workload, last.suggested)}": SET_BY_A_PERSON}
+
+
+def differences(workload: Workload, values: Parameters) -> str:
+    """What of these values the file has otherwise: "batch_size 96, where 256 was in force"."""
+    there = workload.current
+    names = [name for name in there if name in values and not same({name: values[name]}, there)]
+    return ", ".join(f"{name} {there[name]:g}, where {values[name]:g} was in force" for name in names)
+
+
+def with_values_of(made: Suggestion, workload: Workload, settings: LoadedSettings, limits: Limits | None, *, now: float) -> Start:
+    """The workload with the values that a suggestion has left in force; or as it is, with the reason why not."""
+    values = {**workload.current, **{name: made.suggested[name] for name in workload.current if name in made.suggested}}
+    try:
+        values = {name: value if isinstance(value, Word) else float(value) for name, value in values.items()}
+        edits = edits_of(workload, values, {})
+        content = config.edited(workload.content, str(workload.path), edits)
+        there = read_workload(workload.path, settings, now=now, content=content)
+        finding = gone(made, workload) or unlike(there, values) or refused(workload, there, limits, settings)
+    except (EditError, UsageError, ValueError, OverflowError) as error:  # the last two: the record holds no possible value
+        finding = str(error)
+    if finding:
+        note = f"The values in force since suggestion {made.suggestion_id} cannot be used ({finding}); those of the file count"
+        return Start(workload, {note: NOT_USABLE})
+    name = printable(str(workload.path))
+    changed = ", ".join(f"{edit.key} {edit.old_text} → {edit.new_text}" for edit in edits)
+    note = f"{name} in this checkout has the committed values; those in force since suggestion {made.suggestion_id} are used"
+    committed = Committed(workload.content, workload.parameters, made.suggestion_id)
+    checkout = workload.checkout and replace(workload.checkout, committed=workload.current)
+    return Start(
+        replace(there, committed=committed, checkout=checkout), {f"{note}: {changed} (`jpo rollback` goes back)": IN_FORCE}
+    )
+
+
+def gone(made: Suggestion, workload: Workload) -> str:
+    """Which changed values have no place in the file any more; "" where all have."""
+    replaced = (made.checkout.committed if made.checkout else None) or made.current
+    changed = {name for name, value in made.suggested.items() if name in replaced and not same({name: value}, replaced)}
+    missing = [made.keys[name] for name in made.suggested if name in changed - workload.current.keys()]
+    return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} gone" if missing else ""
+
+
+def unlike(there: Workload, values: Parameters) -> str:
+    """Which value the file cannot show as it was in force; "" where it can show all."""
+    names = [name for name, value in there.current.items() if not same({name: value}, values)]
+    return f"{names[0]} = {values[names[0]]:g} cannot be written in the form that the file uses" if names else ""
+
+
+def refused(workload: Workload, there: Workload, limits: Limits | None, settings: LoadedSettings) -> str:
+    """What the guard says against the values in force in place of the committed ones, but for the size of the step."""
+    if limits is None:
+        return ""
+    rate = usd_per_hour(there.current, prices_of(settings)) if limits.prices.catalogue else None
+    limits = in_one_step(with_pins(limits, workload))
+    verdict = constraints.check(workload.current, there.current, limits, Facts(usd_per_hour_next=rate))
+    return "; ".join(violation.message for violation in verdict.violations)
