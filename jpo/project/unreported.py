@@ -74,7 +74,11 @@ def unmeasured(settings: Settings, runs: Sequence[Run]) -> dict[str, str]:
     others = dict.fromkeys(name for outcome in well for name in outcome.metrics if name != metric.name)
     if metric.name is not None:
         asked[metric.name] = f"[metric] name speaks (runs measure {', '.join(others)})" if others else "[metric] name speaks"
-    return {
+    below = sum(outcome.val_loss is not None and outcome.val_loss <= 0 for outcome in well)
+    finding = f"val_loss is 0 or below in {below} of {len(well)} runs that ended well, and has no say of them"
+    remedy = 'report it under a name of its own, and write that in [metric] with direction = "min"'
+    notes = {f"{finding}: {remedy}": UNMEASURED} if below and quality in ("auto", "val_loss") else {}
+    return notes | {
         f"no finished run has measured {name}, of which {place}: it has no say": UNMEASURED
         for name, place in asked.items()
         if well and all(outcome.of(name) is None for outcome in well)

@@ -67,6 +67,10 @@ class Quality:
             return 1 / value if value > 0 else None
         return value if value > 0 or self.name == "val_loss" else None
 
+    def judges(self, outcome: Outcome) -> bool:
+        """Whether a run measured it, with an error that has a logarithm: a validation loss of 0 or below has none."""
+        return (self.error_of(self.measured(outcome)) or 0.0) > 0
+
     def errors_of(self, curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         """A learning curve, each value with its place, as one of errors; of a metric without a known best, ratios."""
         beyond = self.best == 1 and any(value > 1 for _, value in curve if math.isfinite(value))
@@ -145,7 +149,7 @@ def quality_measured(runs: Sequence[Run], qualities: Sequence[Quality] = QUALITI
     measured long ago, or once, is not compared with what is measured now.
     """
     newest = [run.outcome for run in runs if run.ended_well][-NEWEST:]
-    counts = [sum(quality.measured(outcome) is not None for outcome in newest) for quality in qualities]
+    counts = [sum(quality.judges(outcome) for outcome in newest) for quality in qualities]
     often = (quality for quality, count in zip(qualities, counts, strict=True) if count and 2 * count >= len(newest))
     return next(often, qualities[counts.index(max(counts))])
 
@@ -157,5 +161,5 @@ def each_judged(runs: Sequence[Run], qualities: Sequence[Quality] = QUALITIES) -
     by_workload: dict[Identity, list[Run]] = {}
     for run in runs:
         by_workload.setdefault(run.identity, []).append(run)
-    quality = {identity: quality_measured(own, qualities).among(own) for identity, own in by_workload.items()}
+    quality = {identity: quality_measured(own, [q.among(own) for q in qualities]) for identity, own in by_workload.items()}
     return [each for run in runs for each in quality[run.identity].judged([run])]

@@ -78,3 +78,8 @@ def test_a_quality_that_no_run_measures_is_named_with_what_they_measure() -> Non
     assert unmeasured(renamed, []) == unmeasured(Settings(), ran) == {}
     known = replace(ran[0], outcome=Outcome(val_accuracy=0.9, metrics={"f1_macro": 0.8}))
     assert unmeasured(renamed, [*ran, known]) == {}
+
+
+def test_a_validation_loss_that_is_not_above_zero_is_named() -> None:
+    (note,) = unmeasured(Settings(), [replace(run(1.0).run, outcome=Outcome(val_loss=loss)) for loss in (-3.0, 0.5)])
+    assert note.startswith("val_loss is 0 or below in 1 of 2 runs that ended well, and has no say of them: report it under")

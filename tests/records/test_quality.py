@@ -121,6 +121,12 @@ def test_runs_are_judged_by_the_first_quality_that_most_of_the_newest_have() -> 
     assert quality_measured([f1], (VAL_LOSS, VAL_ACCURACY, F1)) == F1
 
 
+def test_a_loss_without_a_logarithm_judges_nothing_where_something_else_does() -> None:
+    density = a_run(outcome=Outcome(val_loss=-3.0, val_accuracy=0.9))
+    assert quality_measured([density]) == VAL_ACCURACY
+    assert quality_measured([a_run(outcome=Outcome(val_loss=-3.0))]) == VAL_LOSS
+
+
 def test_judged_runs_never_mix_units() -> None:
     loss, accuracy = (
         a_run(outcome=Outcome(val_loss=0.4, loss_slope=-0.2)),
