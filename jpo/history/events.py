@@ -97,6 +97,7 @@ def account(suggestion: Suggestion) -> dict[str, Json]:
         "would_change": suggestion.would_change,
         "undoes": suggestion.undoes,
         "pinned_until": suggestion.pinned_until,
+        "as_run": suggestion.as_run,
         "checkout": asdict(suggestion.checkout) if suggestion.checkout else None,
     }
 

@@ -180,6 +180,7 @@ def read_suggestion(row: TableRow) -> Suggestion:
             "sla": tuple(SlaCheck(**check) for check in document["sla"]),
             "alternatives": tuple(_alternative(alternative) for alternative in document.get("alternatives", ())),
             "would_change": tuple(document.get("would_change", ())),
+            "as_run": tuple(document.get("as_run", ())),
             "checkout": _checkout(document.get("checkout")),
         }
     )

@@ -23,8 +23,6 @@ from jpo.optimizer.advise import Advice
 from jpo.optimizer.explain import account_of
 from jpo.optimizer.request import Request
 from jpo.records import (
-    AS_RUN,
-    ROW_AS_RUN,
     SAME,
     Change,
     Edit,
@@ -36,6 +34,7 @@ from jpo.records import (
     Suggestion,
     Word,
     Workload,
+    in_order,
     same,
 )
 
@@ -89,12 +88,14 @@ def suggestion_of(
     grown = grown_with_gpus(workload, proposal.edits, proposal.executed)
     as_run = {name: advice.current[name] for name in request.as_run}
     notes = {code: note for code, note in {"JPO-I642": grown, "JPO-I634": verdict, "JPO-I863": thin}.items() if note}
-    changes = (change(p, edits[p.key], proposal.executed, advice, known) for p in workload.parameters if p.key in edits)
+    changed = [p for p in workload.parameters if p.key in edits]
+    new = {p.name for p in changed if not already_run(p, proposal.executed, advice)}
+    changes = (change(p, edits[p.key], proposal.executed, advice, known) for p in changed)
     return Suggestion(
         suggestion_id=suggestion_id,
         identity=workload.identity,
         status="changed" if edits else "kept",
-        keys={p.name: named_row(p, edited=p.key in edits, as_run=p.name in as_run) for p in workload.parameters},
+        keys={p.name: named_row(p, edited=p.key in edits) for p in workload.parameters},
         current={**workload.current, **as_run},
         suggested={**proposal.executed, **{name: advice.suggested[name] for name in as_run}},
         changes=tuple(replace(item, capped_by=explanation.capped_by.get(item.parameter)) for item in changes),
@@ -115,6 +116,7 @@ def suggestion_of(
         seen=explanation.seen,
         would_change=explanation.would_change,
         undoes=advice.undo.suggestion_id if advice.undo else None,
+        as_run=in_order({*as_run, *(p.name for p in changed)} - new),
     )
 
 
@@ -164,17 +166,22 @@ def change(parameter: Parameter, edit: Edit, executed: Parameters, advice: Advic
         if name in advice.by_hand
         else why(name, new, advice.current, known.runs) + elsewhere(name, new, advice.current, known)
     )
-    if new != parameter.value and new == advice.current[name]:
-        reason = AS_RUN
+    if already_run(parameter, executed, advice):
+        reason = "what the job runs with, whatever config.ini says"
     if parameter.counted:
         reason = f"{name} {parameter.value:g} → {new:g} in all: {reason}"
     return Change(name, edit.key, parameter.value, new, edit.old_text, edit.new_text, reason, advice.decision.confidence)
 
 
-def named_row(parameter: Parameter, *, edited: bool, as_run: bool = False) -> str:
+def already_run(parameter: Parameter, executed: Parameters, advice: Advice) -> bool:
+    """Whether a new value only writes down what runs have, whatever config.ini says."""
+    new = executed[parameter.name]
+    return new != parameter.value and new == advice.current[parameter.name]
+
+
+def named_row(parameter: Parameter, *, edited: bool) -> str:
     """What a row of values in all is called: the key alone would mislead where the file counts in other terms."""
-    name = parameter.key if edited or not parameter.counted else f"{parameter.name} in all ({parameter.key})"
-    return name + ROW_AS_RUN if as_run else name
+    return parameter.key if edited or not parameter.counted else f"{parameter.name} in all ({parameter.key})"
 
 
 def grown_with_gpus(workload: Workload, edits: Sequence[Edit], executed: Parameters) -> str | None:

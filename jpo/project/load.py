@@ -248,6 +248,8 @@ def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | N
     if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
         return unknown_key(place, path)
     message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "tuple_type" and isinstance(first["input"], str):
+        message = f'input should be a list, such as ["{first["input"]!s:.40}"]'
     return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jpo.policies import POLICIES, TRAINED, PolicyName
 from jpo.records.arrays import Belief, Candidates, Draws, Residuals
-from jpo.records.contradictions import AS_RUN, ROW_AS_RUN, Contradictions, Reach, Stray
+from jpo.records.contradictions import Contradictions, Reach, Stray
 from jpo.records.decisions import (
     FORECAST,
     LOSS_KEPT,
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from jpo.records.arrays import Ints as Ints
 
 __all__ = [
-    "AS_RUN",
     "COUNTS",
     "FORECAST",
     "KUBERNETES",
@@ -71,7 +70,6 @@ __all__ = [
     "POLICIES",
     "QUALITIES",
     "RESOURCES",
-    "ROW_AS_RUN",
     "SAME",
     "SERIES_QUANTITIES",
     "SMALLEST_VALUE",

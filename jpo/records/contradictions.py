@@ -7,11 +7,6 @@ from dataclasses import dataclass
 from jpo.records.workloads import as_given
 
 GB_PER_GIB = 2.0**30 / 1e9
-AS_RUN = "what the job runs with, whatever config.ini says"
-"""The reason of a change that puts into config.ini what is true already."""
-
-ROW_AS_RUN = " (as run)"
-"""Ends the name of a suggestion's row whose values are those of the runs: config.ini says another and keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +16,7 @@ class Stray:
     Attributes:
         given: the suggestion's value, which config.ini had when the run began.
         reported: the run's own; it counts with this one.
+        as_before: it is the value from before the suggestion, and the run took no other change either: it may have had that file.
     """
 
     run_id: str
@@ -28,6 +24,7 @@ class Stray:
     parameter: str
     given: float
     reported: float
+    as_before: bool = False
 
     @property
     def in_gb(self) -> bool:

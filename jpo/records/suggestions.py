@@ -108,8 +108,16 @@ class Suggestion:
     """For a rollback: the id of the suggestion whose `current` values it restores, undoing that one and all after it."""
     pinned_until: float | None = None
     """For a rollback: unix seconds up to which the values that it restored stay as they are."""
+    as_run: tuple[str, ...] = ()
+    """Parameters that runs have at another value than config.ini gave them: a change writes their value down, or config.ini keeps
+    its own, and `current` and `suggested` are what runs have."""
     checkout: Checkout | None = None
     """For which checkout it was made; None: not known."""
+
+    @property
+    def kept_as_run(self) -> frozenset[str]:
+        """Parameters of which config.ini keeps its own value, though runs have another."""
+        return frozenset(self.as_run) - {change.parameter for change in self.changes}
 
     @property
     def committed(self) -> Mapping[str, float] | None:

@@ -80,7 +80,8 @@ def changes(suggestion: Suggestion) -> Table:
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
             now, then = Cell(suggestion.current[name], name), Cell(suggestion.suggested[name], name)
-            rows.append((suggestion.keys[name], now, "", then, why_unchanged(name, suggestion)))
+            key = f"{suggestion.keys[name]} (as run)" if name in suggestion.kept_as_run else suggestion.keys[name]
+            rows.append((key, now, "", then, why_unchanged(name, suggestion)))
     columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))
     return Table(columns, tuple(rows), "changes")
 
@@ -288,6 +289,7 @@ class SuggestionDocument(Published):
     `confidence` is the chance of the claim, see `records.Decision`; null = unknown. `committed`: the checkout's, if others.
     `evidence.run_ids`: the newest runs with today's and with the suggested values. `seen`: what the agent saw, by name.
     `undoes`: for a rollback, the suggestion that it undoes, with all after it; its values stay as they are until `pinned_until`.
+    `as_run`: parameters that runs have at another value than config.ini gave them. Without a change the file keeps its own.
     """
 
     schema_version: Literal[1]
@@ -318,6 +320,7 @@ class SuggestionDocument(Published):
     policy: str | None = None
     undoes: str | None = None
     pinned_until: float | None = None
+    as_run: list[str] = []
     committed: dict[str, Value] | None = None
 
 
@@ -337,7 +340,7 @@ def as_json(report: Report) -> dict[str, object]:
         "diff": report.diff,
         **({"committed": committed} if (committed := report.suggestion.committed) else {}),
     }
-    known = {name: made[name] for name in SuggestionDocument.model_fields if name in made}
+    known = {n: made[n] for n in SuggestionDocument.model_fields if n in made and (n != "as_run" or made[n])}
     return SuggestionDocument.model_validate(known).model_dump(exclude_unset=True)
 
 

@@ -43,7 +43,8 @@ def _alone(stray: Stray) -> str:
     counts = f"the run counts at {written(stray.parameter, stray.reported)}, and the suggestion as not carried out"
     if stray.in_gb:
         return f"{in_words(stray)}; {counts}"
-    why = "does a quota, the pod or the training script change it? If somebody ran it by hand, nothing is amiss"
+    otherwise = "it began with config.ini as it was before" if stray.as_before else "somebody ran it by hand"
+    why = f"does a quota, the pod or the training script change it? If {otherwise}, nothing is amiss"
     return f"{in_words(stray)}; {counts}; {why}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jpo.records import KUBERNETES, PARAMETERS, Running
+from jpo.records import KUBERNETES, Running, in_order
 from jpo.wording import names, numbers
 
 DOES_NOT_COUNT = "it does not count until it ended"
@@ -24,9 +24,11 @@ def since(run: Running) -> str:
 
 def values(run: Running) -> str:
     """Its parameters, and which of them it does not say itself."""
-    known = [name for name in PARAMETERS if name in run.parameters]
-    said = [f"{names.SHORT[name]} {numbers.written(name, run.parameters[name])}" for name in known if name not in run.assumed]
-    taken = [f"{names.SHORT[name]} {numbers.written(name, run.parameters[name])}" for name in known if name in run.assumed]
+    known = {
+        name: f"{names.SHORT.get(name, name)} {numbers.written(name, run.parameters[name])}" for name in in_order(run.parameters)
+    }
+    said = [text for name, text in known.items() if name not in run.assumed]
+    taken = [text for name, text in known.items() if name in run.assumed]
     assumed = f"by the suggestion in force {', '.join(taken)}" if taken else ""
     return ", ".join([*said, *filter(None, (assumed,))]) or "with values that it does not report"
 

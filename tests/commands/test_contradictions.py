@@ -52,6 +52,7 @@ def test_it_is_said_everywhere_and_settled_where_the_job_really_is(capped: Proje
     assert [change["reason"] for change in said["changes"] if change["parameter"] == "batch_size"] == [
         "what the job runs with, whatever config.ini says"
     ]
+    assert said["as_run"] == ["batch_size"]
     assert batch_in(capped) == "32"
 
 
@@ -74,6 +75,8 @@ def test_what_may_not_be_changed_stays_in_the_file_and_counts_as_it_ran(capped: 
     said = suggested(capped)
     assert batch_in(capped) == "64"
     assert said["current"]["batch_size"] == said["suggested"]["batch_size"] == 32
+    assert said["as_run"] == ["batch_size"]
+    assert "training.batch_size (as run)" in capped.jpo("explain").out
 
 
 def test_one_run_by_hand_is_told_with_both_readings_and_limits_nothing(project: Project) -> None:

@@ -189,6 +189,11 @@ def test_a_secret_header_may_look_like_a_table(tmp_path: Path) -> None:
     assert headers["x-api-key"].get_secret_value() == "{x"
 
 
+def test_one_name_where_a_list_is_wanted_is_answered_by_the_list(tmp_path: Path) -> None:
+    said = refused(tmp_path, '[workload.aliases]\ndataset = "CIFAR-10"\n')
+    assert 'workload.aliases.dataset: input should be a list, such as ["CIFAR-10"]' in said
+
+
 def test_auth_as_a_word_is_answered_by_how_it_is_written(tmp_path: Path) -> None:
     assert 'auth = { type = "bearer"' in refused(tmp_path, '[prometheus]\nauth = "bearer"\n')
 

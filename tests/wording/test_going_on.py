@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jpo.records import KUBERNETES, Identity, Running
+from jpo.records import KUBERNETES, Identity, Running, Word
 from jpo.wording.going_on import sentence
 
 VALUES = {"batch_size": 64.0, "gpus": 2.0}
@@ -25,4 +25,6 @@ def test_what_is_not_known_is_said():
     assert "has reported nothing for minutes" in sentence(replace(NOW, silent=True))
     assert "does not report when it started" in sentence(replace(NOW, started_at=None))
     assert "longer than runs like it did" in sentence(replace(NOW, ends_at=1.7e9 + 10))
+    own = {"batch_size": 64.0, "dropout": 0.1, "optimizer": Word("adam")}
+    assert "batch 64, dropout 0.1, optimizer adam;" in sentence(replace(NOW, parameters=own))
     assert "values that it does not report" in sentence(replace(NOW, parameters={}))

@@ -9,18 +9,23 @@ from urllib.parse import urlsplit
 from jpo.commands.doctor.case import Case, exists
 from jpo.errors import JpoError
 from jpo.history import open_store
+from jpo.project.left_out import by_cause
 from jpo.project.project import open_history
 from jpo.project.sources import asked_since, names_of, own_names, running_now
+from jpo.records import Skipped
 from jpo.report.doctor import Line
 from jpo.telemetry import PrometheusSource, log_files, read_each
 from jpo.telemetry.csv.folder import doubts_of
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.diagnosis.probes import examine
+from jpo.telemetry.outcome import CONTRADICTORY, IMPOSSIBLE, NO_SECONDS, UNTIMELY
 from jpo.wording.going_on import DOES_NOT_COUNT, sentence
 from jpo.wording.numbers import counted
 
 MOST_SHOWN = 3
 """Runs that go on of which the line tells."""
+AMISS = (IMPOSSIBLE, CONTRADICTORY, UNTIMELY, NO_SECONDS)
+"""Causes for which a log is of no use that its writer must mend; one that is not over, or that tells nothing, is none."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -108,6 +113,9 @@ def csv_logs(case: Case) -> Iterator[Line]:
             yield Line("logs", "warning", finding, "fix or remove it: --strict ends with it", "JPO-W148")
         else:
             yield Line("logs", "ok", finding + (f"; {len(unusable)} of no use: {unusable[0].reason}" if unusable else ""))
+        for cause in by_cause([Skipped(log.run_id, log.reason, log.kind) for log in unusable if log.kind in AMISS]):
+            where, _, remedy = cause.reason.removesuffix(f" [{cause.code}]").partition("; ")
+            yield Line("in the logs", "warning", where, remedy or "correct what writes the log", cause.code)
         respelt = sentences(case.identity, others, "in CSV logs") if case.identity else {}
         for doubt, code in {**doubts_of(runs), **respelt}.items():
             where, _, remedy = doubt.partition("; ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +10,16 @@ from itertools import zip_longest
 
 from jpo.history.runs import RecordedRun, follows, latest_start
 from jpo.history.store import Store
-from jpo.records import ROW_AS_RUN, Contradictions, Identity, Parameters, Reach, Run, Stray, Suggestion, as_given
+from jpo.records import Contradictions, Identity, Parameters, Reach, Run, Stray, Suggestion, as_given
 
 LOOKED_BACK = 100
 """Newest suggestions, and runs, in which contradictions are looked for."""
 
 REPEATED, UNRELATED = 2, 3
 """Contradictions in one parameter after which JPO acts on them: alike ones, and such as have nothing in common."""
+
+CLOCKS_DIFFER_SECONDS = 300.0
+"""By which a run may seem to begin before the suggestion whose values it has."""
 
 LIMITED = frozenset({"batch_size", "gpus", "cpus", "memory_gib"})
 """Parameters to which quotas, nodes and scripts set limits; whatever else comes out different is scaled, or not understood."""
@@ -77,7 +81,7 @@ def contradicted(suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Pa
     every: list[Stray] = []
     for made, after, its_runs in _each_with_runs(suggestions, runs, now):
         for name, suggested in made.suggested.items():
-            answer, as_run = answers[name], made.keys.get(name, "").endswith(ROW_AS_RUN)
+            answer, as_run = answers[name], name in made.kept_as_run
             said = [run for run in its_runs if name in run.parameters and name not in run.assumed]
             if not said or (as_run and not answer.strays):
                 continue
@@ -85,7 +89,7 @@ def contradicted(suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Pa
             if any(as_given(name, given, run.parameters[name]) for run in said):
                 answer.took(given)
             elif not as_given(name, suggested, last.parameters[name]) and (as_run or _was_given(made, name, after, last)):
-                answer.strayed(Stray(last.run_id, made.suggestion_id, name, given, last.parameters[name]))
+                answer.strayed(_stray(made, name, given, last))
                 every.append(answer.strays[-1])
     reaches = tuple(reach for name, answer in answers.items() if (reach := _reach(name, answer)))
     newest = {answer.newest for answer in answers.values()} | {stray for reach in reaches for stray in reach.strays}
@@ -96,21 +100,28 @@ def _each_with_runs(
     suggestions: Sequence[Suggestion], runs: Sequence[Run], now: Parameters | None
 ) -> Iterator[tuple[Suggestion, Parameters | None, list[Run]]]:
     """Each suggestion, the values of config.ini when it was read next, and the runs that began in between."""
-    starts = sorted(((latest_start(run), run.ended_at, run.run_id, run) for run in runs), key=lambda entry: entry[:3])
-    at = 0
-    for made, later in zip_longest(suggestions, suggestions[1:]):
-        while at < len(starts) and starts[at][0] < made.created_at:
-            at += 1
-        first = at
-        while at < len(starts) and (later is None or starts[at][0] < later.created_at):
-            at += 1
-        yield made, file_after(made, later) if later else now, [run for *_, run in starts[first:at]]
+    its_runs = defaultdict[int, list[Run]](list)
+    for run in sorted(runs, key=lambda run: (latest_start(run), run.ended_at, run.run_id)):
+        its_runs[_last_before(run, suggestions)].append(run)
+    for at, (made, later) in enumerate(zip_longest(suggestions, suggestions[1:])):
+        yield made, file_after(made, later) if later else now, its_runs[at]
+
+
+def _last_before(run: Run, suggestions: Sequence[Suggestion]) -> int:
+    """Index of the last suggestion made before a run began, -1 for none. A run with all that the next one changed, and changed
+    just then, was given that: its clock is behind ours.
+    """
+    start = latest_start(run)
+    at = bisect_right(suggestions, start, key=lambda made: made.created_at) - 1
+    later = suggestions[at + 1] if at + 1 < len(suggestions) else None
+    if not later or not later.changes or later.created_at - start > CLOCKS_DIFFER_SECONDS:
+        return at
+    return at + 1 if run.ended_at > later.created_at and follows(run, later) else at
 
 
 def file_after(made: Suggestion, later: Suggestion) -> Parameters:
     """The values of config.ini when the later suggestion was made. Of what it names as run the file had kept its own."""
-    as_run = [name for name, row in later.keys.items() if row.endswith(ROW_AS_RUN) and name in made.suggested]
-    return {**later.current, **{name: made.suggested[name] for name in as_run}}
+    return {**later.current, **{name: made.suggested[name] for name in later.kept_as_run if name in made.suggested}}
 
 
 def _was_given(made: Suggestion, name: str, after: Parameters | None, run: Run) -> bool:
@@ -123,6 +134,12 @@ def _was_given(made: Suggestion, name: str, after: Parameters | None, run: Run) 
             return False  # somebody has committed a third value
     # From here on config.ini has the old value again, or is not known: a checkout of each run's own, or a change never merged.
     return before is None or not as_given(name, reported, before) or _partly(made, name, run)
+
+
+def _stray(made: Suggestion, name: str, given: float, run: Run) -> Stray:
+    reported = run.parameters[name]
+    before = name in made.current and as_given(name, made.current[name], reported) and not _partly(made, name, run)
+    return Stray(run.run_id, made.suggestion_id, name, given, reported, as_before=before)
 
 
 def _partly(made: Suggestion, but: str, run: Run) -> bool:
@@ -153,6 +170,8 @@ def _reach(name: str, answer: _Answers) -> Reach | None:
     if len(strays) < REPEATED:
         return None
     before, last = strays[-2:]
+    if before.as_before and last.as_before and not as_given(name, before.reported, last.reported):
+        return None  # the job follows, one suggestion late: a queue, or an image with config.ini in it
     down = last.given > last.reported
     if name in LIMITED and down == (before.given > before.reported) and as_given(name, before.reported, last.reported):
         within = [taken for taken in answer.taken if (taken < last.reported if down else taken > last.reported)]

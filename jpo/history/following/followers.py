@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jpo.history.runs import RecordedRun
 from jpo.history.store import Store
-from jpo.records import AS_RUN, Parameters, Run, Suggestion
+from jpo.records import Parameters, Run, Suggestion
 
 LAST = 20
 """Newest runs after a suggestion that count."""
@@ -29,7 +29,7 @@ def followers(store: Store, recorded: Sequence[RecordedRun]) -> tuple[Follower, 
 
 def _replaced(made: Suggestion) -> Parameters | None:
     """The values before a suggestion; None where the agent changed none. What only tells the truth of a run is no change."""
-    as_run = {change.parameter: change.new for change in made.changes if change.reason.endswith(AS_RUN)}
+    as_run = {change.parameter: change.new for change in made.changes if change.parameter in made.as_run}
     if made.status != "changed" or made.decided_by in FOUND or len(as_run) == len(made.changes) > 0:
         return None
     return {**made.current, **as_run}

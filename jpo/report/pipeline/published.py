@@ -92,6 +92,7 @@ def report_of(given: Mapping[str, object]) -> Report:
         policy=document.policy,
         undoes=document.undoes,
         pinned_until=document.pinned_until,
+        as_run=tuple(document.as_run),
     )
     track = tuple(TrackRecord(**past.model_dump()) for past in document.track_record)
     return Report(suggestion, Path(document.config), document.written, track)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -45,10 +45,17 @@ class Inquiry:
     since: float
     until: float
     names: Names
+    known: dict[tuple[str, str | None], tuple[str, ...]] = field(default_factory=dict)
 
     def values(self, label: str, matching: str | None) -> tuple[str, ...]:
-        """The values of a label among the series of a selector."""
-        return self.client.label_values(self.names.label(label), matching, self.since, self.until)
+        """The values of a label of JPO's among the series of a selector."""
+        return self.label_values(self.names.label(label), matching)
+
+    def label_values(self, label: str, matching: str | None) -> tuple[str, ...]:
+        """The values of a label, by the server's name for it, among the series of a selector; asked once."""
+        if (label, matching) not in self.known:
+            self.known[label, matching] = self.client.label_values(label, matching, self.since, self.until)
+        return self.known[label, matching]
 
     def reported(self, *labels: str) -> str:
         """The selector of run reports with the workload's own values of these labels."""

@@ -25,9 +25,7 @@ def labelled(inquiry: Inquiry) -> Finding:
             return NOTHING
         text = f"kube-state-metrics shows no labels of pods ({metric}), so that only runs that report themselves are seen"
         return Finding("warning", text, f"start it with {flag}, if labelled pods shall count", NOT_SHOWN)
-    known = {
-        part: inquiry.client.label_values(inquiry.names.pod_label(part), metric, inquiry.since, inquiry.until) for part in PARTS
-    }
+    known = {part: inquiry.label_values(inquiry.names.pod_label(part), metric) for part in PARTS}
     if missing := [part for part, values in known.items() if not values]:
         return NOTHING if inquiry.run_info in inquiry.metrics and not asked_for else _missing(inquiry, metric, missing[0], flag)
     for part, values in known.items():
@@ -35,7 +33,7 @@ def labelled(inquiry: Inquiry) -> Finding:
         if wanted not in map(slug, values):
             text = f"no pod is labelled {part} {shown(wanted)}; known are {', '.join(map(shown, nearest(wanted, values)))}"
             return Finding("warning", text, f"label the job's pods {_key(inquiry, part)}: {wanted}", CODE)
-    pods = _values(inquiry, inquiry.names.labelled("pod")[0], metric + selector(identity, inquiry.names))
+    pods = inquiry.label_values(inquiry.names.labelled("pod")[0], metric + selector(identity, inquiry.names))
     if not pods:
         labels = ", ".join(f"{_key(inquiry, part)}: {slug(getattr(identity, part))}" for part in PARTS)
         return Finding("warning", "pods carry each of the workload's labels, but none carries all", f"label them {labels}", CODE)
@@ -44,16 +42,12 @@ def labelled(inquiry: Inquiry) -> Finding:
 
 def _missing(inquiry: Inquiry, metric: str, part: str, flag: str) -> Finding:
     label = inquiry.names.pod_label(part)
-    if _values(inquiry, f"{label}{CONFLICT}1", metric):
+    if inquiry.label_values(f"{label}{CONFLICT}1", metric):
         text = f"pods have two labels that become {label}; kube-state-metrics calls them {label}{CONFLICT}1 and 2"
         remedy = f'take one away, or write {part} = "{label}{CONFLICT}1" under [prometheus.pod_labels]'
         return Finding("warning", text, remedy, CODE)
     text = f"{metric} has no label {label}"
     return Finding("warning", text, f"label the job's pods, and start kube-state-metrics with {flag}", CODE)
-
-
-def _values(inquiry: Inquiry, label: str, series: str) -> tuple[str, ...]:
-    return inquiry.client.label_values(label, series, inquiry.since, inquiry.until)
 
 
 def _key(inquiry: Inquiry, part: str) -> str:

@@ -79,6 +79,8 @@ def reporting(inquiry: Inquiry) -> Finding:
     if not inquiry.metrics:
         return Finding("warning", f"the server has no data of the last {inquiry.days}", "is it the right one?", "JPO-W141")
     text = f"no metric {inquiry.run_info} in the last {inquiry.days}"
+    if by_labels(inquiry):
+        return Finding("ok", f"{text}: the job's pods are found by their labels, and report no loss")
     remedy = "does the job report its runs, and does the server scrape it?"
     return inquiry.renamed(contract.RUN_INFO) or Finding("warning", text, remedy, "JPO-W141")
 
@@ -88,7 +90,7 @@ def workload(inquiry: Inquiry) -> Finding:
     if inquiry.identity is None:
         return Finding("unknown", "config.ini does not say which workload to look for")
     if inquiry.run_info not in inquiry.metrics:
-        return Finding("unknown", "no run at all is reported")
+        return by_labels(inquiry) or Finding("unknown", "no run at all is reported")
     if count := len(inquiry.run_ids):
         if found := respelt(inquiry, inquiry.identity):
             return found
@@ -104,6 +106,12 @@ def workload(inquiry: Inquiry) -> Finding:
             return replace(found, remedy=joined_by(inquiry.identity, same[0])) if same else found
         matching.append(label)
     return Finding("warning", f"its series have no label {inquiry.names.label('run_id')}", "give each run an id", "JPO-W142")
+
+
+def by_labels(inquiry: Inquiry) -> Finding | None:
+    """The finding that runs of the workload are there by the labels of their pods; None where none is."""
+    pods = labelled(inquiry)
+    return replace(pods, text=f"{pods.text}, by their labels") if pods.status == "ok" and pods.text else None
 
 
 def respelt(inquiry: Inquiry, identity: Identity) -> Finding | None:
@@ -189,9 +197,9 @@ def why_empty(source: PrometheusSource, identity: Identity, *, since: float, unt
         inquiry = Inquiry(client, identity, since, until, names)
         reported = answered(workload, inquiry)
         pods = Finding("ok", "") if reported.status == "ok" else answered(labelled, inquiry)
-        running = reported.text if reported.status == "ok" else f"{pods.text} by their labels"
         if reported.status == "ok" or (pods.status == "ok" and pods.text):
-            there = Finding("warning", f"{running}, none of them over and whole", "wait for the end of one", "JPO-I141")
+            running = reported if reported.status == "ok" else replace(pods, text=f"{pods.text}, by their labels")
+            there = Finding("warning", f"{running.text}, none of them over and whole", "wait for the end of one", "JPO-I141")
             findings = [answered(clock, inquiry), there]
         elif reported.status == "warning":  # other workloads' runs are there: neither clock nor retention hides this workload's
             findings = [reported]

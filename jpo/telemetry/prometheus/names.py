@@ -63,7 +63,8 @@ LABELS: Mapping[str, tuple[str, ...]] = {
 }
 
 POD_LABELS = ("dataset", "model", "framework", "hardware", "run_id", *PARAMETERS, *COUNTS)
-"""What a pod's labels can say: batch_size in jpo-batch-size, a label or an annotation, if no site names another."""
+"""What a pod's labels can say, besides parameters of the team's own: batch_size in jpo-batch-size, a label or an annotation, if
+no site names another."""
 NONE: Mapping[str, str] = {}
 
 METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -77,7 +78,8 @@ class Names:
     Attributes:
         metrics, labels: what a site calls a role instead of its names in METRICS and LABELS; build them with `of`, which checks.
         container: the trainer's container in its pod; None: the one that the run reports, else the busiest.
-        site_pod_labels: by role of POD_LABELS, what a site calls the labels by which pods say what they train (pods/labels.py).
+        site_pod_labels: by role of POD_LABELS, or a parameter of the team's own, what a site calls the labels by which pods say
+            what they train (pods/labels.py).
         own: names of the team's own: labels of parameters, and one metric, the value of OWN_METRIC's label `metric`.
     """
 
@@ -109,7 +111,7 @@ class Names:
             remedy = "name the trainer's container, or leave it out"
             raise UsageError("[prometheus] container", "is empty", remedy, code="JPO-E302")
         in_prometheus = {role: exposed(name) for role, name in pod_labels.items()}
-        _check("pod_labels", in_prometheus, dict.fromkeys(POD_LABELS, ()), LABEL_NAME)
+        _check("pod_labels", in_prometheus, dict.fromkeys((*POD_LABELS, *own.parameters), ()), LABEL_NAME)
         return cls(dict(metrics), dict(labels), container, in_prometheus, own)
 
     def alternatives(self, role: str) -> tuple[str, ...]:
@@ -139,7 +141,7 @@ class Names:
 
     def pod_label(self, role: str) -> str:
         """The name in Prometheus of the label of pods that says this."""
-        return self.site_pod_labels.get(role) or f"label_jpo_{role}"
+        return self.site_pod_labels.get(role) or exposed(f"jpo-{role}")
 
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""

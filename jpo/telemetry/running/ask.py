@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from jpo.records import KUBERNETES, Identity, Running
 from jpo.telemetry import contract
-from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, configuration
+from jpo.telemetry.outcome import BYTES_PER_GIB, NoEvidence, Own, configuration, own_values
 from jpo.telemetry.prometheus import cluster, discovery, queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Labelling, Pod
@@ -30,6 +30,8 @@ RECENT_SECONDS = 900.0
 """Over which utilisation and throughput are measured; a run that was silent for longer does not go on."""
 STALLED_SECONDS = 1800.0
 """A pushed run of which it is not known when it was pushed goes on while its samples moved in this time."""
+SLACK_SECONDS = 60.0
+"""By which the clock of a run may be ahead of the server's; a start further on tells nothing."""
 REPORTED = {
     "epochs_done": (contract.EPOCH, "max_over_time({0})"),
     "samples": (contract.SAMPLES, "max_over_time({0})"),
@@ -71,7 +73,9 @@ def going_on(source: PrometheusSource, identity: Identity, *, names: Names) -> t
         reporting = {pod for run in runs for pod in run.pods}
         runs += _labelled(scope, [pod for pod in seen.going if pod.pod not in reporting], {run.run_id for run in runs})
         _measure(scope, runs)
-    return tuple(sorted((_running(run, identity, now) for run in runs), key=lambda run: (run.started_at or now, run.run_id)))
+    return tuple(
+        sorted((_running(run, identity, now, names.own) for run in runs), key=lambda run: (run.started_at or now, run.run_id))
+    )
 
 
 def _reporting(scope: Scope, marks: Mapping[str, discovery.Marks]) -> list[Now]:
@@ -176,13 +180,13 @@ def _in_unit(key: str, row: AnswerRow) -> float:
     return row.value / BYTES_PER_GIB if quantity == "memory_gib" else row.value * cluster.GPU_UTILISATION[role]
 
 
-def _running(run: Now, identity: Identity, now: float) -> Running:
+def _running(run: Now, identity: Identity, now: float, own: Own) -> Running:
     try:
-        parameters = configuration(run.texts)
+        parameters = {**configuration(run.texts), **own_values(run.texts, own.parameters)}
     except NoEvidence:  # it will be said once it is over
         parameters = {}
-    values = {name: value for name, value in run.values.items() if math.isfinite(value)}
-    start = run.started_at if run.started_at is not None and 0 < run.started_at < math.inf else None
+    values = {name: value for name, value in run.values.items() if 0 <= value < math.inf}
+    start = run.started_at if run.started_at is not None and 0 < run.started_at <= now + SLACK_SECONDS else None
     # What it did since it started, if that was less than the window ago.
     shorter = RECENT_SECONDS / min(RECENT_SECONDS, max(60.0, now - start)) if start is not None else 1.0
     if "cpu_cores" in values:

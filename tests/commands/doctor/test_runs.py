@@ -137,6 +137,19 @@ def test_logs_that_are_missing_or_cannot_be_read_are_named(empty: Project) -> No
     assert "2 files, 1 finished run, 1 of this workload; 1 cannot be read: " in logs["finding"]
 
 
+def test_logs_in_milliseconds_or_that_end_before_they_start_are_named(empty: Project) -> None:
+    configure(empty, '[csv]\nlogs = ["runs/*.csv"]\n')
+    empty.log(1, 16, 100.0)
+    empty.log(2, 16, -100.0)
+    for number in (3, 4):
+        empty.log(number, 16, 1e5, start=1.7e12 + 1e6 * number)
+    checks = json.loads(empty.jpo("doctor", "-o", "json").out)["checks"]
+    doubts = {check["code"]: check["finding"] for check in checks if check["name"] == "in the logs"}
+    assert doubts.keys() >= {"JPO-W123", "JPO-W126"}
+    assert "run-2.csv: it ends before it starts" in doubts["JPO-W123"]
+    assert doubts["JPO-W126"].startswith("2 runs with times in another unit than seconds, the first: ")
+
+
 def test_suggest_names_the_cause_of_an_empty_answer_in_one_line(empty: Project, server: str) -> None:
     empty.config.write_text(empty.config.read_text().replace("pytorch", "torch"))
     answer = empty.jpo("suggest", "config.ini", "--dry-run", "-o", "json", "--prometheus-url", server)

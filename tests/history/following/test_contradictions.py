@@ -8,7 +8,8 @@ from made import DIGITS, a_run, a_suggestion
 from jpo.history import open_store
 from jpo.history.following.contradictions import contradicted
 from jpo.history.following.followers import followed_up
-from jpo.records import AS_RUN, Change, Finished, Run, Suggestion
+from jpo.records import Change, Contradictions, Finished, Run, Suggestion
+from jpo.wording.contradictions import sentences
 
 RATE = {"learning_rate": 0.1}
 
@@ -42,6 +43,8 @@ def test_a_run_with_another_value_than_the_file_gave_it_is_a_contradiction() -> 
     ("name", "nights", "now"),
     [
         ("memory_gib", [(32, 40, 39.9)], 40),  # rounded
+        ("memory_gib", [(32, 40, 39), (40, 48, 47)], 48),  # a sidecar's share
+        ("cpus", [(2, 4, 3.9), (4, 4, 3.9)], 4),
         ("learning_rate", [(0.1, 1 / 3, 0.333)], 1 / 3),
         ("memory_gib", [(32, 40, 32)], 32),  # not merged: file and run have the value from before
         ("memory_gib", [(32, 40, 36)], 36),  # somebody has committed another
@@ -65,6 +68,19 @@ def test_a_checkout_of_each_nights_own_shows_it_by_what_was_taken_over() -> None
     made, run = night(1, before, given, {"batch_size": 64.0, "memory_gib": 32.0})
     (stray,) = contradicted([made], [run], before).open
     assert stray.parameter == "memory_gib"
+
+
+def test_a_run_whose_clock_is_behind_belongs_to_the_suggestion_whose_values_it_took_over() -> None:
+    suggestions, runs = nights_of("batch_size", (16, 32, 32), (32, 64, 64), (64, 128, 128))
+    behind = [replace(run, started_at=run.started_at - 35) for run in runs if run.started_at]
+    assert contradicted(suggestions, behind, {"batch_size": 128.0}) == Contradictions()
+
+
+def test_a_job_that_follows_one_suggestion_late_is_told_and_nothing_is_held() -> None:
+    """A queue, or an image with config.ini in it: each run has the values from before the suggestion."""
+    found = contradicted(*nights_of("batch_size", (16, 32, 16), (32, 64, 32), (64, 128, 64)), {"batch_size": 128.0})
+    assert (len(found.strays), found.reaches) == (3, ())
+    assert next(iter(sentences(found, None))).endswith("If it began with config.ini as it was before, nothing is amiss")
 
 
 def test_parameters_that_a_run_does_not_report_or_that_were_assumed_contradict_nothing() -> None:
@@ -110,7 +126,7 @@ def test_a_run_beyond_the_limit_lifts_it_and_one_within_does_not() -> None:
 def test_a_value_that_the_file_keeps_though_runs_have_another_is_not_taken_for_given() -> None:
     """The suggestions then name what runs have: that runs have it says nothing about a limit."""
     suggestions, runs = nights_of("batch_size", *[(256, 256, 128)] * 2, *[(128, 128, 128)] * 2, (128, 128, 256))
-    marked = [replace(made, keys={"batch_size": "t.batch_size (as run)"}) for made in suggestions[2:]]
+    marked = [replace(made, as_run=("batch_size",)) for made in suggestions[2:]]
     held = contradicted([*suggestions[:2], *marked[:2]], runs[:4], {"batch_size": 256.0})
     assert [(reach.value, reach.really(256), len(reach.strays)) for reach in held.reaches] == [(None, 128, 2)]
     assert contradicted([*suggestions[:2], *marked], runs, {"batch_size": 256.0}).reaches == ()
@@ -130,11 +146,11 @@ def test_gigabytes_for_gibibytes_are_told_and_are_no_limit() -> None:
 def test_writing_down_what_runs_have_anyway_is_no_step_of_the_agents() -> None:
     before, after = {"batch_size": 256.0, **RATE}, {"batch_size": 128.0, "learning_rate": 0.2}
     batch, rate = changes_of(before, after)
-    truth = Change(batch.parameter, batch.key, 256, 128, "256", "128", AS_RUN, None)
+    truth = Change(batch.parameter, batch.key, 256, 128, "256", "128", "because", None)
     run = a_run("r1", 300.0, started_at=200.0, parameters=after)
     for changes, replaced in [((truth, rate), [{"batch_size": 128.0, **RATE}]), ((truth,), [])]:
         with open_store("sqlite://") as store:
-            made = a_suggestion("s1", 100.0, current=before, suggested=after, changes=changes)
+            made = a_suggestion("s1", 100.0, current=before, suggested=after, changes=changes, as_run=("batch_size",))
             store.append(made, config="config.ini", source_digest="ab")
             store.record(Finished((run,)), now=900.0)
             assert [was for _, was in followed_up(store, store.recorded_runs(DIGITS))] == replaced

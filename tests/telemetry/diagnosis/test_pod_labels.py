@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jpo.telemetry.diagnosis.pod_labels import labelled
+from jpo.telemetry.diagnosis.probes import reporting, workload
 
 KSM = ("kube_pod_status_phase", "kube_pod_labels")
 OURS = {"label_jpo_dataset": ("Digits",), "label_jpo_model": ("cnn",), "label_jpo_framework": ("pytorch",)}
@@ -13,6 +14,14 @@ OURS = {"label_jpo_dataset": ("Digits",), "label_jpo_model": ("cnn",), "label_jp
 def test_pods_of_the_workload_are_counted(inquiry_on):
     finding = labelled(inquiry_on(__name__=KSM, pod=("a", "b"), **OURS))
     assert (finding.status, finding.text) == ("ok", "2 pods of 'digits/cnn/pytorch' in the last 90 days")
+
+
+def test_where_jobs_are_found_by_their_labels_that_they_report_nothing_is_no_fault(inquiry_on):
+    inquiry = inquiry_on(__name__=KSM, pod=("a", "b"), **OURS)
+    found = [reporting(inquiry), workload(inquiry)]
+    assert [finding.status for finding in found] == ["ok", "ok"]
+    assert found[1].text == "2 pods of 'digits/cnn/pytorch' in the last 90 days, by their labels"
+    assert len(inquiry.client.asked) == len(set(inquiry.client.asked)), "nothing is asked twice"
 
 
 def test_what_is_no_matter_of_labels_has_no_line(inquiry_on):

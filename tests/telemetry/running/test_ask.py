@@ -8,6 +8,7 @@ import pytest
 
 from jpo.records import KUBERNETES, Identity
 from jpo.telemetry import PrometheusSource
+from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.running.ask import going_on
 
@@ -43,7 +44,7 @@ def _lines(base):
             at = begin + 30 * i
             yield f"{name}{{{shown}}} {float(value(at) if callable(value) else value)!r} {base + at:.3f}\n"
 
-    def run(run_id, model, *, start=-7200.0, until=3600.0, rate=100.0, **target):
+    def run(run_id, model, *, start=-7200.0, until=3600.0, rate=100.0, ahead=0.0, epoch=None, **target):
         key = {
             "dataset": "digits",
             "model": model,
@@ -54,9 +55,9 @@ def _lines(base):
             **target,
         }
         yield from add("jpo_run_info", {**key, **CONFIGURED}, 1, max(start, -7200), until)
-        yield from add("jpo_run_start_time_seconds", key, base + start, max(start, -7200), until)
+        yield from add("jpo_run_start_time_seconds", key, base + start + ahead, max(start, -7200), until)
         yield from add("jpo_samples_total", key, lambda at: rate * (at - start) if rate else 5000, max(start, -7200), until)
-        yield from add("jpo_epoch", key, lambda at: (at - start) // 1440, max(start, -7200), until)
+        yield from add("jpo_epoch", key, epoch or (lambda at: (at - start) // 1440), max(start, -7200), until)
 
     def usage(pod):
         place = {"namespace": "ml", "pod": pod, "container": "trainer", "id": f"/{pod}"}
@@ -67,7 +68,7 @@ def _lines(base):
     def pod(name, model, owner=("Job", "nightly"), phase="Running"):
         place = {"namespace": "ml", "pod": name, "uid": f"u-{name}"}
         names = {"label_jpo_dataset": "Digits", "label_jpo_model": model, "label_jpo_framework": "PyTorch"}
-        yield from add("kube_pod_labels", {**place, **names, "label_jpo_batch_size": "32"}, 1)
+        yield from add("kube_pod_labels", {**place, **names, "label_jpo_batch_size": "32", "label_jpo_dropout": "0.1"}, 1)
         yield from add("kube_pod_owner", {**place, "owner_kind": owner[0], "owner_name": owner[1]}, 1)
         yield from add("kube_pod_status_phase", {**place, "phase": phase}, 1)
         if phase == "Running":
@@ -87,6 +88,7 @@ def _lines(base):
     yield from run("pushing", "pushed")
     yield from run("pushed-long-ago", "pushed")
     yield from add("push_time_seconds", {"run_id": "pushed-long-ago", "job": "j", "instance": "pushed-long-ago"}, base - 5000)
+    yield from run("ahead", "astray", ahead=3 * 7200.0, epoch=-3.0)
     yield from pod("nightly-x", "labelled")
     yield from pod("queued-x", "labelled", owner=("Job", "queued"), phase="Pending")
     yield from pod("serving-x", "labelled", owner=("ReplicaSet", "serving"))
@@ -117,11 +119,22 @@ def test_what_a_gateway_repeats_for_ever_does_not_go_on(going):
     assert set(going("pushed")) == {"pushing"}
 
 
+def test_a_start_in_the_future_and_less_than_no_epoch_tell_nothing(going):
+    ahead = going("astray")["ahead"]
+    assert (ahead.started_at, ahead.epochs_done, ahead.samples is None) == (None, None, False)
+
+
 def test_labelled_pods_go_on_without_progress_and_services_do_not(going, base):
     ((name, run),) = going("labelled").items()
     assert (name, run.source, run.parameters) == ("nightly", KUBERNETES, {"batch_size": 32.0})
     assert (run.started_at, run.epochs_done, run.samples) == (base - 7200, None, None)
     assert (run.cpu_cores, run.gpu_utilisation) == (pytest.approx(3.0, rel=0.05), pytest.approx(0.7))
+
+
+def test_parameters_of_the_teams_own_are_seen_of_what_goes_on(server):
+    names = Names(own=Own({"dropout": False}))
+    (run,) = going_on(PrometheusSource(server), Identity("digits", "labelled", "pytorch"), names=names)
+    assert run.parameters == {"batch_size": 32.0, "dropout": 0.1}
 
 
 def test_nothing_goes_on_and_few_requests_say_so(server):

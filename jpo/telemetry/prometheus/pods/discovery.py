@@ -64,7 +64,7 @@ def pods_of(rows: Iterable[tuple[str, Mapping[str, str]]], scope: Scope, kinds: 
     pods: dict[PodId, dict[str, str]] = {}
     for kind, labels in rows:
         if kind in kinds and pod_labels.is_of(scope.identity, labels, scope.names):
-            pods.setdefault(pod_id(labels), {}).update(labels)
+            pod_labels.add(labels, pods.setdefault(pod_id(labels), {}))
     return pods
 
 

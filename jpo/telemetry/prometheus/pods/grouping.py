@@ -1,7 +1,7 @@
 """Which labelled pods are one run, when it began and ended, and how.
 
 Pure functions over what lives.py read. The run id of the labels joins pods, else the job that owns them, else each is a run of
-its own. A job of one name that is made anew every night is a run each time: its id says when it began.
+its own. A job of one name that is made anew every night is a run each time: its id says where and when it began.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from jpo.telemetry.prometheus.pods.lives import PodLife
 RETRY_SECONDS = 420.0
 """The pod of a job's next attempt is made within six minutes after one that failed (the limit of Kubernetes' back-off)."""
 BYTES_PER_GIB = 2.0**30
+CLUSTER = "cluster"
+"""The label by which clusters are usually told apart where one server, such as Thanos, has several."""
 OUTSIDE = ("Evicted", "Preempting", "NodeLost", "NodeAffinity", "Shutdown", "Terminated", "UnexpectedAdmissionError")
 """Why a pod failed, if it was not its own fault."""
 
@@ -140,18 +142,19 @@ def runs_of(pods: Iterable[LabelledPod]) -> Iterator[PodRun]:
     for pod in pods:
         if not pod.life.serves:
             by_key[key_of(pod)].append(pod)
-    for (kind, _, name), together in by_key.items():
+    for (kind, place, name), together in by_key.items():
         if kind == "run id":
             yield PodRun(name, tuple(together))
         else:
-            yield from (PodRun(_id(name, attempts), tuple(attempts)) for attempts in _executions(together))
+            yield from (PodRun(_id(name, place, attempts), tuple(attempts)) for attempts in _executions(together))
 
 
 def key_of(pod: LabelledPod) -> tuple[str, str, str]:
     """What pods of one run have in common; a job made anew has the same."""
     if pod.run_id:
         return "run id", "", pod.run_id
-    return "job" if pod.life.job else "pod", pod.id.pod.namespace, pod.life.job or pod.id.pod.name
+    place = "/".join(filter(None, (pod.labels.get(CLUSTER), pod.id.pod.namespace)))
+    return "job" if pod.life.job else "pod", place, pod.life.job or pod.id.pod.name
 
 
 def _executions(pods: Sequence[LabelledPod]) -> Iterator[list[LabelledPod]]:
@@ -175,6 +178,7 @@ def _belongs(pod: LabelledPod, earlier: Sequence[LabelledPod]) -> bool:
     return made_at - end <= RETRY_SECONDS and all(before.status is not RunStatus.SUCCEEDED for before in earlier)
 
 
-def _id(name: str, pods: Sequence[LabelledPod]) -> str:
+def _id(name: str, place: str, pods: Sequence[LabelledPod]) -> str:
+    """Job, cluster, namespace and start: a CronJob of several namespaces or clusters begins everywhere in the same second."""
     begun = min((pod.started_at for pod in pods if pod.started_at is not None), default=None)
-    return name if begun is None else f"{name}@{datetime.fromtimestamp(begun, UTC):%Y%m%dT%H%M%S}"
+    return name if begun is None else f"{name}@{place}-{datetime.fromtimestamp(begun, UTC):%Y%m%dT%H%M%S}"

@@ -19,6 +19,8 @@ LONGEST_LABEL = 63
 """Characters of a Kubernetes label's value."""
 DIGEST = 8
 """Hexadecimal digits that tell apart two names whose slugs would be the same for what a label cannot hold."""
+AND = " and "
+"""Between the values of a label that was changed; no value of a label has blanks."""
 CONFLICT = "_conflict"
 """kube-state-metrics' suffix (1, 2 ...) where two labels of a pod get one name."""
 
@@ -58,14 +60,23 @@ def run_id(labels: Mapping[str, str], names: Names) -> str | None:
 
 
 def parameters(labels: Mapping[str, str], names: Names) -> dict[str, str]:
-    """The parameters that labels, else annotations, of a pod say, as text."""
+    """The parameters, those of the team's own too, that labels, else annotations, of a pod say, as text."""
     said = {}
-    for name in (*PARAMETERS, *COUNTS):
+    for name in (*PARAMETERS, *COUNTS, *names.own.parameters):
         label = names.pod_label(name)
-        candidates = (label,) if name in names.site_pod_labels else (label, f"annotation_jpo_{name}")
+        candidates = (label,) if name in names.site_pod_labels else (label, label.replace("label", "annotation", 1))
         if value := next(filter(None, (_value(labels, candidate) for candidate in candidates)), None):
             said[name] = value.strip()
     return said
+
+
+def add(labels: Mapping[str, str], known: dict[str, str]) -> None:
+    """Add what another series of a pod says. Of a label that was changed while the pod ran both values stay, which no parameter
+    can have: nobody knows with which one it was started.
+    """
+    for name, text in labels.items():
+        texts = known.get(name, text).split(AND)
+        known[name] = AND.join(sorted({*texts, text}))
 
 
 def _value(labels: Mapping[str, str], label: str) -> str | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from jpo.telemetry.prometheus import queries
 from jpo.telemetry.prometheus.answers import AnswerRow
 from jpo.telemetry.prometheus.cluster import Labelling, Pod, pod_of
+from jpo.telemetry.prometheus.pods import labels as pod_labels
 from jpo.telemetry.prometheus.pods.discovery import LIVE, PodId, pod_id
 from jpo.telemetry.prometheus.queries import HIGHEST, LAST, LOWEST
 from jpo.telemetry.prometheus.scope import Scope
@@ -151,7 +152,7 @@ def _add(life: PodLife, key: str, labels: Mapping[str, str], value: float) -> No
     elif key == "restarts" and value > 0:
         life.restarted.add(container)
     elif key == "annotations":
-        life.annotations |= {name: text for name, text in labels.items() if name.startswith("annotation_")}
+        pod_labels.add({name: text for name, text in labels.items() if name.startswith("annotation_")}, life.annotations)
     elif value == 1 and key == "owner":
         life.owner = labels.get("owner_kind", ""), labels.get("owner_name", "")
     elif value == 1 and key == "phase":

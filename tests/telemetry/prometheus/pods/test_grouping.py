@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jpo.records import RunStatus
@@ -45,14 +47,22 @@ def test_a_container_that_ran_out_of_memory_and_then_succeeded_was_started_again
     assert run.status is RunStatus.SUCCEEDED, "a sidecar failed, not the trainer"
 
 
+def test_a_job_of_one_name_in_two_namespaces_or_clusters_is_two_runs() -> None:
+    here, there = pod("a"), pod("b")
+    ours = replace(there, id=PodId(Pod("prod", "b"), "b"))
+    assert {run.run_id for run in runs_of([here, ours])} == {"j@ml-19700101T000000", "j@prod-19700101T000000"}
+    clusters = [replace(each, labels={"cluster": name}) for each, name in ((here, "east"), (there, "west"))]
+    assert {run.run_id for run in runs_of(clusters)} == {"j@east/ml-19700101T000000", "j@west/ml-19700101T000000"}
+
+
 def test_services_are_no_runs():
     assert list(runs_of([pod(owner=("ReplicaSet", "r")), pod(owner=("DaemonSet", "d"))])) == []
 
 
 def test_pods_without_a_job_are_runs_of_their_own():
     assert [run.run_id for run in runs_of([pod("a", owner=("<none>", "")), pod("b", owner=("Workflow", "w"))])] == [
-        "a@19700101T000000",
-        "b@19700101T000000",
+        "a@ml-19700101T000000",
+        "b@ml-19700101T000000",
     ]
 
 

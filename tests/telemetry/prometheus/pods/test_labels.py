@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.records import Identity
+from jpo.records import Identity, Word
+from jpo.telemetry.outcome import Own, own_values
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.prometheus.pods.labels import is_of, parameters, run_id, selector, slug
+from jpo.telemetry.prometheus.pods.labels import add, is_of, parameters, run_id, selector, slug
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -62,6 +63,28 @@ def test_parameters_come_from_labels_before_annotations_and_from_named_ones_alon
     assert "batch_size" not in parameters(labels, names)
 
 
+def test_parameters_of_the_teams_own_are_read_as_their_lines_declare_them():
+    own = Own({"dropout": False, "maxDepth": False, "optimizer": True, "init": True})
+    labels = {
+        "label_jpo_dropout": "0.1",
+        "label_jpo_max_depth": "8",
+        "label_jpo_optimizer": "adam",
+        "label_jpo_seed": "1",
+        "annotation_jpo_init": "kaiming/he",
+    }
+    said = parameters(labels, Names(own=own))
+    assert own_values(said, own.parameters) == {
+        "dropout": 0.1,
+        "maxDepth": 8,
+        "optimizer": Word("adam"),
+        "init": Word("kaiming/he"),
+    }
+    assert parameters({"annotation_jpo_max_depth": "8"}, Names(own=own)) == {"maxDepth": "8"}
+    renamed = Names.of({}, {}, None, {"dropout": "example.com/drop"}, own=own)
+    assert parameters({**labels, "label_example_com_drop": "0.3"}, renamed)["dropout"] == "0.3"
+    assert parameters(labels, Names()) == {}, "what no line declares is no parameter"
+
+
 def test_labels_that_got_one_name_count_where_they_agree():
     numbered = {"label_jpo_epochs_conflict1": "3", "label_jpo_epochs_conflict2": "3"}
     assert parameters(numbered, Names()) == {"epochs": "3"}
@@ -70,3 +93,17 @@ def test_labels_that_got_one_name_count_where_they_agree():
 
 def test_an_empty_run_id_is_none():
     assert (run_id({"label_jpo_run_id": ""}, Names()), run_id({"label_jpo_run_id": "r"}, Names())) == (None, "r")
+
+
+def test_a_label_that_was_changed_while_the_pod_ran_says_nothing_that_a_parameter_can_be():
+    known: dict[str, str] = {}
+    for value in ("64", "128", "64"):
+        add({"label_jpo_batch_size": value, "label_jpo_epochs": "3"}, known)
+    assert parameters(known, Names()) == {"batch_size": "128 and 64", "epochs": "3"}
+
+
+def test_parameters_of_the_teams_own_are_labels_like_any_other():
+    own = Own({"dropout": False, "optimizer": True})
+    names = Names.of({}, {}, pod_labels={"optimizer": "example.com/optim"}, own=own)
+    labels = {"label_jpo_dropout": "0.1", "label_example_com_optim": "adam"}
+    assert parameters(labels, names) == {"dropout": "0.1", "optimizer": "adam"}
