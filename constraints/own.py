@@ -18,8 +18,9 @@ from constraints.numbers import number_of
 from constraints.words import Word
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-WORD = re.compile(r"(?=.*[^\W\d_])[\w.+/:,@-]+(?: [\w.+/:,@-]+)*")
-"""Words that every reader of a config.ini takes as they stand: with a letter; no comment, quote, interpolation or line end."""
+WORD = re.compile(r"(?=.*(?:[^\W\d_]|\d[,:/]))[\w.+/:,@()-]+(?: [\w.+/:,@()-]+)*")
+"""Words, and lists of numbers, that every reader of a config.ini takes as they stand; no number, which has a letter, comma, colon
+or slash nowhere; no comment, quote, interpolation or line end."""
 QUOTED = re.compile(r"""(["'])(.*)\1""")
 NEAR = 0.87
 """Of difflib: from here on a name is one of JPO's, misspelt."""
@@ -135,7 +136,7 @@ def _words(value: object, place: str) -> tuple[str, ...]:
         if not isinstance(item, str):
             raise ValueError(f"{place}: {item!r:.80} is no word, and others are; write all of them in quotes")
         if len(item) > LONGEST or not WORD.fullmatch(item):
-            remedy = f"write letters and . + - _ / : , @, digits and single blanks between, at most {LONGEST} characters"
+            remedy = f"write letters and . + - _ / : , @ ( ), digits and single blanks between, at most {LONGEST} characters"
             raise ValueError(f"{place}: {item!r:.80} cannot stand in a config.ini as it is; {remedy}")
         if value.count(item) > 1:
             raise ValueError(f"{place}: {item!r} is there twice; take one out")

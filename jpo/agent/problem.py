@@ -19,6 +19,7 @@ from jpo.agent.safety.claim import p_claim, p_loss_worse
 from jpo.agent.safety.holds import Hold, held
 from jpo.agent.safety.promise import Promise
 from jpo.agent.safety.recovery import LIKELY_TO_FAIL
+from jpo.records import PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,9 +177,30 @@ class Problem:
 
     @cached_property
     def earned(self) -> bool:
-        """Whether standing still has earned a trial: PATIENCE runs alike under "safe", and a share of the budget left."""
-        patient = self.min_confidence > 0 and self.repeated > 0 and self.repeated % PATIENCE == 0
-        return self.explore == "safe" and patient and self.budget_left >= SHARE * self.budget and self.next_trial is not None
+        """Whether a trial is earned under "safe": a share of the budget is left, and the job has stood still for PATIENCE runs.
+
+        One of parameters of the team's own need not wait: nothing is known of them before, so that waiting tells nothing, and
+        their lines in [parameters] say what may be tried.
+        """
+        affordable = self.explore == "safe" and self.min_confidence > 0 and self.budget_left >= SHARE * self.budget
+        return affordable and self.next_trial is not None and (self.patient or self.of_own(self.next_trial))
+
+    @property
+    def patient(self) -> bool:
+        """Whether the job has stood still for PATIENCE runs, or twice as many, or ..."""
+        return self.repeated > 0 and self.repeated % PATIENCE == 0
+
+    def of_own(self, row: int) -> bool:
+        """Whether a row changes nothing but parameters of the team's own, as seen from the best that was measured."""
+        return bool(self._of_own[row])
+
+    @cached_property
+    def _of_own(self) -> Bools:
+        names, values = self.candidates.names, self.candidates.values
+        known = [at for at, name in enumerate(names) if name in PARAMETERS]
+        incumbent = self.acquisition.incumbent
+        alike = (values[:, known] == values[incumbent, known]).all(axis=1)
+        return np.asarray(alike & (values != values[incumbent]).any(axis=1))
 
     @cached_property
     def open_rows(self) -> Bools:
@@ -199,7 +221,9 @@ class Problem:
         if not (self.exploration_runs_left or self.explore == "on"):
             score = self.acquisition.score
             worth_it = (score < score[self.acquisition.incumbent]) | self._stood_long
-            return np.asarray(rows & worth_it & (self.p_claim >= self._needed))
+            safe = rows & worth_it & (self.p_claim >= self._needed)
+            of_own = safe & self._of_own
+            return np.asarray(of_own if of_own.any() and not self.patient else safe)
         likely = rows & (self.belief.p_fail < LIKELY_TO_FAIL)
         return np.asarray(likely if likely.any() else rows)
 

@@ -94,6 +94,8 @@ def _choice(problem: Problem, choice: int, step: str, by: str) -> Sentences:
         yield f"{name} was not run yet and {text}", "JPO-I604"
         if problem.exploration_runs_left:
             yield "it is tried because you asked for trials: it is the most informative of what is left", "JPO-I626"
+        elif problem.exploring and not problem.patient:
+            yield "it is tried now: nothing is known of a parameter of your own before, so waiting would tell nothing", "JPO-I643"
         elif problem.exploring:
             yield f"after {problem.repeated} runs with these values one trial is run all the same, the most promising", "JPO-I629"
         if problem.quality_floor is not None and problem.belief.val_loss is None and choice in _other_models(problem):
@@ -260,7 +262,7 @@ def _difference(problem: Problem, row: int) -> str:
 
 def _ending(belief: Belief, log_ratio: float, now: int) -> str:
     """How a model ends: with 3% less validation loss, or with a validation accuracy of 0.934 against 0.93."""
-    if not belief.quality.more_is_better:
+    if belief.quality.is_error:
         return _change("end with", log_ratio, quality.name_of(belief.quality))
     today = (belief.val_loss or 0.0) * math.exp(float(belief.weights @ belief.log_loss[:, now]))
     then = quality.value(belief.quality, today * math.exp(log_ratio))

@@ -15,7 +15,9 @@ from jpo.cli.output import READABLE, Output, writable
 @click.command()
 @config_ini
 @click.option(
-    "--objectives", metavar="A,B[,...]", help="Of time, cost, loss, efficiency, accuracy; default: time,cost where cost is known."
+    "--objectives",
+    metavar="A,B[,...]",
+    help="Of time, cost, loss, efficiency, accuracy, and your metric; default: time,cost where cost is known.",
 )
 @click.option("--reference", metavar="NAME=V,...", help="Reference point of the hypervolume; default: 1.1 times the worst run.")
 @click.option("--plot", "picture", type=FILE, metavar="FILE", help="The front as a picture: .png or .svg.")

@@ -57,12 +57,14 @@ def shares(workload: Workload) -> str | None:
     if batch is None or (gpus <= 1 and steps <= 1 and not terms.batch_per_device):
         return None
     devices = max(gpus, 1.0)
-    each = f"{plain(batch / devices / steps)} samples on each of {plain(devices)}"
+    share = batch / devices / steps
+    samples = f"{plain(share)} {'sample' if share == 1 else 'samples'}"
+    each = f"{samples} on one device" if devices == 1 else f"{samples} on each of {plain(devices)}"
     on_nodes = f" ({plain(terms.nodes or 1)} nodes)" if terms.gpus_per_node and (terms.nodes or 1) > 1 else ""
     in_steps = f", {plain(steps)} times before the weights change" if steps > 1 else ""
     if not terms.batch_per_device:
         return f"batch_size counts over all GPUs{' and accumulation steps' if steps > 1 else ''}: {each}{on_nodes}{in_steps}"
-    unknown = "" if "gpus" in values else "; the file does not say on how many, so it is taken as one: add gpus = ..."
+    unknown = "" if "gpus" in values else "; the file does not say how many devices, so one is assumed: add gpus = ..."
     return f"the batch is given per device: {each}{on_nodes}{in_steps}: batch_size {plain(batch)} in all{unknown}"
 
 

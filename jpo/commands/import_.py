@@ -13,9 +13,9 @@ from jpo.project.sources import caveats_of, columns_given, own_names
 from jpo.project.workload import identity_of
 from jpo.records import PARAMETERS, Finished, Outcome, Run
 from jpo.telemetry import PrometheusSource
-from jpo.telemetry.imports.columns import as_toml, columns_of
+from jpo.telemetry.imports.columns import as_toml, columns_of, not_there
 from jpo.telemetry.imports.mlflow_server import read_server
-from jpo.telemetry.imports.recognise import read_sources
+from jpo.telemetry.imports.recognise import loose_tables, read_sources
 from jpo.telemetry.imports.translate import Said, Translated, translated
 from jpo.wording.names import OUTCOMES
 from jpo.wording.numbers import counted, moment, plain, written
@@ -24,6 +24,8 @@ SAME_SECONDS = 1.0
 """Ends that differ by less are one end, written with other digits."""
 MOST_SHOWN = 20
 """Runs of a dry run that are listed; of thousands nobody reads more."""
+MOST_NAMED = 3
+"""Tables that a note names."""
 SHOWN = ("duration_seconds", "cost_usd", "train_loss", "val_loss", "val_accuracy", "gpu_utilisation", "memory_gib")
 
 
@@ -84,8 +86,14 @@ def import_runs(
         columns = columns_of(source, given, own)
         found = translated(source, columns, said, now=now)
         lines += described(source.place, source.format, len(source.runs), found, as_toml(columns))
+        lines += [f"note: {note}"] if (note := not_there(source, given)) else []
         runs += found.runs
         skipped += len(found.skipped)
+    for path in paths:
+        if tables := loose_tables(path):
+            named = ", ".join(str(table) for table in tables[:MOST_NAMED])
+            more = f" and {len(tables) - MOST_NAMED} more" if len(tables) > MOST_NAMED else ""
+            lines.append(f"note: not read in {path}: {named}{more}; a table is read where it is named itself")
     lines += unknown(runs, wanted)
     with open_history(settings, read_only=not write) as store:
         known = {

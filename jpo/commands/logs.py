@@ -22,9 +22,10 @@ from jpo.history.figures import figures, usual_values
 from jpo.project.load import LoadedSettings
 from jpo.project.prices import currency_of, prices_of
 from jpo.project.project import open_history, preference_of, targets_of
+from jpo.project.request import qualities_of, quality_of
 from jpo.project.sources import own_names
 from jpo.reading import beginning, same_file
-from jpo.records import Identity, Preference, Run, Suggestion, quality_measured
+from jpo.records import Identity, Preference, Quality, Run, Suggestion
 from jpo.report.logs import REWARDS, Judged, LogFigures, NotUsable, epochs_csv, epochs_head, extended_csv, extended_head
 from jpo.telemetry import log_files, read_each
 from jpo.telemetry.csv.lines import COLUMNS, Log
@@ -74,7 +75,8 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now
         raise UsageError(place, "names no log", "name files, folders with *.csv, or [csv] logs in jpo.toml", code="JPO-E133")
     for file, head in tables.heads.items():
         refuse_among_logs(file, [*patterns, *usual_logs], paths, head)
-    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own_names(settings))
+    own = own_names(settings)
+    usable, unusable = read_each((paths[i] for i in track(range(len(paths)), "reading logs")), now=now, own=own)
     if not usable:
         finding = f"none of {len(paths)} logs can be used; {unusable[0].reason}"
         raise TelemetryError("jpo logs", finding, code="JPO-E134")
@@ -89,7 +91,7 @@ def logs(given: Sequence[Path], settings: LoadedSettings, *, tables: Tables, now
             rows = ((run, rows_of(files[run.run.identity, run.run.run_id])) for run in found)
             write_extended(tables.epochs, "".join(epochs_csv(rows, COLUMNS)))
     return LogFigures(
-        figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices)),
+        figures(runs, lambda run: run_cost_usd(run.completed(usual[run.identity]), prices), own.metrics),
         [NotUsable(str(log.path), log.reason, log.code) for log in unusable],
         currency_of(settings),
     )
@@ -155,7 +157,8 @@ def judged(runs: Sequence[Run], settings: LoadedSettings, prices: Prices) -> Ite
     by_workload = sorted(runs, key=lambda run: (*run.identity.labels.values(),))  # stable: each stays oldest first
     for identity, group in groupby(by_workload, key=lambda run: run.identity):
         own = list(group)
-        for run, (rewards, reward) in zip(own, rewards_of(own, preference, prices, targets), strict=True):
+        quality = quality_of(settings, own, qualities_of(settings, own))
+        for run, (rewards, reward) in zip(own, rewards_of(own, preference, prices, targets, quality), strict=True):
             suggestion_id = followed.get((identity, run.run_id))
             verdicts = {check.name: check.verdict for check in check_run(targets, run.completed(usual[identity]), prices)}
             yield Judged(run, suggestion_id, made.get(suggestion_id or ""), rewards, reward, verdicts)
@@ -168,8 +171,10 @@ def suggestions(settings: LoadedSettings) -> tuple[dict[tuple[Identity, str], st
         return followed, {suggestion.suggestion_id: suggestion for suggestion in store.suggestions_of()}
 
 
-def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targets: Mapping[str, float]) -> list[Rewards]:
-    """The rewards of one workload's runs, oldest first, as the agent would have got them."""
+def rewards_of(
+    runs: Sequence[Run], preference: Preference, prices: Prices, targets: Mapping[str, float], quality: Quality
+) -> list[Rewards]:
+    """The rewards of one workload's runs, oldest first and judged by this quality, as the agent would have got them."""
     import numpy as np
 
     from jpo.agent.reward import objective, regret_reward
@@ -190,7 +195,7 @@ def rewards_of(runs: Sequence[Run], preference: Preference, prices: Prices, targ
         preference=preference,
         prices=prices,
         targets=targets,
-        quality=quality_measured(runs),
+        quality=quality,
     )
     vectors = np.array(vectors_of(learnt, learnt[0], collect(request, learnt), request))  # (runs, 6)
     best = np.fmin.accumulate(objective(vectors, preference))

@@ -6,7 +6,7 @@ The store and CSV logs are read, no server is asked, and nothing is written.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jpo.cost import usd_of_text
@@ -18,7 +18,7 @@ from jpo.optimizer.pareto.tradeoff import OBJECTIVES, axes_of, front_of
 from jpo.project.collect import collect, with_doubts_noted
 from jpo.project.durations import seconds
 from jpo.project.load import LoadedSettings
-from jpo.project.project import open_project
+from jpo.project.project import open_project, own_metrics
 from jpo.project.request import request_of
 from jpo.reading import number
 from jpo.records import Currency
@@ -30,28 +30,29 @@ def pareto(
     """The trade-off front of config.ini's workload.
 
     Args:
-        objectives: two to four of OBJECTIVES, by commas; None: time and cost, or where no cost is known time and what else is.
+        objectives: two to four of OBJECTIVES and the metric of [metric], by commas; None: time and cost, or where no cost is
+            known time and what else is.
         reference: "time=6h,cost=20"; what it leaves out, or None: a tenth beyond the worst measured point.
 
     Raises:
         UsageError: JPO-E831 the objectives, JPO-E832 or JPO-E803 the reference point, JPO-E833 a front of cost without prices.
     """
-    names = None if objectives is None else named(objectives)
+    names = None if objectives is None else named(objectives, (*OBJECTIVES, *own_metrics(settings)))
     with open_project(path, settings, now=now, read_only=True) as job:
         known = with_doubts_noted(collect(job))
         request = request_of(job, known.runs, reaches=known.reaches)
         policy = continual.policy_for(job.store, request.explore, request.policy)
     choices = choices_of(request, known, policy, job.preferences, seed=seed)
-    axes, note = axes_of(names, choices.surrogate)
+    axes, note = axes_of(names, choices.surrogate, request.metric)
     limits = {} if reference is None else limits_in(reference, axes, job.currency)
     return front_of(job.workload.identity, choices, request, known, axes, limits, note)
 
 
-def named(objectives: str) -> tuple[str, ...]:
+def named(objectives: str, known: Sequence[str]) -> tuple[str, ...]:
     """The names in "time,cost"."""
     names = tuple(name.strip() for name in objectives.split(","))
-    remedy = f"name two to four of {', '.join(OBJECTIVES)}, e.g. --objectives time,cost"
-    if unknown := [name for name in names if name not in OBJECTIVES]:
+    remedy = f"name two to four of {', '.join(known)}, e.g. --objectives time,cost"
+    if unknown := [name for name in names if name not in known]:
         raise UsageError("--objectives", f"{unknown[0]!r:.80} is no objective", remedy, code="JPO-E831")
     if len(set(names)) != len(names) or len(names) < 2:
         raise UsageError("--objectives", f"{objectives!r:.80} does not name two to four different ones", remedy, code="JPO-E831")
@@ -81,6 +82,6 @@ def limit(name: str, text: str) -> float:
         or (name == "time" and value <= 0)
         or (name in ("efficiency", "accuracy") and not 0 <= value <= 1)
     ):
-        like = {"time": "time=6h", "loss": "loss=0.4", "efficiency": "efficiency=0.5", "accuracy": "accuracy=0.9"}[name]
+        like = {"time": "time=6h", "loss": "loss=0.4", "efficiency": "efficiency=0.5"}.get(name, f"{name}=0.9")
         raise UsageError("--reference", f"{name} = {text!r:.80} is not a value for it", f"write e.g. {like}", code="JPO-E832")
     return value

@@ -19,7 +19,7 @@ from jpo.errors import EditError
 from jpo.records import Edit
 
 NUMBER = "[0-9A-Za-z.+-]+(?: [A-Za-z]+)?"
-WORD = r"(?=.*[^\W\d_])[\w.+/:,@-]+(?: [\w.+/:,@-]+)*"
+WORD = r"(?=.*(?:[^\W\d_]|\d[,:/]))[\w.+/:,@()-]+(?: [\w.+/:,@()-]+)*"
 WRITABLE = re.compile(rf"""(["']?)(?:{NUMBER}|{WORD})\1""")
 """Form of a new value: a number with a unit, or a word. Nothing that could end a line or start a comment or an interpolation."""
 

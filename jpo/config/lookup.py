@@ -50,6 +50,11 @@ def ambiguous(what: str, candidates: Iterable[IniOption], place: str, entry: str
     """The error that several options could be meant, with the line of jpo.toml that decides: `entry` with KEY filled in."""
     first, *others = candidates
     where = " and ".join(f"{shown(option.key)} (line {option.line})" for option in (first, *others[:3]))
-    key = first.key if first.key.isprintable() and not set(first.key) & set('"\\') else "section.option"
-    remedy = "say which in jpo.toml: " + entry.replace("KEY", f'"{key}"')
+    remedy = "say which in jpo.toml: " + entry.replace("KEY", key_of(first))
     return UsageError(place, f"{what} could be {where}", remedy, code="JPO-E206")
+
+
+def key_of(option: IniOption) -> str:
+    """The key of an option as it is written in jpo.toml."""
+    plain = option.key.isprintable() and not set(option.key) & set('"\\')
+    return f'"{option.key if plain else "section.option"}"'

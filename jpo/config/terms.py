@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jpo.config.locate import IniOption
-from jpo.config.lookup import ambiguous
+from jpo.config.lookup import key_of
+from jpo.config.source import shown
+from jpo.errors import UsageError
 from jpo.records import COUNTS, PARAMETERS, Parameter, Terms
 
 TOTALS = {"gpus": "gpus_per_node", "batch_size": "batch_size_per_device"}
@@ -53,14 +55,25 @@ def in_terms(found: Mapping[str, Found | None], keys: Mapping[str, str], place: 
         elif term in keys:
             del here[total]
         else:
-            both = (here[total].option, here[term].option)
-            raise ambiguous(total, both, place, f"[parameters] {total} = {{ key = KEY }}")
+            raise _said_twice({total: here[total].option, term: here[term].option}, place)
     accumulation, nodes = (here[name].value if name in here else None for name in ("gradient_accumulation_steps", "nodes"))
     terms = Terms("batch_size_per_device" in here, "gpus_per_node" in here, accumulation, nodes)
     own = (name for name in found if name not in (*PARAMETERS, *COUNTS))
     said = {name: here.get(TOTALS.get(name, name)) or here.get(name) for name in (*PARAMETERS, *own)}
     values = terms.in_all({name: one.value for name, one in said.items() if one})
     return tuple(_parameter(name, one, values[name], TOTALS.get(name, name) in here) for name, one in said.items() if one), terms
+
+
+def _said_twice(options: Mapping[str, IniOption], place: str) -> UsageError:
+    """The error that a file says a quantity in both terms, of which one alone would be changed."""
+    (total, of_all), (_, share) = options.items()
+    each = "per node" if total == "gpus" else "per device"
+    said = f"{shown(of_all.key)} (line {of_all.line}) in all and {shown(share.key)} (line {share.line}) {each}"
+    lines = " or ".join(f"{name} = {{ key = {key_of(option)} }}" for name, option in options.items())
+    remedy = (
+        f"remove the one that the job can work out, as DeepSpeed does, or say in jpo.toml which it reads: [parameters] {lines}"
+    )
+    return UsageError(place, f"says {total} twice, {said}, and one alone would be changed", remedy, code="JPO-E206")
 
 
 def _parameter(name: str, one: Found, value: float, in_place: bool) -> Parameter:

@@ -24,6 +24,10 @@ _FAR, _LEAST_SCALE = 3.0, 0.03
 """Standard deviations from the median beyond which a repeated run is moved, and the least that one is (of ln)."""
 
 
+_COMPARED_AT_ONCE = 20_000
+"""Numbers: more no longer fit the processor's cache."""
+
+
 class End(Enum):
     """The end of a run, by what it says about its configuration."""
 
@@ -72,18 +76,26 @@ def runs_at_candidates(candidates: Candidates, runs: Sequence[Run]) -> list[Cand
     """
     ordered = sorted(runs, key=lambda run: (run.ended_at, run.run_id))
     today = candidates.parameters(candidates.current)
-    rows: dict[tuple[float, ...], int | None] = {}  # a thousand runs have few configurations
-    candidate_runs = []
-    for age, run in enumerate(reversed(ordered)):
-        vector = tuple(run.parameters.get(name, now) for name, now in today.items())
-        if vector not in rows:
-            wanted = np.array(vector)
-            matches = np.flatnonzero((np.abs(candidates.values - wanted) <= SAME * np.abs(wanted)).all(axis=1))
-            rows[vector] = int(matches[0]) if matches.size else None
-        row = rows[vector]
-        if row is not None:
-            candidate_runs.append(CandidateRun(row, run, 0.5 ** (age / _HALF_LIFE)))
-    return candidate_runs
+    vectors = [tuple([run.parameters.get(name, now) for name, now in today.items()]) for run in reversed(ordered)]
+    rows = _rows_of(candidates.values, list(dict.fromkeys(vectors)))  # a thousand runs have few configurations
+    return [
+        CandidateRun(row, run, 0.5 ** (age / _HALF_LIFE))
+        for age, (run, vector) in enumerate(zip(reversed(ordered), vectors, strict=True))
+        if (row := rows[vector]) is not None
+    ]
+
+
+def _rows_of(values: Floats, vectors: Sequence[tuple[float, ...]]) -> dict[tuple[float, ...], int | None]:
+    """The first row that agrees with each configuration, or None; many at once where there are few rows."""
+    rows: dict[tuple[float, ...], int | None] = {}
+    at_once = max(1, _COMPARED_AT_ONCE // max(1, values.size))
+    for start in range(0, len(vectors), at_once):
+        some = vectors[start : start + at_once]
+        wanted = np.array(some).reshape(len(some), 1, values.shape[1])
+        agree = (np.abs(values - wanted) <= SAME * np.abs(wanted)).all(axis=2)  # (configurations, K)
+        found = zip(agree.any(axis=1).tolist(), agree.argmax(axis=1).tolist(), strict=True)
+        rows |= {vector: first if anywhere else None for vector, (anywhere, first) in zip(some, found, strict=True)}
+    return rows
 
 
 def measurements_of(candidate_runs: Sequence[CandidateRun], value: Callable[[CandidateRun], float | None]) -> Measurements:

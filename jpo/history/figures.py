@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, quantiles
 
-from jpo.records import Identity, Run, in_order
+from jpo.records import Identity, Quality, Run, in_order
 
 Measure = Callable[[Run], float | None]
 QUANTITIES = ("duration_seconds", "throughput_samples_per_second", "cost_usd", "val_loss", "val_accuracy")
+NO_METRICS: Mapping[str, Quality] = {}
 LARGEST = 1e150
 """Anything larger is not a measurement, and its means overflow."""
 GOALS = {"time": "duration_seconds", "cost": "cost_usd", "loss": "val_loss", "accuracy": "val_accuracy"}
-"""Goals for which a configuration can be best; less is better, but of an accuracy."""
+"""Goals for which a configuration can be best, besides the user's own metrics; less is better, but of an accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class Figures:
     Attributes:
         by_status: number of runs by how they ended, most frequent first.
         spreads: by quantity of QUANTITIES, then the user's own metrics.
-        best: by goal of GOALS; None where nothing was measured or no run reported its parameters.
+        best: by goal of GOALS, then by metric of which the direction is known; None where nothing
+            was measured or no run reported its parameters.
         varied: parameters that did not always have the same value.
     """
 
@@ -66,32 +68,37 @@ class Figures:
     varied: tuple[str, ...]
 
 
-def figures(runs: Sequence[Run], cost_usd: Measure) -> tuple[Figures, ...]:
+def figures(runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality] = NO_METRICS) -> tuple[Figures, ...]:
     """Figures of every workload, sorted by name.
 
     Args:
         cost_usd: the cost of a run, measured or by the user's prices.
+        metrics: the user's own of which the direction is known, by name.
     """
     by_identity: dict[Identity, list[Run]] = defaultdict(list)
     for run in runs:
         by_identity[run.identity].append(run)
     return tuple(
-        of_workload(identity, by_identity[identity], cost_usd)
+        of_workload(identity, by_identity[identity], cost_usd, metrics)
         for identity in sorted(by_identity, key=lambda identity: (*identity.labels.values(),))
     )
 
 
-def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure) -> Figures:
+def of_workload(identity: Identity, runs: Sequence[Run], cost_usd: Measure, metrics: Mapping[str, Quality]) -> Figures:
     """Figures of the runs of one workload."""
     tried = configurations(runs, cost_usd)
     own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
+    directed = {name: metrics[name] for name in own if name in metrics}
     named = in_order(name for configuration in tried for name in configuration.parameters)
     return Figures(
         identity=identity,
         runs=len(runs),
         by_status=dict(Counter(ending(run) for run in runs).most_common()),
         spreads={name: spread(values_of(runs, name, cost_usd)) for name in (*QUANTITIES, *own)},
-        best={goal: best_of(tried, quantity) for goal, quantity in GOALS.items()},
+        best={
+            **{goal: best_of(tried, quantity, more_is_better=goal == "accuracy") for goal, quantity in GOALS.items()},
+            **{name: best_of(tried, name, more_is_better=quality.more_is_better) for name, quality in directed.items()},
+        },
         varied=tuple(name for name in named if len({configuration.parameters.get(name) for configuration in tried}) > 1),
     )
 
@@ -128,17 +135,18 @@ def configurations(runs: Iterable[Run], cost_usd: Measure) -> list[Configuration
 def configuration(runs: Sequence[Run], cost_usd: Measure) -> Configuration:
     """The configuration of these runs, which share their parameters."""
     good = sum(run.ended_well for run in runs)
-    medians = {name: spread(values_of(runs, name, cost_usd)).median for name in QUANTITIES}
+    own = dict.fromkeys(name for run in runs for name in run.outcome.metrics)
+    medians = {name: spread(values_of(runs, name, cost_usd)).median for name in (*QUANTITIES, *own)}
     return Configuration(runs[0].parameters, good, len(runs) - good, medians)
 
 
-def best_of(tried: Iterable[Configuration], quantity: str) -> Configuration | None:
+def best_of(tried: Iterable[Configuration], quantity: str, *, more_is_better: bool) -> Configuration | None:
     """The configuration with the best median; of equal ones, the one with most runs."""
-    sign = -1 if quantity == "val_accuracy" else 1
+    sign = -1 if more_is_better else 1
     ranked = [
         (sign * value, -candidate.runs, number, candidate)
         for number, candidate in enumerate(tried)
-        if (value := candidate.medians[quantity]) is not None
+        if (value := candidate.medians.get(quantity)) is not None
     ]
     return min(ranked)[-1] if ranked else None
 

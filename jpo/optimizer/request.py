@@ -75,6 +75,11 @@ class Request:
     quality: Quality = VAL_LOSS
     qualities: Sequence[Quality] = QUALITIES
 
+    @property
+    def metric(self) -> Quality | None:
+        """The metric of the user's own, where there is one."""
+        return next((quality for quality in self.qualities if quality not in QUALITIES), None)
+
     def really(self, in_file: Parameters) -> dict[str, float]:
         """Values of config.ini as runs have them, as far as that was seen."""
         return {

@@ -128,7 +128,8 @@ class Surrogate:
     def samples(self) -> Floats | None:
         """Samples of a run of each candidate, (K,), where all runs do the same work: only time then says how fast it is."""
         rows = len(self.candidates.values)
-        if work_of(self.runs) is Work.FIXED and (usual := usual_samples_per_epoch(self.runs)):
+        today = self.candidates.parameters(self.candidates.current)
+        if work_of(self.runs) is Work.FIXED and (usual := usual_samples_per_epoch(self.runs, today)):
             names = self.candidates.names
             return usual * (self.candidates.values[:, names.index("epochs")] if "epochs" in names else np.ones(rows))
         done = [samples for run in self.runs if run.ended_well and (samples := samples_of(run)) and run.outcome.duration_seconds]
@@ -166,8 +167,7 @@ def _expected_quality(belief: Belief) -> Floats:
     """Mean of the quality of a belief at every candidate, in its own unit."""
     assert belief.val_loss is not None
     errors = belief.val_loss * np.exp(belief.weights @ belief.log_loss)
-    quality = belief.quality
-    return np.array([quality.value_of(error) for error in errors]) if quality.more_is_better else np.asarray(errors)
+    return np.array([belief.quality.value_of(error) for error in errors])
 
 
 def _at(band: Band, row: int) -> Interval | None:

@@ -25,7 +25,7 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.left_out import by_cause
 from jpo.project.project import Project
 from jpo.project.sources import CSV, PROMETHEUS, caveats, logged, prometheus_of, why_nothing
-from jpo.project.unreported import Placed, placed
+from jpo.project.unreported import Placed, placed, unmeasured
 from jpo.project.watermarks import Bookmark, read_on
 from jpo.records import (
     FORECAST,
@@ -103,7 +103,7 @@ def collect(job: Project, *, offline: bool = True, strict: bool = False, again_s
         notes |= why_nothing(server, identity, job.settings, now=job.now, seconds_spent=asked.seconds)
     if runs and (idle := diagnose(runs[-1], store.series_of(runs[-1]), runs)):
         notes[str(idle)] = idle.code
-    notes |= {**without_energy(runs, job.prices), **of_labelled_pods(runs, job)}
+    notes |= {**without_energy(runs, job.prices), **of_labelled_pods(runs, job), **unmeasured(job.settings.values, runs)}
     respelt = near_identical.sentences(identity, Counter(run.identity for run in on_file.others), "on record")
     told = {near_identical.remedy_of(sentence) for sentence in notes}
     notes |= {sentence: code for sentence, code in respelt.items() if near_identical.remedy_of(sentence) not in told}
@@ -277,7 +277,7 @@ def ask(server: PrometheusSource | None, job: Project, *, strict: bool, again_se
                 answer, mark = read_on(server, job.under(name), again_seconds=again_seconds)
                 parts: Iterable[Finished] = (answer,)
             else:
-                parts = logged(job.workload, job.settings, now=now, strict=strict)
+                parts = logged(job.workload, job.settings, store, now=now, strict=strict, keep=job.keeps)
         except TelemetryError as error:
             if strict:
                 raise

@@ -50,6 +50,8 @@ class Project:
     now: float
     settings: LoadedSettings
     notes: Mapping[str, str] = field(default_factory=dict)
+    keeps: bool = True
+    """False: of what goes on record nothing is kept, as with --dry-run."""
 
     @property
     def limits(self) -> Limits:
@@ -107,6 +109,7 @@ def open_project(
             now,
             settings,
             {**start.notes, **kept_from_exploring(settings)},
+            keeps=not read_only,
         )
 
 

@@ -79,7 +79,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         resets=settings.agent.resets,
         usd_per_saved_hour=settings.preference.usd_per_saved_hour,
         chosen=chosen or {},
-        quality=next((each for each in qualities if each.name == settings.agent.quality), quality_measured(runs, qualities)),
+        quality=quality_of(job.settings, runs, qualities),
         qualities=qualities,
         as_run={**dict.fromkeys(kept, unseen), **{r.parameter: r.really for r in within if r.parameter in kept}},
     )
@@ -115,6 +115,12 @@ def qualities_of(settings: LoadedSettings, runs: Sequence[Run]) -> tuple[Quality
     if metric.name is None or metric.direction is None:
         return QUALITIES
     return (*QUALITIES, own_quality(metric.name, metric.direction, metric.best, runs))
+
+
+def quality_of(settings: LoadedSettings, runs: Sequence[Run], qualities: Sequence[Quality]) -> Quality:
+    """The one of them by which the models of a workload are judged: as [agent] quality says, else as its runs do."""
+    named = (each for each in qualities if each.name == settings.values.agent.quality)
+    return next(named, None) or quality_measured(runs, qualities)
 
 
 def choices_of(parameters: Sequence[Parameter], tables: ParameterTables) -> Iterator[tuple[str, Sequence[float]]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jpo.errors import TelemetryError, UsageError
+from jpo.errors import StoreError, TelemetryError, UsageError
 from jpo.history import Store
 from jpo.history.following.labelled_pods import values_in_force
 from jpo.history.undo import in_effect
@@ -24,6 +25,7 @@ from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.running.ask import going_on
 from jpo.telemetry.running.progress import with_progress
+from jpo.version import __version__
 
 if TYPE_CHECKING:
     from jpo.telemetry import PrometheusSource
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 METRIC = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 """A name that a metric of the user's own may have."""
 PROMETHEUS, CSV = "prometheus", "csv"
+LOGS = "logs"
+"""Name under which the store keeps which CSV logs were read."""
 SHORTEST_PART = 0.05
 """Of the deadline: what a question is given at least, however long the look before it took."""
 LARGEST_SECRET_BYTES, SECRET_SECONDS = 1 << 16, 5.0
@@ -47,22 +51,37 @@ UNVERIFIED = (
 )
 
 
-def logged(workload: Workload, settings: LoadedSettings, *, now: float, strict: bool) -> Iterator[Finished]:
+def logged(
+    workload: Workload, settings: LoadedSettings, store: Store, *, now: float, strict: bool = False, keep: bool = True
+) -> Iterator[Finished]:
     """The finished runs of the CSV logs that settings name, under each name of the workload, part by part.
+
+    Logs that were read before are left out, as far as nothing must be said of them.
+
+    Args:
+        keep: remember in the store what was read, once whoever asks has put the last part on record.
 
     Raises:
         TelemetryError: JPO-E110, if `strict`: a log cannot be read; before the first part.
     """
+    if not settings.values.csv.logs:
+        return
     from jpo.telemetry import read_in_parts
+    from jpo.telemetry.csv import remembered
 
-    patterns = [str(settings.root / pattern) for pattern in settings.values.csv.logs]
-    parts = read_in_parts(patterns, workload.identity, aliases=workload.aliases, now=now, own=own_names(settings))
+    patterns, own = [str(settings.root / pattern) for pattern in settings.values.csv.logs], own_names(settings)
+    saved = store.load_agent(LOGS)
+    memory = remembered.unpacked(saved[0] if saved else None, remembered.reading_of(own, __version__))
+    parts = read_in_parts(patterns, workload.identity, aliases=workload.aliases, now=now, own=own, memory=memory)
     if strict:
         parts = iter(every := tuple(parts))
         if not all(part.complete for part in every):
             unreadable = "; ".join(log.reason for part in every for log in part.skipped)
             raise TelemetryError(CSV, f"a log cannot be read: {unreadable}", "fix or remove it", code="JPO-E110")
-    return parts
+    yield from parts
+    if keep and memory.worth_saving:
+        with suppress(StoreError):  # another process did so meanwhile, or the store is busy: they are read once more
+            store.save_agent(LOGS, remembered.packed(memory), expected_version=saved[1] if saved else 0)
 
 
 def own_names(settings: LoadedSettings) -> Own:

@@ -1,8 +1,9 @@
-"""Runs that do not report a parameter of the team's own: it was declared after them, or their training script does not say it.
+"""Runs that do not report what jpo.toml declares: it was declared or renamed after them, or their training script is silent.
 
-Such a run had what config.ini said when it started. That is known where a suggestion was made before, which recorded all values
-of the file; the run counts with that value. Else nothing says what it was, and it is not guessed: the run counts as one of the
-same job under other conditions does (other hardware), by what differs between such runs and not by its level.
+Of a parameter of the team's own, such a run had what config.ini said when it started. That is known where a suggestion was made
+before, which recorded all values of the file; the run counts with that value. Else nothing says what it was, and it is not
+guessed: the run counts as one of the same job under other conditions does (other hardware), by what differs between such runs
+and not by its level. Of a quality of the model nothing more can be said than that it is missing.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from jpo.history import RecordedRun, Store, latest_start
+from jpo.project.settings import Settings
 from jpo.project.tables.parameters import is_own
 from jpo.records import Run, Suggestion, Word, Workload
 from jpo.wording import numbers
 
-CODE = "JPO-I129"
+CODE, UNMEASURED = "JPO-I129", "JPO-W127"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,29 @@ def placed(recorded: Sequence[RecordedRun], store: Store, workload: Workload) ->
     names = ", ".join(dict.fromkeys(name for missing in elsewhere for name in missing))
     which = f"{numbers.counted(len(runs), 'run')} did not report {names}, and what config.ini said then is not on record"
     return Placed(tuple(kept), runs, {f"{which}: what differs between them counts, as of the same job on other hardware": CODE})
+
+
+def unmeasured(settings: Settings, runs: Sequence[Run]) -> dict[str, str]:
+    """What jpo.toml asks of the quality of models although none of these runs measured it: sentence -> reason code."""
+    metric, quality = settings.metric, settings.agent.quality
+    asked: dict[str, str] = {}
+    if settings.sla.accuracy_min is not None:
+        asked["val_accuracy"] = "[sla] accuracy_min speaks"
+    if quality not in ("auto", metric.name):
+        asked[quality] = "[agent] quality speaks"
+    well = [run.outcome for run in runs if run.ended_well]
+    others = dict.fromkeys(name for outcome in well for name in outcome.metrics if name != metric.name)
+    if metric.name is not None:
+        asked[metric.name] = f"[metric] name speaks (runs measure {', '.join(others)})" if others else "[metric] name speaks"
+    below = sum(outcome.val_loss is not None and outcome.val_loss <= 0 for outcome in well)
+    finding = f"val_loss is 0 or below in {below} of {len(well)} runs that ended well, and has no say of them"
+    remedy = 'report it under a name of its own, and write that in [metric] with direction = "min"'
+    notes = {f"{finding}: {remedy}": UNMEASURED} if below and quality in ("auto", "val_loss") else {}
+    return notes | {
+        f"no finished run has measured {name}, of which {place}: it has no say": UNMEASURED
+        for name, place in asked.items()
+        if well and all(outcome.of(name) is None for outcome in well)
+    }
 
 
 def _of_kind(run: Run, own: Mapping[str, float]) -> Run:

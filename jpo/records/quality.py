@@ -9,8 +9,9 @@ curves as that of a loss does. Source: Hestness et al., "Deep Learning Scaling i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Literal
 
 from jpo.records.decisions import Forecast, Interval
@@ -31,12 +32,25 @@ class Quality:
     Attributes:
         name: "val_loss", "val_accuracy", or one of `Outcome.metrics`.
         more_is_better: whether a larger value is a better model.
-        best: value of a perfect model, where more is better; None: not known, and only ratios count.
+        best: value of a perfect model; None: not known, and only ratios count.
+        least: smallest error that is told from none, where `best` is 0.
+        guessed: whether `best` is what the runs of one workload say, see `own_quality`.
     """
 
     name: str
     more_is_better: bool = False
     best: float | None = None
+    least: float = field(default=LEAST, compare=False)
+    guessed: bool = field(default=False, compare=False)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether a value is its own error, so that people read shares of it."""
+        return not self.more_is_better and self.best is None
+
+    def among(self, runs: Iterable[Run]) -> Quality:
+        """The same quality in another workload, whose values say what its best may be."""
+        return own_quality(self.name, "max" if self.more_is_better else "min", None, runs) if self.guessed else self
 
     def measured(self, outcome: Outcome) -> float | None:
         """What a run measured, as it was reported; None: nothing."""
@@ -44,11 +58,18 @@ class Quality:
 
     def error_of(self, value: float | None) -> float | None:
         """A value as an error above 0, less is better; None where it has none, as a loss of 0 or less has no logarithm."""
-        if value is None or not self.more_is_better:
-            return value if value is None or value > 0 or self.name == "val_loss" else None
+        if value is None:
+            return None
         if self.best is not None:
-            return max(self.best - value, LEAST * abs(self.best))
-        return 1 / value if value > 0 else None
+            error = self.best - value if self.more_is_better else value - self.best
+            return max(error, LEAST * abs(self.best) or self.least)
+        if self.more_is_better:
+            return 1 / value if value > 0 else None
+        return value if value > 0 or self.name == "val_loss" else None
+
+    def judges(self, outcome: Outcome) -> bool:
+        """Whether a run measured it, with an error that has a logarithm: a validation loss of 0 or below has none."""
+        return (self.error_of(self.measured(outcome)) or 0.0) > 0
 
     def errors_of(self, curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         """A learning curve, each value with its place, as one of errors; of a metric without a known best, ratios."""
@@ -59,15 +80,16 @@ class Quality:
 
     def value_of(self, error: float) -> float:
         """The value that an error means; the reverse of `error_of`."""
-        if not self.more_is_better:
-            return error
-        return 1 / error if self.best is None else self.best - error
+        if self.best is None:
+            return 1 / error if self.more_is_better else error
+        return self.best - error if self.more_is_better else self.best + error
 
     def interval_of(self, errors: Interval | None) -> Interval | None:
         """A forecast of the error as one of the value."""
-        if errors is None or not self.more_is_better:
-            return errors
-        return Interval(self.value_of(errors.mean), self.value_of(errors.high), self.value_of(errors.low))
+        if errors is None:
+            return None
+        low, high = sorted((self.value_of(errors.low), self.value_of(errors.high)))
+        return Interval(self.value_of(errors.mean), low, high)
 
     def forecast(self, forecast: Forecast, errors: Interval | None) -> Forecast:
         """A forecast with this quality, given its error."""
@@ -101,13 +123,23 @@ QUALITIES = (VAL_LOSS, VAL_ACCURACY)
 def own_quality(name: str, direction: Literal["max", "min"], best: float | None, runs: Iterable[Run]) -> Quality:
     """The user's own metric.
 
+    A log-likelihood, a reward or an energy may be 0 or below, where ratios mean nothing. Of one that is always below 0 and of
+    which more is better, the best is 0: it is a loss with its sign turned. Else the best is not known, and is taken to lie as far
+    beyond the best run as the metric is large, by the median, so that a share of the error is about that share of the metric.
+
     Args:
         best: value of a perfect model; None: 1.0 where more is better and no run has measured anything outside of 0..1.
     """
-    if direction == "min":
-        return Quality(name)
+    more, guessed = direction == "max", best is None
     values = [value for run in runs if (value := run.outcome.metrics.get(name)) is not None]
-    return Quality(name, True, 1.0 if best is None and all(0 <= value <= 1 for value in values) else best)
+    size = median(map(abs, values)) if any(values) else 1.0
+    size = size or max(map(abs, values))
+    if best is None and more and all(0 <= value <= 1 for value in values):
+        best = 1.0
+    elif best is None and values and min(values) <= 0:
+        beyond = max(values) + size if more else min(values) - size
+        best = 0.0 if more and max(values) < 0 else beyond
+    return Quality(name, more, best, LEAST * size, guessed)
 
 
 def quality_measured(runs: Sequence[Run], qualities: Sequence[Quality] = QUALITIES) -> Quality:
@@ -117,7 +149,7 @@ def quality_measured(runs: Sequence[Run], qualities: Sequence[Quality] = QUALITI
     measured long ago, or once, is not compared with what is measured now.
     """
     newest = [run.outcome for run in runs if run.ended_well][-NEWEST:]
-    counts = [sum(quality.measured(outcome) is not None for outcome in newest) for quality in qualities]
+    counts = [sum(quality.judges(outcome) for outcome in newest) for quality in qualities]
     often = (quality for quality, count in zip(qualities, counts, strict=True) if count and 2 * count >= len(newest))
     return next(often, qualities[counts.index(max(counts))])
 
@@ -129,5 +161,5 @@ def each_judged(runs: Sequence[Run], qualities: Sequence[Quality] = QUALITIES) -
     by_workload: dict[Identity, list[Run]] = {}
     for run in runs:
         by_workload.setdefault(run.identity, []).append(run)
-    quality: Mapping[Identity, Quality] = {identity: quality_measured(own, qualities) for identity, own in by_workload.items()}
+    quality = {identity: quality_measured(own, [q.among(own) for q in qualities]) for identity, own in by_workload.items()}
     return [each for run in runs for each in quality[run.identity].judged([run])]

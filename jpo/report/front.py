@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from jpo.optimizer.pareto.front import Front, Point, difference, gain, maximised, measured_volume
+from jpo.optimizer.pareto.front import Front, Point, difference, gain, measured_volume
 from jpo.records import USD, Currency
 from jpo.report.document import Block, Cell, Column, Document, Inline, Note, Row, Section, Span, Table
 from jpo.wording import names, numbers
@@ -21,7 +21,7 @@ PUBLISHED = {"%": " %", "duration": "time", "utilisation": "busy"}
 
 def document(front: Front) -> Document:
     """The tables and what must be known to read them."""
-    axes = ", ".join(f"{name} (more is better)" if maximised(name) else name for name in map(_name, front.quantities))
+    axes = ", ".join(f"{_name(q)} (more is better)" if front.maximised(q) else _name(q) for q in front.quantities)
     measured, predicted = front.of_kind(measured=True), front.of_kind(measured=False)
     shown, hidden = without_most_dominated(measured)
     parameters = differing([*shown, *predicted])
@@ -37,7 +37,7 @@ def document(front: Front) -> Document:
 
 
 def _name(quantity: str) -> str:
-    return names.quantity(quantity).short
+    return names.heading(quantity)
 
 
 def without_most_dominated(points: Sequence[Point]) -> tuple[list[Point], int]:
@@ -152,7 +152,7 @@ def as_json(front: Front) -> dict[str, object]:
         "schema_version": 1,
         "workload": front.workload.labels,
         "objectives": [
-            {"name": name, "quantity": quantity, "better": "higher" if maximised(quantity) else "lower"}
+            {"name": name, "quantity": quantity, "better": "higher" if front.maximised(quantity) else "lower"}
             for name, quantity in front.objectives.items()
         ],
         "points": [_point(point, front) for point in front.points],

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
 from jpo.cost.sla import kept_all
-from jpo.history.figures import GOALS, QUANTITIES, Configuration, Figures, Spread
+from jpo.history.figures import QUANTITIES, Configuration, Figures, Spread
 from jpo.records import PARAMETERS, USD, Currency, Forecast, Interval, Run, Suggestion, in_order, plain
 from jpo.report import history
 from jpo.report.document import Block, Cell, Column, Document, Items, Row, Section, Span, Table
@@ -108,19 +108,19 @@ def _best(figures: Figures) -> Table:
     """For each goal the best configuration, with what differs between configurations, and how many runs say so."""
     best = {goal: configuration for goal, configuration in figures.best.items() if configuration}
     parameters = figures.varied or [*in_order(name for configuration in best.values() for name in configuration.parameters)]
-    measured = [name for name in QUANTITIES if figures.spreads[name].runs]
+    measured = [name for name in figures.spreads if figures.spreads[name].runs]
     columns = (
         Column("best configuration"),
         *(Column(names.short(name), "figure", name) for name in parameters),
         *(Column("runs", "figure"), Column("failed", "figure")),
-        *(Column(names.quantity(name).short, "figure", name) for name in measured),
+        *(Column(names.heading(name), "figure", name) for name in measured),
     )
     rows = [
         (
             f"by {goal}",
             *(or_empty(configuration.parameters.get(name)) for name in parameters),
             *(configuration.runs, configuration.failed),
-            *(or_empty(configuration.medians[name]) for name in measured),
+            *(or_empty(configuration.medians.get(name)) for name in measured),
         )
         for goal, configuration in best.items()
     ]
@@ -154,16 +154,18 @@ def _workload(figures: Figures) -> dict[str, object]:
         "by_status": {status.replace(" ", "_"): figures.by_status.get(status, 0) for status in STATUSES},
         **{name: asdict(figures.spreads[name]) for name in QUANTITIES},
         **({"metrics": own} if own else {}),
-        "best": {goal: _configuration(figures.best[goal] or Configuration({}, 0, 0, {})) for goal in GOALS},
+        "best": {goal: _configuration(figures.best[goal] or Configuration({}, 0, 0, {})) for goal in figures.best},
     }
 
 
 def _configuration(configuration: Configuration) -> dict[str, object]:
+    own = {name: median for name, median in configuration.medians.items() if name not in QUANTITIES}
     return {
         "parameters": {name: configuration.parameters.get(name) for name in in_order((*PARAMETERS, *configuration.parameters))},
         "runs": configuration.runs,
         "failed": configuration.failed,
         **{name: configuration.medians.get(name) for name in QUANTITIES},
+        **({"metrics": own} if own else {}),
     }
 
 

@@ -30,16 +30,17 @@ def value(quality: Quality, error: float) -> str:
 
 def worse_than(quality: Quality, error: float, share: float) -> str:
     """What is worse than an error by more than a share: a validation loss more than 2% worse, an accuracy below 0.9286."""
-    if quality.more_is_better:
-        return f"{_with_article(quality)} below {value(quality, error * (1 + share))}"
-    return f"{_with_article(quality)} more than {share:.0%} worse"
+    if quality.is_error:
+        return f"{_with_article(quality)} more than {share:.0%} worse"
+    beyond = "below" if quality.more_is_better else "above"
+    return f"{_with_article(quality)} {beyond} {value(quality, error * (1 + share))}"
 
 
 def kept_within(quality: Quality, error: float, share: float) -> str:
     """The same from the other side: keeps the validation loss within 2%, a validation accuracy of 0.9286."""
-    if quality.more_is_better:
-        return f"keeps {_with_article(quality)} of {value(quality, error * (1 + share))}"
-    return f"keeps the {name_of(quality)} within {numbers.percent(share)}"
+    if quality.is_error:
+        return f"keeps the {name_of(quality)} within {numbers.percent(share)}"
+    return f"keeps {_with_article(quality)} of {value(quality, error * (1 + share))}"
 
 
 def difference(quality: Quality, error: float, log_ratio: float) -> str:

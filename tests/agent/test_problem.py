@@ -119,3 +119,21 @@ def test_nothing_stands_still_for_good_while_something_is_left_and_the_budget_is
     assert not still.earned
     assert not replace(still, repeated=5 * PATIENCE, budget_left=still.budget - 0.1).earned
     assert replace(still, repeated=5 * PATIENCE).allowed.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("name", "earned"), [("dropout", True), ("batch_size", False)])
+def test_a_parameter_of_the_teams_own_need_not_wait_for_its_trial(grid, belief, name, earned):
+    candidates = replace(grid(), names=(name,))
+    even = belief([[0, -0.4, 0.3], [0, 0.25, 0.3], [0, -0.2, 0.3]])  # two in three: below min_confidence, safe with even odds
+    still = Problem(candidates, even, TIME, min_confidence=0.7, repeated=1)
+    assert still.earned == earned
+    assert still.allowed.tolist() == ([False, True, False] if earned else [True, False, False])
+    assert not replace(still, budget_left=still.budget / 2 - 0.1).earned, "the budget says what it may cost"
+    assert not replace(still, explore="off").earned
+
+
+def test_what_changes_a_known_parameter_too_waits(grid, belief):
+    values = np.array([[32, 0.1], [64, 0.2], [32, 0.2]])
+    candidates = replace(grid(), names=("batch_size", "dropout"), values=values)
+    even = belief([[0, -0.5, -0.4], [0, 0.25, 0.25], [0, -0.3, -0.2]])
+    assert Problem(candidates, even, TIME, min_confidence=0.7).allowed.tolist() == [False, False, True]

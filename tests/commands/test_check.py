@@ -113,8 +113,8 @@ def test_how_many_samples_are_on_each_device(empty: Project, lines: str, sentenc
             "devices = 2\nnum_nodes = 2\naccum_steps = 3",
             "16 samples on each of 4 (2 nodes), 3 times before the weights change: batch_size 192 in all",
         ),
-        ("gpus = 0", "16 samples on each of 1: batch_size 16 in all"),
-        ("", "16 samples on each of 1: batch_size 16 in all; the file does not say on how many"),
+        ("gpus = 0", "16 samples on one device: batch_size 16 in all"),
+        ("", "16 samples on one device: batch_size 16 in all; the file does not say how many devices"),
     ],
 )
 def test_a_batch_per_device_is_told_in_all(empty: Project, lines: str, sentence: str) -> None:

@@ -42,6 +42,29 @@ def test_without_write_it_shows_the_map_and_the_runs_and_writes_nothing(empty, t
     assert not (empty.folder / ".jpo").exists()
 
 
+def test_of_a_folder_of_several_tools_all_are_read_but_tables_which_are_named(empty, table):
+    """And a map of the columns of tables does not keep the runs of other tools out."""
+    (empty.folder / "jpo.toml").write_text('[imports.columns]\nlearning_rate = "lr"\n')
+    folder = empty.folder / "mixed"
+    for name in ("hugging", "lightning"):
+        (folder / name).mkdir(parents=True)
+    state = {
+        "epoch": 1.0,
+        "global_step": 9,
+        "num_train_epochs": 1,
+        "log_history": [{"epoch": 1.0, "step": 9, "train_runtime": 60.0}],
+    }
+    (folder / "hugging" / "trainer_state.json").write_text(json.dumps(state))
+    (folder / "lightning" / "metrics.csv").write_text("epoch,step,val_loss\n0,9,0.9\n")
+    shutil.copy(table, folder / "more.csv")
+    told = empty.jpo("import", "mixed", "table.csv")
+    assert (told.code, told.err) == (0, "")
+    for tool in ("mixed/hugging/trainer_state.json: huggingface", "mixed/lightning/metrics.csv: lightning", "table.csv: table"):
+        assert f"\n{tool}" in f"\n{told.out}"
+    assert "note: mixed/hugging/trainer_state.json has no 'lr' (learning_rate), named in [imports] of jpo.toml" in told.out
+    assert "note: not read in mixed: mixed/more.csv; a table is read where it is named itself" in told.out
+
+
 def test_imported_runs_are_on_record_once_with_their_source(empty, table):
     assert "2 runs recorded, 0 on record already" in empty.jpo("import", "table.csv", "--write").out
     assert "0 runs recorded, 2 on record already" in empty.jpo("import", "table.csv", "--write").out

@@ -8,6 +8,7 @@ from constraints import Limits, check, limits_from
 from constraints.limits import Limit
 from constraints.own import RESERVED, own_limit, read_value
 from constraints.words import Word
+from jpo.config.edit import WRITABLE
 from jpo.records import MEASURED
 
 
@@ -72,6 +73,12 @@ def test_a_line_that_says_too_little_or_contradicts_itself_is_refused(line: dict
     with pytest.raises(ValueError, match=re.escape(told)) as refusal:
         limit(**line)
     assert str(refusal.value).startswith("[parameters] dropout")
+
+
+@pytest.mark.parametrize("text", ["64,128", "0.9, 0.999", "(0.9, 0.999)", "16:9", "1/2"])
+def test_a_list_of_numbers_is_a_word_and_can_be_written(text: str) -> None:
+    assert own_limit("betas", {"betas": {"choices": [text, "none"]}}).choices == (Word(text), Word("none"))
+    assert WRITABLE.fullmatch(text)
 
 
 @pytest.mark.parametrize("name", ["Dropout", "drop-out", "model.dropout", "größe", "2nd", "_x", "x" * 65, "a b", ""])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jpo.history.figures import Spread, figures, spread
-from jpo.records import Identity, Outcome, Run, RunStatus
+from jpo.records import Identity, Outcome, Quality, Run, RunStatus
 
 A, B = Identity("a", "m", "f"), Identity("b", "m", "f")
 
@@ -89,3 +89,12 @@ def test_of_an_accuracy_more_is_better() -> None:
     (one,) = figures([run(1, 8, 10.0, val_accuracy=0.93), run(2, 16, 5.0, val_accuracy=0.9)], lambda _: None)
     assert one.best["accuracy"] is not None
     assert one.best["accuracy"].parameters["batch_size"] == 8
+
+
+def test_a_metric_of_the_users_own_has_a_best_where_its_direction_is_known() -> None:
+    runs = [run(1, 8, 10.0, metrics={"f1": 0.8, "wer": 0.2, "seen": 1.0}), run(2, 16, 5.0, metrics={"f1": 0.9, "wer": 0.3})]
+    (one,) = figures([*runs, run(3, 32, 1.0)], lambda _: None, {"f1": Quality("f1", True), "wer": Quality("wer")})
+    best = {goal: None if found is None else found.parameters["batch_size"] for goal, found in one.best.items()}
+    assert best == {"time": 32, "cost": None, "loss": None, "accuracy": None, "f1": 16, "wer": 8}
+    assert one.best["f1"] is not None
+    assert one.best["f1"].medians["wer"] == 0.3

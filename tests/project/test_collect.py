@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -12,9 +13,21 @@ from jpo.errors import TelemetryError
 from jpo.history import open_store
 from jpo.project.collect import collect, cut_short, on_other_hardware, siblings_of, untried, without_energy
 from jpo.project.project import open_project
+from jpo.project.sources import LOGS
 from jpo.records import Finished
 
 NOW = 1_700_000_000.0
+LOG = """\
+# run_id=r{number}
+# dataset=digits
+# model=cnn
+# framework=pytorch
+# start=1000.0
+time,epoch,samples,train_loss,val_loss
+1010.0,1,1437,0.9,{loss}
+# end=1031.0
+# status=succeeded
+"""
 
 
 def test_a_suggestion_dated_by_a_fast_clock_is_not_waited_for() -> None:
@@ -60,3 +73,22 @@ def test_the_same_job_on_other_hardware_is_known_and_counted_apart() -> None:
     assert siblings == runs[1:3], "r1 is this workload's own"
     assert on_other_hardware(siblings) == {"The same job on other hardware counts, too: 2 runs on a100": "JPO-I119"}
     assert on_other_hardware([]) == {}
+
+
+def test_hundreds_of_logs_are_read_once(repository, tmp_path) -> None:
+    """What is remembered of them is saved with their runs, not by a dry run, and their later state counts again."""
+    path, settings = repository('[csv]\nlogs = ["many/*.csv"]\n')
+    logs = [tmp_path / "many" / f"{number:03}.csv" for number in range(60)]
+    logs[0].parent.mkdir()
+    for number, log in enumerate(logs):
+        log.write_text(LOG.format(number=number, loss=0.5 + number / 1000))
+        os.utime(log, (1000.0, 1000.0))
+    looks = []
+    for read_only in (True, False, True):
+        with open_project(path, settings, now=NOW, read_only=read_only) as job:
+            looks.append((len(collect(job).fresh), job.store.load_agent(LOGS) is not None))
+    assert looks == [(60, False), (60, True), (0, True)]
+    logs[0].write_text("torn")
+    with open_project(path, settings, now=NOW, read_only=True) as job:
+        known = collect(job)
+    assert (len(known.runs), [skipped.run_id for skipped in known.evidence.runs_skipped]) == (60, ["000.csv"])

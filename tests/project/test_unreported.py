@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from jpo.history import RecordedRun, Store
-from jpo.project.unreported import placed
+from jpo.project.settings import Settings
+from jpo.project.unreported import UNMEASURED, placed, unmeasured
 from jpo.records import Identity, Outcome, Parameter, Run, RunStatus, Suggestion, Word, Workload
 
 JOB = Identity("digits", "cnn", "pytorch")
@@ -65,3 +66,20 @@ def test_a_word_where_a_number_is_by_now_is_not_known() -> None:
 def test_what_may_not_change_need_not_be_reported() -> None:
     held = replace(DROPOUT, held="frozen in jpo.toml")
     assert len(placed((run(5),), Suggestions(), workload(BATCH, held)).recorded) == 1
+
+
+def test_a_quality_that_no_run_measures_is_named_with_what_they_measure() -> None:
+    renamed = Settings.model_validate({"metric": {"name": "f1_macro", "direction": "max"}, "sla": {"accuracy_min": 0.9}})
+    ran = [replace(run(1.0).run, outcome=Outcome(metrics={"f1": 0.8}))]
+    assert unmeasured(renamed, ran) == {
+        "no finished run has measured val_accuracy, of which [sla] accuracy_min speaks: it has no say": UNMEASURED,
+        "no finished run has measured f1_macro, of which [metric] name speaks (runs measure f1): it has no say": UNMEASURED,
+    }
+    assert unmeasured(renamed, []) == unmeasured(Settings(), ran) == {}
+    known = replace(ran[0], outcome=Outcome(val_accuracy=0.9, metrics={"f1_macro": 0.8}))
+    assert unmeasured(renamed, [*ran, known]) == {}
+
+
+def test_a_validation_loss_that_is_not_above_zero_is_named() -> None:
+    (note,) = unmeasured(Settings(), [replace(run(1.0).run, outcome=Outcome(val_loss=loss)) for loss in (-3.0, 0.5)])
+    assert note.startswith("val_loss is 0 or below in 1 of 2 runs that ended well, and has no say of them: report it under")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -71,6 +72,44 @@ def test_a_metric_without_a_known_best_is_one_of_ratios() -> None:
     assert own_quality("wer", "min", None, runs) == WER
 
 
+@pytest.mark.parametrize(
+    ("direction", "values", "errors"),
+    [
+        ("max", [-120.0, -150.0], [120.0, 150.0]),  # a log-likelihood: the loss with its sign turned
+        ("max", [300.0, -200.0, 100.0], [200.0, 700.0, 400.0]),  # a reward
+        ("min", [-0.5, 0.5, -0.25], [0.5, 1.5, 0.75]),
+        ("min", [-120.0, -150.0, -130.0], [160.0, 130.0, 150.0]),
+        ("min", [0.0, 0.1, 0.3], [0.1, 0.2, 0.4]),  # a rate of errors: no error is the best, and no run without a value
+        ("min", [0.0, 0.0], [1.0, 1.0]),
+    ],
+)
+def test_a_metric_that_is_zero_or_below_has_errors_all_the_same(
+    direction: Literal["max", "min"], values: list[float], errors: list[float]
+) -> None:
+    runs = [a_run(outcome=Outcome(metrics={"score": value})) for value in values]
+    quality = own_quality("score", direction, None, runs)
+    assert [quality.error_of(value) for value in values] == pytest.approx(errors)
+    assert [quality.value_of(error) for error in errors] == pytest.approx(values)
+    worst, best = max(errors), min(errors)
+    made = quality.forecast(Forecast(), Interval(best, best, worst)).metrics["score"]
+    assert made.low <= made.mean <= made.high
+
+
+def test_a_perfect_value_of_zero_has_a_logarithm() -> None:
+    runs = [a_run(outcome=Outcome(metrics={"reward": value})) for value in (0.0, -3e-5)]
+    error = own_quality("reward", "max", 0.0, runs).error_of(0.0)
+    assert error is not None
+    assert 0 < error < 3e-7
+
+
+def test_the_best_of_one_workload_is_not_that_of_another() -> None:
+    here, there = a_run(outcome=Outcome(metrics={"reward": 5.0})), a_run(outcome=Outcome(metrics={"reward": -40.0}))
+    there = replace(there, identity=replace(there.identity, model="other"))
+    quality = own_quality("reward", "max", None, [here])
+    judged = each_judged([here, there], (VAL_LOSS, VAL_ACCURACY, quality))
+    assert [run.outcome.val_loss for run in judged] == [0.2, 40.0]
+
+
 def test_runs_are_judged_by_the_first_quality_that_most_of_the_newest_have() -> None:
     both = a_run(outcome=Outcome(val_loss=0.4, val_accuracy=0.9))
     loss, accuracy = a_run(outcome=Outcome(val_loss=0.4)), a_run(outcome=Outcome(val_accuracy=0.9))
@@ -80,6 +119,12 @@ def test_runs_are_judged_by_the_first_quality_that_most_of_the_newest_have() -> 
     assert quality_measured([loss] * 30 + [accuracy] * 10) == VAL_ACCURACY, "nobody measures the loss any more"
     f1 = a_run(outcome=Outcome(metrics={"f1": 0.8}))
     assert quality_measured([f1], (VAL_LOSS, VAL_ACCURACY, F1)) == F1
+
+
+def test_a_loss_without_a_logarithm_judges_nothing_where_something_else_does() -> None:
+    density = a_run(outcome=Outcome(val_loss=-3.0, val_accuracy=0.9))
+    assert quality_measured([density]) == VAL_ACCURACY
+    assert quality_measured([a_run(outcome=Outcome(val_loss=-3.0))]) == VAL_LOSS
 
 
 def test_judged_runs_never_mix_units() -> None:

@@ -20,6 +20,13 @@ def test_a_loss_is_said_in_shares_of_itself_and_an_accuracy_as_its_value() -> No
     ]
 
 
+def test_a_metric_without_ratios_is_said_as_its_value_whichever_way_is_better() -> None:
+    energy = Quality("energy", best=-2.0)  # less is better, and it may be below 0
+    assert quality.worse_than(energy, 1.5, 0.02) == "energy above -0.47"
+    assert quality.kept_within(energy, 1.5, 0.02) == "keeps energy of -0.47"
+    assert quality.difference(energy, 1.5, math.log(2)) == "energy +1.5"
+
+
 def test_a_difference_stands_next_to_the_short_name() -> None:
     assert quality.difference(VAL_LOSS, 0.4, math.log(1.1)) == "loss +10%"
     assert quality.difference(VAL_ACCURACY, 0.07, math.log(6 / 7)) == "accuracy +0.01"

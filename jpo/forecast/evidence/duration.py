@@ -18,7 +18,7 @@ import numpy as np
 from jpo.forecast.discrepancy import TIME_TAU, AdjustedParticles, Discrepancy, adjusted, explained
 from jpo.forecast.ensemble import conditioned
 from jpo.forecast.evidence.groups import Groups, groups_without
-from jpo.forecast.evidence.work import Work, samples_of, usual_samples_per_epoch
+from jpo.forecast.evidence.work import Work, epochs_asked, samples_of, usual_samples_per_epoch
 from jpo.forecast.measurements import (
     NO_MEASUREMENTS,
     CandidateRun,
@@ -142,10 +142,11 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
     candidates = measured.groups.candidates
     assert draws.log_throughput is not None
     fixed = measured.work is Work.FIXED
-    usual = usual_samples_per_epoch(run.run for run in well) or 1.0
+    today = candidates.parameters(candidates.current)
+    usual = usual_samples_per_epoch((run.run for run in well), today) or 1.0
 
     def usual_samples(run: CandidateRun) -> float:
-        return usual * (run.run.parameters.get("epochs") or 1.0)
+        return usual * epochs_asked(run.run, today)
 
     def pace(run: CandidateRun) -> float | None:
         seconds, samples = seconds_of(run), samples_of(run.run)
@@ -168,7 +169,7 @@ def _by_speed_and_work(measured: MeasuredDurations, draws: Draws) -> AdjustedPar
         candidates,
     )
     if fixed:
-        log_work, samples_today = log_epochs(candidates), usual * _epochs_today(candidates)
+        log_work, samples_today = log_epochs(candidates), usual * (today.get("epochs") or 1.0)
         return AdjustedParticles(speed.log + log_work, speed.level + math.log(samples_today), speed.log_likelihood)
     needed = adjusted(
         measured.grouped(draws.log_time) + measured.grouped(draws.log_throughput),
@@ -193,10 +194,6 @@ def log_epochs(candidates: Candidates) -> Floats:
         return np.zeros(len(candidates.values))
     epochs = np.maximum(candidates.values[:, candidates.names.index("epochs")], 1.0)
     return np.asarray(np.log(epochs / epochs[candidates.current]))
-
-
-def _epochs_today(candidates: Candidates) -> float:
-    return candidates.parameters(candidates.current).get("epochs") or 1.0
 
 
 def _shifted(bounds: Measurements, shift: Mapping[int, float]) -> Measurements:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jpo.forecast.measurements import CandidateRun
 from jpo.records import Candidates
 
 if TYPE_CHECKING:
-    from jpo.forecast.measurements import CandidateRun
     from jpo.records import Floats, Ints
 
 
@@ -36,7 +36,10 @@ class Groups:
 
     def runs(self, candidate_runs: Sequence[CandidateRun]) -> list[CandidateRun]:
         """The runs with the row of their group."""
-        return list(candidate_runs) if self.single else [replace(run, row=int(self.of[run.row])) for run in candidate_runs]
+        if self.single:
+            return list(candidate_runs)
+        group = self.of.tolist()
+        return [CandidateRun(group[each.row], each.run, each.count) for each in candidate_runs]
 
     def grouped(self, log: Floats) -> Floats:
         """The columns (J, G) of the groups' candidates, of (J, K)."""

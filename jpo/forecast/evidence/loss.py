@@ -79,7 +79,8 @@ def _differ(succeeded: Sequence[CandidateRun], groups: Groups, noise: float) -> 
     """Whether hardware alone makes another model, by the mean losses within a group."""
     each = measurements_of(succeeded, _loss)
     within = groups.of[each.rows]
-    for group in np.unique(within):
+    several, sizes = np.unique(within, return_counts=True)
+    for group in several[sizes > 1]:  # thousands may have one configuration each
         them = within == group
         mean, count = each.mean[them], each.count[them]
         spread = np.abs(mean[:, None] - mean) / np.sqrt(1 / count[:, None] + 1 / count)

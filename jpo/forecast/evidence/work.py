@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from statistics import median
 
-from jpo.records import RESOURCES, SAME, Run
+from jpo.records import RESOURCES, SAME, Parameters, Run
 
 ALIKE = 1.1
 """Runs did the same work if their samples differ by no more than this factor: the last scrape, a batch that was cut off."""
@@ -37,14 +37,20 @@ def samples_of(run: Run) -> float | None:
 
 
 def samples_per_epoch(run: Run) -> float | None:
-    """Samples for each epoch that was asked for; of all epochs where their number is no parameter."""
+    """Samples for each epoch that a run says it was to train; of all epochs where it says none."""
     samples = samples_of(run)
     return None if samples is None else samples / (run.parameters.get("epochs") or 1.0)
 
 
-def usual_samples_per_epoch(runs: Iterable[Run]) -> float | None:
-    """Median over the runs that ended well; None where none is known."""
-    known = [per_epoch for run in runs if run.ended_well and (per_epoch := samples_per_epoch(run))]
+def epochs_asked(run: Run, today: Parameters) -> float:
+    """Epochs that a run was to train, as config.ini counts them: today's where it does not report any, and 1, for all of them,
+    where the file has none."""
+    return run.parameters.get("epochs", today["epochs"]) or 1.0 if "epochs" in today else 1.0
+
+
+def usual_samples_per_epoch(runs: Iterable[Run], today: Parameters) -> float | None:
+    """Samples for each epoch that was asked for, the median over the runs that ended well; None where none is known."""
+    known = [samples / epochs_asked(run, today) for run in runs if run.ended_well and (samples := samples_of(run))]
     return median(known) if known else None
 
 

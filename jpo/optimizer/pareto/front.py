@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from jpo.cost.saved_hour import TradeOff
 from jpo.optimizer.surrogate import FailureChance
-from jpo.records import USD, Currency, Identity, Interval
+from jpo.records import QUALITIES, USD, Currency, Identity, Interval, Quality
 from jpo.wording import names, numbers
 from jpo.wording.names import SHORT
 
@@ -74,6 +74,7 @@ class Front:
         volumes: None without a reference point: before the first measured point, where none was given.
         left_out: why runs and candidates are not among the points -> how many.
         notes: what else the reader must know, with `codes`.
+        metric: the user's own, where there is one.
     """
 
     workload: Identity
@@ -88,19 +89,26 @@ class Front:
     notes: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()
     currency: Currency = USD
+    metric: Quality | None = None
 
     @property
     def quantities(self) -> tuple[str, ...]:
         return tuple(self.objectives.values())
+
+    def maximised(self, quantity: str) -> bool:
+        """Whether more of an objective is better."""
+        return maximised(quantity, self.metric)
 
     def of_kind(self, *, measured: bool) -> tuple[Point, ...]:
         """Points that were measured, or predicted."""
         return tuple(point for point in self.points if bool(point.runs) is measured)
 
 
-def maximised(quantity: str) -> bool:
-    """Whether more of it is better."""
-    return quantity.endswith("_utilisation") or quantity == "val_accuracy"
+def maximised(quantity: str, metric: Quality | None) -> bool:
+    """Whether more of it is better; `metric`: the user's own, which says so itself."""
+    return quantity.endswith("_utilisation") or any(
+        quality.name == quantity and quality.more_is_better for quality in (*QUALITIES, metric) if quality is not None
+    )
 
 
 def unit_of(quantity: str, largest: float, currency: Currency) -> tuple[float, str]:
@@ -116,7 +124,7 @@ def measured_volume(front: Front, volumes: Volumes) -> str:
     """The hypervolume of the measured points on the scales of the reference point, with its unit: 4.56 h × USD."""
     scales = [unit_of(quantity, limit, front.currency) for quantity, limit in volumes.reference.items()]
     amount = f"{volumes.measured * math.prod(factor for factor, _ in scales):.4g}"
-    unit = " × ".join(unit or names.quantity(name).short for name, (_, unit) in zip(front.quantities, scales, strict=True))
+    unit = " × ".join(unit or names.heading(name) for name, (_, unit) in zip(front.quantities, scales, strict=True))
     return f"{amount} {unit}"
 
 

@@ -23,8 +23,8 @@ from jpo.optimizer.pareto.choices import AgentChoices
 from jpo.optimizer.pareto.front import Front, Point, Volumes, maximised
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate
-from jpo.records import Forecast, Identity, Interval, Known, Run
-from jpo.wording.names import quantity as quantity_of
+from jpo.records import Forecast, Identity, Interval, Known, Quality, Run
+from jpo.wording.names import heading
 from jpo.wording.numbers import money, percent
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Tradeoff:
         facts: configurations which runs that ended well have measured, by medians.
         guesses: configurations that could be run and were not measured, with their forecasts.
         left_out: why runs and configurations are neither -> how many.
+        metric: the user's own, which may be an axis.
     """
 
     surrogate: Surrogate
@@ -65,13 +66,17 @@ class Tradeoff:
     facts: Points
     guesses: Points
     left_out: Mapping[str, int]
+    metric: Quality | None = None
 
 
-def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str, str], str | None]:
+def axes_of(
+    asked: Sequence[str] | None, surrogate: Surrogate, metric: Quality | None = None
+) -> tuple[dict[str, str], str | None]:
     """Axes of a trade-off: objective -> quantity, and what must be said where it is not what one would expect.
 
     Args:
-        asked: names of OBJECTIVES; None: time and cost, or where no cost is known time and what else is.
+        asked: names of OBJECTIVES, or of the metric; None: time and cost, or where no cost is known time and what else is.
+        metric: the user's own.
 
     Raises:
         UsageError: JPO-E833, the cost was asked for and is not known of any run.
@@ -79,6 +84,8 @@ def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str
     well = [run for run in surrogate.runs if run.ended_well]
     of_gpus = any(run.outcome.gpu_utilisation is not None for run in well)
     quantities = {**OBJECTIVES, "efficiency": "gpu_utilisation" if of_gpus else "cpu_utilisation"}
+    if metric is not None:
+        quantities[metric.name] = metric.name
     measurable = {
         name for name, quantity in quantities.items() if any(value_of(run, quantity, surrogate) is not None for run in well)
     }
@@ -87,7 +94,8 @@ def axes_of(asked: Sequence[str] | None, surrogate: Surrogate) -> tuple[dict[str
     if asked:
         remedy = "name prices in [prices], or leave cost out, e.g. --objectives time,loss"
         raise UsageError("--objectives", "what the runs cost is not known", remedy, code="JPO-E833")
-    of_model = "accuracy" if "accuracy" in measurable and "loss" not in measurable else "loss"
+    qualities = ("loss", "accuracy", *([metric.name] if metric else []))
+    of_model = next((name for name in qualities if name in measurable), "loss")
     instead = ("time", "efficiency" if "efficiency" in measurable else of_model)
     note = f"the cost is unknown, so this is a front of {' and '.join(instead)}; one of time and cost needs [prices]"
     return {name: quantities[name] for name in instead}, note
@@ -114,7 +122,7 @@ def front_of(
         axes: objective -> quantity; `note`: what must be said of them.
         limits: what the user wants of the reference point, by quantity.
     """
-    tradeoff = trade_off(choices.surrogate, axes, request.targets)
+    tradeoff = trade_off(choices.surrogate, axes, request.targets, request.metric)
     points, hidden = on_show(tradeoff, choices.marks, request.usd_per_saved_hour)
     notes = {note: "JPO-I831"} if note else {}
     if request.usd_per_saved_hour is not None and any(point.trade for point in points):
@@ -138,14 +146,16 @@ def front_of(
         notes=(*known.evidence.notes, *notes),
         codes=tuple(dict.fromkeys((*known.codes, *notes.values()))),
         currency=request.currency,
+        metric=request.metric,
     )
 
 
-def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets) -> Tradeoff:
-    """Trade-off on these axes: facts and guesses. `targets`: those of [sla]."""
+def trade_off(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, metric: Quality | None = None) -> Tradeoff:
+    """Trade-off on these axes: facts and guesses. `targets`: those of [sla]; `metric`: the user's own."""
     left_out = Counter[str]()
     facts = measured(surrogate, axes, targets, left_out)
-    return Tradeoff(surrogate, axes, targets, facts, predicted(surrogate, axes, targets, facts, left_out), left_out)
+    guesses = predicted(surrogate, axes, targets, facts, left_out)
+    return Tradeoff(surrogate, axes, targets, facts, guesses, left_out, metric)
 
 
 def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, left_out: Counter[str]) -> Points:
@@ -157,7 +167,7 @@ def measured(surrogate: Surrogate, axes: Mapping[str, str], targets: Targets, le
         if not at.run.ended_well:
             left_out["runs that did not end well"] += 1
         elif len(values) < len(axes):
-            left_out[f"runs without {' and '.join(quantity_of(name).short for name in measures if name not in values)}"] += 1
+            left_out[f"runs without {' and '.join(heading(name) for name in measures if name not in values)}"] += 1
         else:
             values_by_row.setdefault(at.row, []).append(values)
     points = {}
@@ -217,10 +227,10 @@ def on_show(
     """
     today = of.surrogate.forecast(of.surrogate.candidates.current)
     every = {**of.facts, **of.guesses}
-    non_dominated_rows = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of.axes)), strict=True))
-    expected = dict(zip(every, non_dominated(coordinates(every.values(), of.axes)), strict=True))
+    non_dominated_rows = dict(zip(of.facts, non_dominated(coordinates(of.facts.values(), of)), strict=True))
+    expected = dict(zip(every, non_dominated(coordinates(every.values(), of)), strict=True))
     best = [row for row in of.guesses if expected[row]]
-    listed = [best[at] for at in spread(coordinates((of.guesses[row] for row in best), of.axes), MOST_PREDICTED)]
+    listed = [best[at] for at in spread(coordinates((of.guesses[row] for row in best), of), MOST_PREDICTED)]
     rows = dict.fromkeys((*of.facts, *listed, *marks))
     points = [
         replace(
@@ -243,16 +253,16 @@ def volumes(of: Tradeoff, limits: Mapping[str, float]) -> Volumes | None:
     Args:
         limits: what the user wants of the reference point, by quantity; a tenth beyond the worst fact elsewhere.
     """
-    facts, quantities = coordinates(of.facts.values(), of.axes), tuple(of.axes.values())
+    facts, quantities = coordinates(of.facts.values(), of), tuple(of.axes.values())
     usual = dict(zip(quantities, reference_beyond(facts), strict=True)) if of.facts else {}
-    end = {**usual, **{quantity: sign(quantity) * value for quantity, value in limits.items()}}
+    end = {**usual, **{quantity: sign(quantity, of.metric) * value for quantity, value in limits.items()}}
     if len(end) < len(quantities):
         return None
     reference = [float(end[quantity]) for quantity in quantities]
     measured_volume = hypervolume(facts, reference)
-    guesses = (coordinates(of.guesses.values(), of.axes, unlucky=unlucky) for unlucky in (False, True))
+    guesses = (coordinates(of.guesses.values(), of, unlucky=unlucky) for unlucky in (False, True))
     expected, unlucky = (beyond(measured_volume, hypervolume(np.vstack([facts, more]), reference)) for more in guesses)
-    shown = {quantity: sign(quantity) * value for quantity, value in zip(quantities, reference, strict=True)}
+    shown = {quantity: sign(quantity, of.metric) * value for quantity, value in zip(quantities, reference, strict=True)}
     return Volumes(shown, measured_volume, expected, unlucky)
 
 
@@ -261,20 +271,21 @@ def beyond(measured_volume: float, volume: float) -> float:
     return measured_volume if math.isclose(measured_volume, volume, rel_tol=1e-9) else volume
 
 
-def coordinates(points: Iterable[Point], axes: Mapping[str, str], *, unlucky: bool = False) -> Floats:
+def coordinates(points: Iterable[Point], of: Tradeoff, *, unlucky: bool = False) -> Floats:
     """Coordinates of points, shape (n, m), smaller is better; `unlucky`: guesses at the worse ends of their intervals."""
-    rows = [[sign(quantity) * value_in(point, quantity, unlucky) for quantity in axes.values()] for point in points]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(axes))
+    signs = {quantity: sign(quantity, of.metric) for quantity in of.axes.values()}
+    rows = [[sign * value_in(point, quantity, unlucky, sign) for quantity, sign in signs.items()] for point in points]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(signs))
 
 
-def value_in(point: Point, quantity: str, unlucky: bool) -> float:
-    """Value of a point, or the worse end of its interval."""
+def value_in(point: Point, quantity: str, unlucky: bool, sign: float) -> float:
+    """Value of a point, or the worse end of its interval; `sign`: that of its quantity."""
     interval = point.bounds.get(quantity) if unlucky else None
     if interval is None:
         return point.values[quantity]
-    return interval.low if maximised(quantity) else interval.high
+    return interval.low if sign < 0 else interval.high
 
 
-def sign(quantity: str) -> float:
+def sign(quantity: str, metric: Quality | None) -> float:
     """Factor that makes smaller better."""
-    return -1.0 if maximised(quantity) else 1.0
+    return -1.0 if maximised(quantity, metric) else 1.0

@@ -13,7 +13,7 @@ STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-KNOWN_NAMES = {*MEASURED, *PARAMETERS, *COUNTS, "time", "epoch", "accuracy", "loss", "metric"}
+KNOWN_NAMES = {*MEASURED, *PARAMETERS, *COUNTS, "time", "epoch", "cost", "efficiency", "accuracy", "loss", "metric"}
 """Quantities, parameters, columns and objectives that are JPO's own: no metric of the user's can have their name."""
 
 

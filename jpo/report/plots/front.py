@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from jpo.optimizer.pareto.front import Front, Point, difference, maximised, unit_of
+from jpo.optimizer.pareto.front import Front, Point, difference, unit_of
 from jpo.report.plots.picture import save
 from jpo.wording import names
 from jpo.wording.printable import printable
@@ -34,11 +34,12 @@ GROUND = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis of a panel: a quantity, what it is multiplied with, and the axis' title."""
+    """One axis of a panel: a quantity, what it is multiplied with, the axis' title, and whether more is better."""
 
     quantity: str
     factor: float
     title: str
+    maximised: bool
 
 
 def plot(front: Front, file: Path) -> None:
@@ -72,8 +73,9 @@ def axis_of(front: Front, quantity: str) -> Axis:
     """The unit in which a quantity is shown, with its title."""
     largest = max((point.values[quantity] for point in front.points if quantity in point.values), default=0.0)
     factor, unit = unit_of(quantity, largest, front.currency)
-    better = " (more is better)" if maximised(quantity) else ""
-    return Axis(quantity, factor, names.quantity(quantity).short + (f", {unit}" if unit else "") + better)
+    maximised = front.maximised(quantity)
+    title = names.heading(quantity) + (f", {unit}" if unit else "") + (" (more is better)" if maximised else "")
+    return Axis(quantity, factor, title, maximised)
 
 
 def draw(axes: Axes, front: Front, x: Axis, y: Axis) -> None:
@@ -115,7 +117,7 @@ def dots(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, shade: str, labe
 def stairs(axes: Axes, points: Sequence[Point], x: Axis, y: Axis, colour: str, style: str) -> None:
     """A front as the border of what its points dominate."""
     corners = positions(sorted(points, key=lambda point: point.values[x.quantity]), x, y)
-    where: Literal["pre", "post"] = "pre" if maximised(x.quantity) else "post"
+    where: Literal["pre", "post"] = "pre" if x.maximised else "post"
     axes.step(corners[:, 0], corners[:, 1], where=where, color=colour, linestyle=style, linewidth=1.2, alpha=0.7, zorder=2)
 
 

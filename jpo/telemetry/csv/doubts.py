@@ -136,7 +136,8 @@ def _zone_seconds(log: Log, end: float) -> float:
 def _of_losses(log: Log, run: Run) -> Iterator[Doubt]:
     course = log.course
     alike = [name for name in LOSSES if course.looks_like_accuracy(name)]
-    if alike:
+    overfits = "val_accuracy" in log.latest and not left_out(log)
+    if alike and not overfits:
         name, last = alike[-1], course.last[alike[-1]]
         found = f"{log.path}: line {course.line}: {' and '.join(alike)} rose all the way to {last:g}, as an accuracy does"
         left = (

@@ -14,6 +14,7 @@ from jpo.records import Finished, Identity, Run, Skipped
 from jpo.telemetry.csv.doubts import doubts, ends_early
 from jpo.telemetry.csv.lines import Log
 from jpo.telemetry.csv.log import parsed, run_of
+from jpo.telemetry.csv.remembered import Memory, ReadLog, digest_of, settled, stamp_of
 from jpo.telemetry.diagnosis.near_identical import sentences
 from jpo.telemetry.doubts import Doubt, once_each
 from jpo.telemetry.outcome import NONE_OWN, NoEvidence, Own
@@ -49,6 +50,8 @@ class UnusableLog:
     """Code of the reason why its run is no evidence (outcome.py); empty where it is the log that cannot be used."""
 
 
+Found = LoggedRun | ReadLog | UnusableLog
+
 AT_ONCE = 500
 """Logs after which what was read is handed on: of thousands, a process that is killed has recorded all but the last."""
 
@@ -73,7 +76,7 @@ def read_logs(
         `complete` is False when a log could not be read.
     """
     passed_by: Counter[Identity] = Counter()
-    found = _each(log_files(patterns), identity, aliases, now, own, passed_by)
+    found = _each(log_files(patterns), identity, aliases, now, own, passed_by, Memory())
     finished = _finished(found)
     return replace(finished, doubts={**finished.doubts, **sentences(identity, passed_by, "in CSV logs")})
 
@@ -85,10 +88,15 @@ def read_in_parts(
     aliases: Collection[Identity] = (),
     now: float | None = None,
     own: Own = NONE_OWN,
+    memory: Memory | None = None,
 ) -> Iterator[Finished]:
-    """The same in parts of AT_ONCE logs, in the order of their names; each part oldest first. At least one."""
+    """The same in parts of AT_ONCE logs, in the order of their names; each part oldest first. At least one.
+
+    Args:
+        memory: of logs that were read before: those whose run is on record are left out of the answer. It takes in the others.
+    """
     passed_by: Counter[Identity] = Counter()
-    found = _each(log_files(patterns), identity, aliases, now, own, passed_by)
+    found = _each(log_files(patterns), identity, aliases, now, own, passed_by, memory or Memory())
     part = _finished(islice(found, AT_ONCE))
     while following := tuple(islice(found, AT_ONCE)):
         yield part
@@ -96,14 +104,16 @@ def read_in_parts(
     yield replace(part, doubts={**part.doubts, **sentences(identity, passed_by, "in CSV logs")})
 
 
-def _finished(found: Iterable[LoggedRun | UnusableLog]) -> Finished:
+def _finished(found: Iterable[Found]) -> Finished:
+    found = tuple(found)
+    known = [log for log in found if isinstance(log, ReadLog)]
     runs, unusable = _sorted(found)
     skipped = tuple(Skipped(log.run_id, log.reason, log.kind) for log in unusable)
     complete = all(log.code != "JPO-E110" for log in unusable)
     return Finished(
         runs=tuple(logged.run for logged in runs),
         skipped=skipped,
-        doubts=doubts_of(runs),
+        doubts=doubts_of(runs, known),
         complete=complete,
     )
 
@@ -115,12 +125,13 @@ def logged_run(path: Path, *, now: float | None = None, own: Own = NONE_OWN) -> 
     return LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
 
 
-def doubts_of(runs: Sequence[LoggedRun]) -> dict[str, str]:
+def doubts_of(runs: Sequence[LoggedRun], known: Sequence[ReadLog] = ()) -> dict[str, str]:
     """What contradicts itself in these logs, each kind once: sentence -> reason code.
 
-    Where most runs end before their last epoch the job stops early, and that is no contradiction.
+    Where most runs end before their last epoch the job stops early, and that is no contradiction; those read before count.
     """
-    usual = 2 * sum(logged.early for logged in runs) > len(runs) > 1
+    every: tuple[LoggedRun | ReadLog, ...] = (*runs, *known)
+    usual = 2 * sum(logged.early for logged in every) > len(every) > 1
     return once_each([doubt for logged in runs for doubt in logged.doubts if not (usual and doubt.kind == "ended early")])
 
 
@@ -141,16 +152,16 @@ def read_each(
         aliases: other names of it, whose runs are taken as they are reported.
         passed_by: counts the logs of other workloads.
     """
-    return _sorted(_each(paths, identity, aliases, now, own, Counter() if passed_by is None else passed_by))
+    return _sorted(_each(paths, identity, aliases, now, own, Counter() if passed_by is None else passed_by, Memory()))
 
 
-def _sorted(found: Iterable[LoggedRun | UnusableLog]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
+def _sorted(found: Iterable[Found]) -> tuple[tuple[LoggedRun, ...], tuple[UnusableLog, ...]]:
     runs: list[LoggedRun] = []
     unusable: list[UnusableLog] = []
     for log in found:
         if isinstance(log, LoggedRun):
             runs.append(log)
-        else:
+        elif isinstance(log, UnusableLog):
             unusable.append(log)
     return tuple(sorted(runs, key=lambda logged: (logged.run.ended_at, logged.run.run_id))), tuple(unusable)
 
@@ -162,34 +173,56 @@ def _each(
     now: float | None,
     own: Own,
     passed_by: Counter[Identity],
-) -> Iterator[LoggedRun | UnusableLog]:
-    """One by one, in the order of the files; arguments as of `read_each`."""
-    by_run: dict[tuple[str, Identity], LoggedRun] = {}
-    by_content: dict[object, Path] = {}
+    memory: Memory,
+) -> Iterator[Found]:
+    """One by one, in the order of the files, but for those of other workloads; arguments as of `read_each`."""
+    names = (identity, *aliases) if identity else ()
+    by_run: dict[tuple[str, Identity], Path] = {}
+    by_content: dict[str, Path] = {}
+
+    def place(log: Identity) -> tuple[Identity, bool, bool]:
+        """Whose a log is; whether that is this workload; whether its run is taken."""
+        whose = next((each for each in names if each.includes(log)), log)
+        ours = identity is None or whose == identity or whose in aliases
+        return whose, ours, ours or (identity is not None and whose.is_sibling_of(identity))
+
     for path in paths:
-        name = path.name
-        ours = True
+        name, ours, stamp = path.name, True, stamp_of(path)
+        if known := memory.of(path, stamp):
+            whose, ours, taken = place(known.identity)
+            if not taken:
+                passed_by[whose] += 1
+                memory.keep(path, known)
+                continue
+            if known.whose == whose and (known.run_id, whose) not in by_run and known.content not in by_content:
+                by_run[known.run_id, whose] = by_content[known.content] = path
+                memory.keep(path, known)
+                yield known
+                continue
         try:
             log = parsed(path, own.metrics)
             name = log.run_id
-            names = (identity, *aliases) if identity else ()
-            whose = next((each for each in names if each.includes(log.identity)), log.identity)
-            ours = identity is None or whose == identity or whose in aliases
-            if identity and not (ours or whose.is_sibling_of(identity)):
+            whose, ours, taken = place(log.identity)
+            if not taken:
                 passed_by[whose] += 1
+                if stamp and settled(stamp, now):
+                    memory.keep(path, ReadLog(stamp, log.identity, name))
                 continue
-            twin = by_run.get((name, whose))
-            run = replace(run_of(log, now=now, own=own), identity=whose) if twin is None else None
-            copy = by_content.setdefault(_content(log, run), path) if run else path
-            if twin:
-                other = differing(twin.run, log, now=now)
-                yield UnusableLog(path, name, f"{path}: an earlier log, {twin.path}, has the same run_id{other}", "JPO-W130")
-            elif run and copy != path:
+            if twin := by_run.get((name, whose)):
+                other = differing(run_of(parsed(twin, own.metrics), now=now, own=own), log, now=now)
+                yield UnusableLog(path, name, f"{path}: an earlier log, {twin}, has the same run_id{other}", "JPO-W130")
+                continue
+            run = replace(run_of(log, now=now, own=own), identity=whose)
+            content = digest_of(_content(log, run))
+            if (copy := by_content.setdefault(content, path)) != path:
                 same_run = f"{path}: an earlier log, {copy}, is of the same run: same start, end and values"
                 yield UnusableLog(path, name, same_run, "JPO-W130")
-            elif run:
-                by_run[name, whose] = logged = LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
-                yield logged
+                continue
+            by_run[name, whose] = path
+            logged = LoggedRun(path, run, tuple(doubts(log, run, now=now)), ends_early(log, run))
+            if stamp and settled(stamp, now) and not (logged.doubts or run.fell_silent):
+                memory.keep(path, ReadLog(stamp, log.identity, name, whose, content, logged.early))
+            yield logged
         except TelemetryError as error:
             if ours:
                 kind = error.__cause__.code if isinstance(error.__cause__, NoEvidence) else ""

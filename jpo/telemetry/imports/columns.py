@@ -111,6 +111,8 @@ EVALUATION = {
     "val_loss": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?loss"),
     "val_accuracy": re.compile(r"(?:val|valid|validation|eval|dev)_(?:\d+_)?(?:accuracy|acc)"),
 }
+TABLE = "table"
+"""The format of files whose columns anybody may call anything."""
 OWN = "metrics."
 """Before the name of a metric of the user's own, among JPO's names."""
 GIVEN_OWN = "parameters."
@@ -127,8 +129,8 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
         own: parameters and metrics of the team's own, which are known by their names alone.
 
     Raises:
-        TelemetryError: JPO-E151, a column that jpo.toml names is in no run; JPO-E159, its map reads what has two directions from
-            one column, or accuracies may be ratios or percentages.
+        TelemetryError: JPO-E151, a column that jpo.toml names is in no row of a table; JPO-E159, its map reads what has two
+            directions from one column, or accuracies may be ratios or percentages.
     """
     _refuse_two_directions(source.place, given)
     cells: dict[str, list[str]] = {}
@@ -139,6 +141,8 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
     found = {}
     for field, column in given.items():
         if column.name and column.name not in cells:
+            if source.format != TABLE:  # the map is of tables, and what this tool writes is known
+                continue
             has = ", ".join(list(cells)[:30])
             finding = f"has no column {column.name!r:.80}, which [imports.columns] {field} names"
             error = unreadable(source.place, finding, f"it has {has}"[:400])
@@ -150,6 +154,19 @@ def columns_of(source: ForeignRuns, given: Mapping[str, ForeignColumn], own: Own
     for field, column in (*_guessed(cells, len(source.runs), taken), *_called_so(cells, taken, own)):
         found.setdefault(field, column)
     return {field: _with_unit(source.place, field, column, cells[column.name]) for field, column in found.items() if column.name}
+
+
+def not_there(source: ForeignRuns, given: Mapping[str, ForeignColumn]) -> str:
+    """The columns that jpo.toml names and this source lacks, in words; empty where it has all."""
+    there = {name for run in source.runs for name, text in run.cells.items() if text}
+    missing = [
+        f"{column.name!r:.80} ({field.removeprefix(OWN).removeprefix(GIVEN_OWN)})"
+        for field, column in given.items()
+        if column.name and column.name not in there
+    ]
+    if not source.runs or not missing:
+        return ""
+    return f"{source.place} has no {', '.join(missing)}, named in [imports] of jpo.toml: read as if they were not named"
 
 
 def kind_of(field: str) -> Kind:

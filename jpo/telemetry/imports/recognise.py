@@ -35,6 +35,7 @@ MLFLOW_FOLDERS = {"params", "metrics", "tags"}
 """In the folder of a run in a file store; that of an experiment has none of them."""
 MOST_FILES = 100_000
 """Looked at in one folder; more are not runs alone."""
+TABLES = (".csv", ".tsv")
 CHECKPOINT = "checkpoint-"
 """How the Trainer's folders of states begin that are not yet the last."""
 
@@ -74,6 +75,18 @@ def _files(path: Path, form: str | None) -> Iterator[tuple[Path, str]]:
     if not found:
         what = f"runs of {form}" if form else "runs that jpo import knows"
         raise UsageError(str(path), f"holds no {what}", f"name a file, or --format {'|'.join(READERS)}", code="JPO-E155")
+
+
+def loose_tables(path: Path) -> list[Path]:
+    """Tables in a folder of runs that no tool wrote, in the order of their names: they are read where they are named alone."""
+    if not path.is_dir():
+        return []
+    found = []
+    for folder, inside, files in os.walk(path):
+        tool = _of_tool(files, None, inside)
+        inside[:] = [] if tool else sorted(name for name in inside if not name.startswith((CHECKPOINT, ".")))
+        found += [] if tool else [Path(folder) / name for name in sorted(files) if name.lower().endswith(TABLES)]
+    return found
 
 
 def _of_tool(files: Sequence[str], form: str | None = None, folders: Sequence[str] = ()) -> str | None:

@@ -63,7 +63,8 @@ LABELS: Mapping[str, tuple[str, ...]] = {
 }
 
 POD_LABELS = ("dataset", "model", "framework", "hardware", "run_id", *PARAMETERS, *COUNTS)
-"""What a pod's labels can say: batch_size in jpo-batch-size, a label or an annotation, if no site names another."""
+"""What a pod's labels can say, besides parameters of the team's own: batch_size in jpo-batch-size, a label or an annotation, if
+no site names another."""
 NONE: Mapping[str, str] = {}
 
 METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -140,7 +141,7 @@ class Names:
 
     def pod_label(self, role: str) -> str:
         """The name in Prometheus of the label of pods that says this."""
-        return self.site_pod_labels.get(role) or f"label_jpo_{role}"
+        return self.site_pod_labels.get(role) or exposed(f"jpo-{role}")
 
     def roles(self, labels: Mapping[str, str]) -> dict[str, str]:
         """Labels under JPO's names. Where both exist, exported_pod is the workload's and pod the exporter's."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,19 @@ def test_the_epochs_of_such_a_job_do() -> None:
     runs = [fixed(at, row) for at, row in enumerate((7, 7, 9, 13))]
     belief = posterior(draws(), CANDIDATES, runs)
     assert seconds(belief, 6) == pytest.approx(seconds(belief, 7) / 2, rel=0.25)  # starting up takes its share
+
+
+def test_runs_that_do_not_report_their_epochs_took_what_they_took() -> None:
+    runs = [fixed(at, row) for at, row in enumerate((7, 7, 9, 13))]
+    silent = [replace(each, parameters={n: v for n, v in each.parameters.items() if n != "epochs"}) for each in runs]
+    told, untold = posterior(draws(), CANDIDATES, runs), posterior(draws(), CANDIDATES, silent)
+    assert seconds(untold, 7) == pytest.approx(seconds(told, 7))
+
+
+def test_epochs_that_config_ini_does_not_name_do_not_count() -> None:
+    without = Candidates(NAMES[:2], GRID[1::2, :2], 3, np.ones(9, dtype=np.bool_), np.zeros(9))
+    belief = posterior(draw_jobs(without, 500, np.random.default_rng(0)), without, [fixed(at, 7) for at in range(3)])
+    assert seconds(belief, 3) == pytest.approx(0.1 * DATA * 20, rel=0.05)
 
 
 def test_a_run_that_failed_late_says_how_fast_it_was() -> None:

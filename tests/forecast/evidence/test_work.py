@@ -30,7 +30,7 @@ def test_the_same_work_with_other_values_is_fixed() -> None:
 def test_samples_that_follow_the_epochs_are_fixed() -> None:
     runs = [run(at, 1000.0 * epochs, epochs=epochs) for at, epochs in enumerate((5, 10, 20))]
     assert work_of(runs) is Work.FIXED
-    assert usual_samples_per_epoch(runs) == 1000
+    assert usual_samples_per_epoch(runs, {"epochs": 5}) == 1000
 
 
 def test_one_configuration_must_do_exactly_the_same() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ from jpo.errors import UsageError
 from jpo.optimizer.pareto.tradeoff import axes_of, coordinates, on_show, trade_off, volumes
 from jpo.optimizer.request import Request
 from jpo.optimizer.surrogate import Surrogate, surrogate_of
-from jpo.records import Outcome, Preference, Run, RunStatus
+from jpo.records import Outcome, Preference, Quality, Run, RunStatus
 
 TODAY = {"batch_size": 16.0, "cpus": 2.0}
 TIME_COST = {"time": "duration_seconds", "cost": "cost_usd"}
 
 
-def run(batch_size: float, seconds: float | None, number: int = 0, **measured: float) -> Run:
+def run(batch_size: float, seconds: float | None, number: int = 0, **measured: Any) -> Run:
     outcome = Outcome(duration_seconds=seconds, **measured)
     return a_run(f"r{batch_size}-{number}", 200.0 + number, parameters={**TODAY, "batch_size": batch_size}, outcome=outcome)
 
@@ -149,11 +150,22 @@ def test_utilisation_is_better_the_higher_it_is() -> None:
     assert told.measured == pytest.approx(300 * 0.2 + 200 * 0.4)
 
 
+@pytest.mark.parametrize(("more_is_better", "front"), [(True, {16.0, 64.0}), (False, {16.0, 32.0})])
+def test_a_metric_of_the_users_own_is_an_axis_with_its_own_direction(more_is_better: bool, front: set[float]) -> None:
+    f1 = Quality("f1", more_is_better, 1.0 if more_is_better else None)
+    runs = [run(batch, at, metrics={"f1": value}) for batch, at, value in ((16, 100, 0.5), (64, 200, 0.9), (32, 300, 0.4))]
+    axes, note = axes_of(["time", "f1"], ahead_of(*runs), f1)
+    found = trade_off(ahead_of(*runs), axes, {}, f1)
+    assert (axes, note) == ({"time": "duration_seconds", "f1": "f1"}, None)
+    assert {point.parameters["batch_size"] for point in on_show(found, {})[0] if point.on_front} == front
+    assert list(axes_of(None, ahead_of(*runs), f1)[0]) == ["time", "f1"], "nothing else is known"
+
+
 def test_guesses_at_the_worse_ends_of_their_intervals_are_worse_everywhere() -> None:
     found = trade_off(
         ahead_of(run(16, 100, cpu_utilisation=0.5)), {"time": "duration_seconds", "efficiency": "cpu_utilisation"}, {}
     )
-    usual, unlucky = (coordinates(found.guesses.values(), found.axes, unlucky=one) for one in (False, True))
+    usual, unlucky = (coordinates(found.guesses.values(), found, unlucky=one) for one in (False, True))
     assert len(usual) > 0
     assert (unlucky >= usual).all()
 

@@ -101,6 +101,17 @@ def test_a_model_that_learns_by_heart_keeps_its_loss(tmp_path: Path) -> None:
     assert run.outcome.val_loss == pytest.approx(0.8)
 
 
+def test_a_loss_that_rises_beside_an_accuracy_is_no_accuracy(tmp_path: Path) -> None:
+    path = write(tmp_path, rows=epochs(val=lambda e: 0.3 + 0.05 * e))
+    head, columns, rows = path.read_text().partition("time,epoch")
+    lines = (columns + rows).splitlines()
+    with_accuracy = [lines[0] + ",val_accuracy", *(f"{line},0.9" if line[:1].isdigit() else line for line in lines[1:])]
+    path.write_text(head + "\n".join([*with_accuracy, ""]))
+    found = read_logs([tmp_path], DIGITS, now=NOW)
+    assert [(run.outcome.val_loss, run.outcome.val_accuracy) for run in found.runs] == [(pytest.approx(0.8), 0.9)]
+    assert not any("as an accuracy does" in sentence for sentence in found.doubts)
+
+
 def test_success_with_a_loss_that_is_no_number_counts_as_diverged(tmp_path: Path) -> None:
     write(tmp_path, rows=epochs(val=lambda e: "nan" if e > 5 else 1 / e))
     found = read_logs([tmp_path], DIGITS, now=NOW)

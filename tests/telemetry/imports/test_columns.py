@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 
 from jpo.errors import TelemetryError
 from jpo.project.settings import ImportsTable
-from jpo.telemetry.imports.columns import FIELDS, USUAL, as_toml, columns_of
+from jpo.telemetry.imports.columns import FIELDS, USUAL, as_toml, columns_of, not_there
 from jpo.telemetry.imports.foreign import ForeignColumn, ForeignRun, ForeignRuns
 
 
@@ -84,6 +85,16 @@ def test_a_named_column_that_is_missing_is_an_error():
         "JPO-E151",
         "a.csv: has no column 'rate', which [imports.columns] learning_rate names; it has lr",
     )
+
+
+def test_the_map_of_tables_is_no_error_where_another_tool_wrote_the_runs():
+    theirs = replace(
+        source({"bs": "3", "size": "4"}, known={"batch_size": ForeignColumn("size", None, "mlflow")}), format="mlflow"
+    )
+    given = {"batch_size": ForeignColumn("batch"), "metrics.f1": ForeignColumn("F1"), "learning_rate": ForeignColumn("")}
+    assert {field: column.name for field, column in columns_of(theirs, given).items()} == {"batch_size": "size"}
+    assert "has no 'batch' (batch_size), 'F1' (f1), named in [imports]" in not_there(theirs, given)
+    assert not_there(theirs, {"batch_size": ForeignColumn("size")}) == ""
 
 
 def test_the_shown_map_is_one_that_jpo_toml_can_have():

@@ -60,11 +60,11 @@ def run_id(labels: Mapping[str, str], names: Names) -> str | None:
 
 
 def parameters(labels: Mapping[str, str], names: Names) -> dict[str, str]:
-    """The parameters that labels, else annotations, of a pod say, as text."""
+    """The parameters, those of the team's own too, that labels, else annotations, of a pod say, as text."""
     said = {}
     for name in (*PARAMETERS, *COUNTS, *names.own.parameters):
         label = names.pod_label(name)
-        candidates = (label,) if name in names.site_pod_labels else (label, f"annotation_jpo_{name}")
+        candidates = (label,) if name in names.site_pod_labels else (label, label.replace("label", "annotation", 1))
         if value := next(filter(None, (_value(labels, candidate) for candidate in candidates)), None):
             said[name] = value.strip()
     return said

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jpo.records import Identity
-from jpo.telemetry.outcome import Own
+from jpo.records import Identity, Word
+from jpo.telemetry.outcome import Own, own_values
 from jpo.telemetry.prometheus.names import Names
 from jpo.telemetry.prometheus.pods.labels import add, is_of, parameters, run_id, selector, slug
 
@@ -61,6 +61,28 @@ def test_parameters_come_from_labels_before_annotations_and_from_named_ones_alon
     names = Names.of({}, {}, None, {"batch_size": "example.com/batchSize"})
     assert parameters({**labels, "label_example_com_batch_size": "32"}, names)["batch_size"] == "32"
     assert "batch_size" not in parameters(labels, names)
+
+
+def test_parameters_of_the_teams_own_are_read_as_their_lines_declare_them():
+    own = Own({"dropout": False, "maxDepth": False, "optimizer": True, "init": True})
+    labels = {
+        "label_jpo_dropout": "0.1",
+        "label_jpo_max_depth": "8",
+        "label_jpo_optimizer": "adam",
+        "label_jpo_seed": "1",
+        "annotation_jpo_init": "kaiming/he",
+    }
+    said = parameters(labels, Names(own=own))
+    assert own_values(said, own.parameters) == {
+        "dropout": 0.1,
+        "maxDepth": 8,
+        "optimizer": Word("adam"),
+        "init": Word("kaiming/he"),
+    }
+    assert parameters({"annotation_jpo_max_depth": "8"}, Names(own=own)) == {"maxDepth": "8"}
+    renamed = Names.of({}, {}, None, {"dropout": "example.com/drop"}, own=own)
+    assert parameters({**labels, "label_example_com_drop": "0.3"}, renamed)["dropout"] == "0.3"
+    assert parameters(labels, Names()) == {}, "what no line declares is no parameter"
 
 
 def test_labels_that_got_one_name_count_where_they_agree():
