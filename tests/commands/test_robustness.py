@@ -60,9 +60,10 @@ def test_two_at_once_both_end_cleanly_and_nothing_is_lost(project: Project, comm
     known = json.loads(project.jpo("history", "--format", "json").out)
     assert len(known["runs"]) == 7
     kinds = [json.loads(line)["kind"] for line in project.jpo("audit", "show", "-o", "json").out.splitlines()]
-    assert kinds.count("written") + kinds.count("kept") + kinds.count("conflict") == 2
-    assert kinds.count("written") >= 1
-    assert len(known["suggestions"]) == kinds.count("written") + kinds.count("kept")
+    suggested, kept, written, conflict = (kinds.count(kind) for kind in ("suggested", "kept", "written", "conflict"))
+    assert (suggested + kept, len(known["suggestions"])) == (2, 2 - conflict)
+    # Who finds the other's values in force keeps them, and writes them where its checkout does not show them yet.
+    assert suggested <= written + conflict <= 2
 
 
 def test_full_disk_leaves_config_ini_alone_and_says_so(project: Project) -> None:
