@@ -23,8 +23,6 @@ from jpo.reading import soon_read
 from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
 from jpo.telemetry.outcome import Own
 from jpo.telemetry.prometheus.names import Names
-from jpo.telemetry.running.ask import going_on
-from jpo.telemetry.running.progress import with_progress
 from jpo.version import __version__
 
 if TYPE_CHECKING:
@@ -193,6 +191,9 @@ def running_now(
     Raises:
         TelemetryError: JPO-E101 to E109, E113.
     """
+    from jpo.telemetry.running.ask import going_on
+    from jpo.telemetry.running.progress import with_progress
+
     if server is None:
         return ()
     brief = replace(server, timeout_seconds=min(server.timeout_seconds, MOST_SECONDS))
