@@ -51,6 +51,10 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
             about = replace(about, usd_per_hour_next=usd_per_hour(proposed, job.prices))
         return constraints.approves(today, proposed, job.limits, about)
 
+    def as_written(name: str, number: float) -> float:
+        parameter = job.workload.parameter(name)
+        return number_in(parameter, config.format_value(parameter, number))
+
     qualities = qualities_of(job.settings, runs)
     return Request(
         current,
@@ -61,7 +65,7 @@ def request_of(job: Project, runs: Sequence[Run], *, reaches: Sequence[Reach] = 
         choices=dict(choices_of(job.workload.parameters, tables)),
         scales={p.name: table.scale for p in job.workload.parameters if (table := tables.get(p.term)) and table.scale},
         terms=job.workload.terms,
-        as_written=lambda name, number: number_in(p := job.workload.parameter(name), config.format_value(p, number)),
+        as_written=as_written,
         follow=followed_parameters(job),
         targets=job.targets,
         currency=job.currency,

@@ -18,6 +18,7 @@ from jpo.project.load import LoadedSettings
 from jpo.project.project import own_metrics
 from jpo.project.settings import AuthTable, PrometheusTable
 from jpo.project.tables.parameters import is_own
+from jpo.project.tables.promises import METRIC_NAME
 from jpo.project.trust import check_mlflow, check_prometheus, travels_openly, unencrypted
 from jpo.reading import soon_read
 from jpo.records import KUBERNETES, MEASURED, Finished, Identity, Running, Workload
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from jpo.telemetry import PrometheusSource
     from jpo.telemetry.imports.foreign import ForeignColumn
 
-METRIC = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
-"""A name that a metric of the user's own may have."""
 PROMETHEUS, CSV = "prometheus", "csv"
 LOGS = "logs"
 """Name under which the store keeps which CSV logs were read."""
@@ -235,7 +234,7 @@ def columns_given(settings: LoadedSettings) -> Mapping[str, ForeignColumn]:
             raise UsageError(place, f"cannot have the unit {unit!r:.40}", has, code="JPO-E157")
         found[field] = ForeignColumn(name, unit, "jpo.toml")
     for metric, name in settings.values.imports.metrics.items():
-        if metric in FIELDS or metric in MEASURED or not METRIC.fullmatch(metric):
+        if metric in FIELDS or metric in MEASURED or not re.fullmatch(METRIC_NAME, metric):
             place = f"{settings.place}: [imports.metrics] {metric:.80}"
             remedy = "give the metric another one, of letters, digits and _"
             raise UsageError(place, "is a name of JPO's own, or none that a metric can have", remedy, code="JPO-E157")

@@ -26,8 +26,6 @@ from jpo.wording import names, numbers
 if TYPE_CHECKING:
     from jpo.history import RecordedRun
 
-IN_LEDGER = ("duration_seconds", "cost_usd", "val_loss")
-"""Forecasts that people follow; JSON has all."""
 MOST_NAMED = 3
 """Runs that a sentence names; JSON says it of each."""
 LATER = ("val_accuracy", "metrics")

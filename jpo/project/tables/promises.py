@@ -13,6 +13,8 @@ STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
+METRIC_NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
+"""What a metric of the user's own may be called."""
 KNOWN_NAMES = {*MEASURED, *PARAMETERS, *COUNTS, "time", "epoch", "cost", "efficiency", "accuracy", "loss", "metric"}
 """Quantities, parameters, columns and objectives that are JPO's own: no metric of the user's can have their name."""
 
@@ -68,7 +70,7 @@ class MetricTable(BaseModel):
 
     model_config = STRICT
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] | None = None
+    name: Annotated[str, Field(pattern=METRIC_NAME)] | None = None
     direction: Literal["max", "min"] | None = None
     best: Annotated[float, Field(allow_inf_nan=False)] | None = None
     limit: Annotated[float, Field(allow_inf_nan=False)] | None = None
