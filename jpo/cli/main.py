@@ -8,6 +8,7 @@ import click
 
 from jpo.cli.audit import audit
 from jpo.cli.check import check
+from jpo.cli.cluster import cluster
 from jpo.cli.comment import comment
 from jpo.cli.config import config
 from jpo.cli.doctor import doctor
@@ -33,7 +34,7 @@ COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
     "Operate": (init, comment, observe, import_, learn, audit, state, config),
-    "Lab": (simulate, replay, logs),
+    "Lab": (simulate, replay, logs, cluster),
 }
 """Every command, by its group in the help."""
 SUMMARY = 60

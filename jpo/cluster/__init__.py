@@ -1,0 +1,10 @@
+"""The cluster lab: what queues, machines and bills look like under a policy of workload management.
+
+    workload/        jobs: logs in the Standard Workload Format, tables of training jobs, jobs drawn at random
+    queueing/        equal processors: job selection with and without backfilling, fast enough for whole years
+    metrics.py       what a schedule amounts to
+    grid.py          policies x workloads x seeds
+    claim.py         "saf+easy worse than fcfs+easy by 5%", for CI
+
+Nothing here reads a clock for its results: jobs_per_second alone is measured.
+"""
