@@ -2,6 +2,8 @@
 
     workload/        jobs: logs in the Standard Workload Format, tables of training jobs, jobs drawn at random
     queueing/        equal processors: job selection with and without backfilling, fast enough for whole years
+    platform/        clusters > nodes > processors > cores, and how they are described
+    machine/         such platforms: where jobs go, how fast they run there, energy and cost
     metrics.py       what a schedule amounts to
     grid.py          policies x workloads x seeds
     claim.py         "saf+easy worse than fcfs+easy by 5%", for CI

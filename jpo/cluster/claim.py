@@ -23,6 +23,8 @@ FIGURES: Mapping[str, Callable[[Evaluation], float]] = {
     "avg_turnaround_seconds": lambda found: found.metrics.turnaround_seconds.average,
     "makespan_seconds": lambda found: found.metrics.makespan_seconds,
     "utilisation": lambda found: found.metrics.utilisation,
+    "energy_joules": lambda found: found.bill.energy_joules if found.bill else 0.0,
+    "cost_usd": lambda found: found.bill.cost_usd if found.bill else 0.0,
 }
 """What a claim can be about; the first unless it says so."""
 LARGER_IS_BETTER = ("utilisation",)

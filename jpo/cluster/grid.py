@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
+from jpo.cluster.machine.bill import Bill, bill
+from jpo.cluster.machine.discipline import Discipline, run
 from jpo.cluster.metrics import QueueMetrics, queue_metrics
+from jpo.cluster.platform.platform import Platform
+from jpo.cluster.queueing.selection import selection
 from jpo.cluster.queueing.simulate import Rule, simulate
+from jpo.cluster.workload.demand import DemandTable
 from jpo.cluster.workload.jobs import JobTable
 from jpo.errors import UsageError
 
@@ -19,18 +24,30 @@ PIECES_PER_WORKER = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """A heterogeneous platform, what jobs need of it, and whether jobs are ended at their requested time."""
+
+    platform: Platform
+    demand: DemandTable
+    kill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
-    """A workload on a machine of equal processors.
+    """A workload on a machine.
 
     Attributes:
         name: of the workload, as reports show it.
+        processors: of the machine; with a site: GPUs where a job needs one, else CPU cores.
         seed: that it was drawn with, and that rules draw with.
+        site: where nodes and devices differ; None: equal processors.
     """
 
     name: str
     jobs: JobTable
     processors: int
     seed: int = 0
+    site: Site | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +64,43 @@ class Evaluation:
     seed: int
     metrics: QueueMetrics
     jobs_per_second: float
+    bill: Bill | None = None
 
 
 def evaluate(scenario: Scenario, rule: Rule) -> Evaluation:
     """Simulate a scenario under a rule; every job fits the machine."""
+    if scenario.site is not None:
+        return _evaluate_on(scenario.site, scenario, rule)
     began = time.perf_counter()
     starts = simulate(scenario.jobs, scenario.processors, rule, seed=scenario.seed)
     seconds = time.perf_counter() - began
     metrics = queue_metrics(scenario.jobs, starts, scenario.processors)
     speed = len(scenario.jobs) / max(seconds, 1e-9)
     return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed)
+
+
+def _evaluate_on(site: Site, scenario: Scenario, rule: Rule) -> Evaluation:
+    jobs, demand = scenario.jobs, site.demand
+    began = time.perf_counter()
+    schedule = run(jobs, demand, site.platform, discipline(site, rule, scenario.seed))
+    seconds = time.perf_counter() - began
+    gpus = bool(demand.gpus.any())
+    metrics = queue_metrics(
+        jobs,
+        schedule.starts,
+        scenario.processors,
+        run_seconds=schedule.ends - schedule.starts,
+        held=demand.tasks * (demand.gpus if gpus else demand.cpus),
+    )
+    speed = len(jobs) / max(seconds, 1e-9)
+    owed = bill(jobs, demand, site.platform, schedule)
+    return Evaluation(scenario.name, scenario.processors, rule, scenario.seed, metrics, speed, owed)
+
+
+def discipline(site: Site, rule: Rule, seed: int) -> Discipline:
+    """A rule as it manages a heterogeneous platform; conservative backfilling is refused before."""
+    chosen = selection(rule.selection, seed=seed)
+    return Discipline(chosen, rule.resources or "first", rule.backfilling == "easy", site.kill, seed)
 
 
 Track = Callable[[Sequence[int], str], Iterable[int]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jpo.cluster.workload.jobs import JobTable, Seconds
+from jpo.cluster.workload.jobs import JobTable, Seconds, Whole
 
 TAU_SECONDS = 10.0
 """Shorter jobs count as this long in a slowdown: Feitelson et al., "Theory and Practice in Parallel Job Scheduling", 1997."""
@@ -51,21 +51,25 @@ class QueueMetrics:
     jobs: int
 
 
-def queue_metrics(jobs: JobTable, starts: Seconds, processors: int, *, run_seconds: Seconds | None = None) -> QueueMetrics:
+def queue_metrics(
+    jobs: JobTable, starts: Seconds, processors: int, *, run_seconds: Seconds | None = None, held: Whole | None = None
+) -> QueueMetrics:
     """The metrics of a schedule of at least one job.
 
     Args:
         starts: shape (jobs,), when each started.
         processors: of the machine.
         run_seconds: how long each ran; None: as the table says.
+        held: how many of the processors each held; None: as the table says.
     """
+    held = jobs.processors if held is None else held
     run = jobs.run_seconds if run_seconds is None else run_seconds
     wait, end = starts - jobs.submit_seconds, starts + run
     slowdown = bounded_slowdown(wait, run)
     first = float(jobs.submit_seconds.min())
     makespan, until_last = float(end.max()) - first, float(starts.max()) - first
-    area = float((run * jobs.processors).sum())
-    before = float((np.minimum(end, starts.max()) - starts) @ jobs.processors)
+    area = float((run * held).sum())
+    before = float((np.minimum(end, starts.max()) - starts) @ held)
     return QueueMetrics(
         wait_seconds=spread(wait),
         bounded_slowdown=spread(slowdown),

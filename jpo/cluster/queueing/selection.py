@@ -1,7 +1,8 @@
 """Job selection: in which order waiting jobs are looked at. A policy is a function `key(job, now)`; the smallest goes first.
 
-`job` has the columns submit_seconds, requested_seconds and processors, of all jobs that are asked about at once; a key is an
-array of the same length. Ties go by submit time, then id. Keys know what was requested, never the true run time.
+`job` has the columns submit_seconds, requested_seconds, processors, memory_gib and bandwidth_gbps (of each task), of all jobs
+that are asked about at once; a key is an array of the same length. Ties go by submit time, then id. Keys know what was requested,
+never the true run time.
 """
 
 from __future__ import annotations
@@ -30,6 +31,12 @@ class Waiting(Protocol):
     @property
     def processors(self) -> Whole: ...
 
+    @property
+    def memory_gib(self) -> Seconds: ...
+
+    @property
+    def bandwidth_gbps(self) -> Seconds: ...
+
 
 Key = Callable[[Waiting, float], Seconds]
 
@@ -57,6 +64,16 @@ def saf(job: Waiting, now: float) -> Seconds:
 def smallest(job: Waiting, now: float) -> Seconds:
     """Fewest processors first."""
     return job.processors.astype(np.float64)
+
+
+def low_mem(job: Waiting, now: float) -> Seconds:
+    """Least memory first; as fcfs where the workload says nothing of memory."""
+    return job.memory_gib
+
+
+def low_mem_bw(job: Waiting, now: float) -> Seconds:
+    """Least memory bandwidth first; as fcfs where the workload says nothing of it."""
+    return job.bandwidth_gbps
 
 
 def f1(job: Waiting, now: float) -> Seconds:
@@ -115,7 +132,10 @@ class JobSelection:
 
 
 SELECTIONS: Mapping[str, JobSelection] = {
-    **{key.__name__: JobSelection(key.__name__, key) for key in (fcfs, sjf, ljf, saf, smallest, f1, f2, f3, f4)},
+    **{
+        key.__name__: JobSelection(key.__name__, key)
+        for key in (fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4)
+    },
     **{key.__name__: JobSelection(key.__name__, key, timed=True) for key in (wfp3, unicep)},
 }
 """Every policy but `random`, which needs a seed."""

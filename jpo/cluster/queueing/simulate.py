@@ -20,15 +20,20 @@ BACKFILLINGS: tuple[Backfilling, ...] = get_args(Backfilling)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a queue is worked off: in which order, and whether jobs may go before their turn."""
+    """How a queue is worked off: in which order, whether jobs may go before their turn, and which resources they get.
+
+    `resources` is a resource selection of machine/placement.py; empty where processors are all alike.
+    """
 
     selection: str
     backfilling: Backfilling = "none"
+    resources: str = ""
 
     @property
     def name(self) -> str:
-        """As --fail-if and reports call it: "saf+easy", "saf"."""
-        return self.selection if self.backfilling == "none" else f"{self.selection}+{self.backfilling}"
+        """As --fail-if and reports call it: "saf", "saf+easy", "saf-best_fit+easy"."""
+        chosen = f"{self.selection}-{self.resources}" if self.resources else self.selection
+        return chosen if self.backfilling == "none" else f"{chosen}+{self.backfilling}"
 
 
 def simulate(jobs: JobTable, processors: int, rule: Rule, *, seed: int = 0) -> Seconds:

@@ -23,6 +23,16 @@ class WaitingRows:
     requested_seconds: Seconds
     processors: Whole
 
+    @property
+    def memory_gib(self) -> Seconds:
+        """No key that changes with time looks at it."""
+        return np.zeros(len(self.processors))
+
+    @property
+    def bandwidth_gbps(self) -> Seconds:
+        """Nor at this."""
+        return np.zeros(len(self.processors))
+
 
 def timed(jobs: JobTable, processors: int, key: Key, *, backfilling: bool) -> list[float]:
     """When each job starts; with `backfilling` by the rules of EASY, see ranked.py."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from jpo.cluster.grid import Evaluation
 from jpo.cluster.metrics import JobFigures
@@ -48,7 +48,9 @@ def table(found: tuple[Evaluation, ...]) -> Table:
         )
         for one, row in zip(found, rows, strict=True)
     ]
-    columns = (
+    if any(one.bill for one in found):
+        marked = [(*row, *_owed(one)) for row, one in zip(marked, found, strict=True)]
+    columns: tuple[Column, ...] = (
         *(Column("policy", "key"), Column("seed", "figure")),
         *(
             Column("wait", "figure", "duration_seconds", "avg_wait_seconds"),
@@ -58,7 +60,17 @@ def table(found: tuple[Evaluation, ...]) -> Table:
         Column("makespan", "figure", "duration_seconds", "makespan_seconds"),
         Column("utilisation", "figure", "share", "utilisation"),
     )
+    if any(one.bill for one in found):
+        columns = (
+            *columns,
+            Column("energy", "figure", "energy_joules", "energy_joules"),
+            Column("cost", "figure", "cost_usd", "cost_usd"),
+        )
     return Table(columns, tuple(marked), "policies")
+
+
+def _owed(found: Evaluation) -> tuple[float | None, float | None]:
+    return (found.bill.energy_joules, found.bill.cost_usd) if found.bill else (None, None)
 
 
 def _figures(found: Evaluation) -> tuple[float, ...]:
@@ -93,6 +105,7 @@ def _result(found: Evaluation) -> dict[str, object]:
         "utilisation_by_last_start": metrics.utilisation_by_last_start,
         "fairness": metrics.fairness,
         "jobs_per_second": found.jobs_per_second,
+        **({"resources": found.rule.resources or "first", **asdict(found.bill)} if found.bill else {}),
     }
 
 

@@ -43,7 +43,7 @@ def test_one_policy_gives_its_figures_at_the_top(log: Path, capsys: pytest.Captu
     assert (found["makespan_seconds"], found["policy"]) == (15, "fcfs+easy")
     assert found["utilisation"] == pytest.approx((30 + 20 + 8) / 60)
     assert found["jobs_per_second"] > 0
-    assert found["notes"] == ["t.swf: 1 jobs never ran and are left out."]
+    assert found["notes"] == ["t.swf: 1 job never ran: left out."]
 
 
 def test_a_grid_has_every_policy_with_every_backfilling_in_every_form(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,3 +131,63 @@ def test_rules_are_named_once_and_may_bring_their_backfilling() -> None:
     assert names == ["saf+easy", "fcfs", "fcfs+conservative"]
     with pytest.raises(UsageError):
         named_rules([""], ["none"])
+
+
+PLATFORM = """\
+[processor.cpu]
+kind = "cpu"
+cores = 8
+[processor.gpu]
+kind = "gpu"
+watts = 100.0
+[node.n]
+processors = [{ type = "cpu" }, { type = "gpu", count = 4 }]
+usd_per_hour = 3.6
+[[cluster]]
+nodes = [{ type = "n", count = 2 }]
+"""
+
+
+@pytest.fixture
+def lab(log: Path) -> Path:
+    (log.parent / "p.toml").write_text(PLATFORM)
+    (log.parent / "jobs.csv").write_text("id,submit,duration,gpus,tasks\na,0,100,4,1\nb,1,50,2,2\nc,2,10,8,1\n")
+    return log.parent
+
+
+def test_training_jobs_run_on_a_platform(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("evaluate", "--workload", "jobs.csv", "--platform", "p.toml", "--oversized", "drop", "-o", "json")
+    code, out, err = answer(capsys, *words, "--policy", "fcfs-pack")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert (found["policy"], found["resources"], found["makespan_seconds"]) == ("fcfs-pack", "pack", 100)
+    assert found["utilisation"] == found["gpu_utilisation"] == pytest.approx((400 + 200) / 800)
+    assert found["energy_joules"] == pytest.approx(400 * 100 + 400 * 50 + 20 * 50)
+    assert found["cost_usd"] == pytest.approx(0.15)
+    assert found["notes"] == ["jobs.csv: 1 job could never run on p: left out."]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--workload", "jobs.csv", "--platform", "p.toml"), "jobs.csv:4: job c could never run on platform p"),
+        (("--workload", "jobs.csv"), "jobs.csv: is a table of training jobs, which need a platform"),
+        (("--workload", "t.swf", "--platform", "absent.toml"), "absent.toml: cannot be read"),
+        (("--workload", "t.swf", "--resource", "pack"), "--resource: has nothing to select"),
+        (("--workload", "t.swf", "--platform", "p.toml", "--backfill", "conservative"), "is for equal processors alone"),
+        (("--workload", "t.swf", "--platform", "p.toml", "--procs", "4"), "--procs: is what --platform says"),
+        (("--workload", "t.swf", "--platform", "p.toml", "--resource", "best"), "--resource: 'best' is unknown"),
+    ],
+)
+def test_what_does_not_go_with_a_platform_is_refused(
+    lab: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    code, out, err = answer(capsys, "evaluate", *words)
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_a_log_may_run_on_a_platform_too(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("evaluate", "--workload", "t.swf", "--draw", "20", "--platform", "p.toml", "--policy", "sjf", "--backfill", "easy")
+    found = json.loads(answer(capsys, *words, "--resource", "best_fit,random", "--jobs", "1", "-o", "json")[1])
+    assert [one["policy"] for one in found["results"]] == ["sjf-best_fit+easy", "sjf-random+easy"] * 2
