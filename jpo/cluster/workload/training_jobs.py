@@ -54,7 +54,7 @@ class TrainingJobs:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JobRow:
     """A row of the file; None: the cell is empty or the column absent."""
 
     line: int
@@ -88,7 +88,7 @@ def read_training_jobs(path: Path, *, first: int | None = None) -> TrainingJobs:
     )
 
 
-def tables(rows: list[Row]) -> tuple[JobTable, DemandTable]:
+def tables(rows: list[JobRow]) -> tuple[JobTable, DemandTable]:
     """The jobs of rows in the order of their arrival."""
     tasks, gpus = np.array([int(row.amount("tasks", 1)) for row in rows]), np.array([int(row.amount("gpus")) for row in rows])
     cpus = np.array([int(row.amount("cpus", 0 if row.amount("gpus") else 1)) for row in rows])
@@ -115,7 +115,7 @@ def tables(rows: list[Row]) -> tuple[JobTable, DemandTable]:
     return jobs, demand
 
 
-def duration(row: Row) -> float:
+def duration(row: JobRow) -> float:
     """Seconds on the reference device: given, or the work by the devices that do it."""
     given = row.amounts.get("duration_seconds")
     if given is not None:
@@ -124,7 +124,7 @@ def duration(row: Row) -> float:
     return row.amount("work") / devices
 
 
-def _rows(text: str, path: Path) -> Iterator[Row]:
+def _rows(text: str, path: Path) -> Iterator[JobRow]:
     lines = csv.reader(StringIO(text), strict=True)
     try:
         head = [ALIASES.get(cell.strip().lower(), cell.strip().lower()) for cell in next(lines, [])]
@@ -147,7 +147,7 @@ def _check_head(head: list[str], path: Path) -> None:
         )
 
 
-def _row(head: list[str], cells: list[str], path: Path, line: int) -> Row:
+def _row(head: list[str], cells: list[str], path: Path, line: int) -> JobRow:
     if len(cells) != len(head):
         raise malformed(f"{path}:{line}", f"has {len(cells)} cells below {len(head)} columns")
     given = {name: cell.strip() for name, cell in zip(head, cells, strict=True)}
@@ -161,7 +161,7 @@ def _row(head: list[str], cells: list[str], path: Path, line: int) -> Row:
         )
     if amounts["tasks"] == 0 or (amounts["cpus"] == 0 and not amounts["gpus"]):
         raise malformed(f"{path}:{line}", "has a job without tasks, CPUs and GPUs", "it needs one of them at least")
-    return Row(line, {column: given.get(column, "") for column in TEXTS}, amounts)
+    return JobRow(line, {column: given.get(column, "") for column in TEXTS}, amounts)
 
 
 def _amount(cell: str, place: str, column: str) -> float | None:

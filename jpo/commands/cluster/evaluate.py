@@ -114,19 +114,19 @@ def on_a_platform(sources: Sources, options: EvaluateOptions, notes: list[str]) 
     return scenarios
 
 
-def read_work(path: Path, first: int | None, notes: list[str]) -> Work:
+def read_work(path: Path, first: int | None, notes: list[str]) -> FileOfJobs:
     """A log, or a table of training jobs if it is .csv."""
     if path.suffix.lower() == ".csv":
         table = read_training_jobs(path, first=first)
         never_ran(path, table.never_ran, notes)
-        return Work(table.jobs, table.demand, table.names, table.lines)
+        return FileOfJobs(table.jobs, table.demand, table.names, table.lines)
     log = read_swf(path, first=first)
     never_ran(path, log.never_ran, notes)
-    return Work(log.jobs, one_core_each(log.jobs), tuple(map(str, log.jobs.ids.tolist())), log.lines)
+    return FileOfJobs(log.jobs, one_core_each(log.jobs), tuple(map(str, log.jobs.ids.tolist())), log.lines)
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class FileOfJobs:
     """Jobs of a file with what they need, their names and lines there."""
 
     jobs: JobTable
@@ -136,7 +136,7 @@ class Work:
 
 
 def without_misfits(
-    path: Path, work: Work, platform: Platform, oversized: Oversized, notes: list[str]
+    path: Path, work: FileOfJobs, platform: Platform, oversized: Oversized, notes: list[str]
 ) -> tuple[JobTable, DemandTable]:
     """The jobs that can run on a platform; the first that cannot is an error, unless such jobs are dropped."""
     misfits = never_fitting(work.demand, platform)
