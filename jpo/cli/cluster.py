@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from jpo.cli.options import FILE, output_options, seed_option, verbose_option
-from jpo.cli.output import Output, can_be_kept, not_settings, track
+from jpo.cli.gate import put, save
+from jpo.cli.options import FILE, F, options, output_options, seed_option, verbose_option
+from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track
+
+if TYPE_CHECKING:
+    from jpo.commands.cluster.scenarios import Sources
 
 SELECTIONS_HELP = (
     "fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4, wfp3, unicep, random; one may bring its "
@@ -18,6 +23,8 @@ SELECTIONS_HELP = (
 RESOURCES_HELP = (
     "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, random."
 )
+FORMS = ("philly", "openb", "pollux", "history")
+"""FORMS of jpo.cluster.workload.convert, which needs numpy: help must not."""
 
 
 @click.group()
@@ -25,54 +32,84 @@ def cluster() -> None:
     """Judge policies of workload management on clusters."""
 
 
-@cluster.command("evaluate")
-@click.option(
-    "--workload", "logs", type=FILE, multiple=True, metavar="LOG", help="SWF, also .gz, or training jobs as .csv; repeatable."
+def workload_options(function: F) -> F:
+    """What says which jobs there are on which machine, as the argument `sources`."""
+    names = ("logs", "draw", "load", "procs", "first", "oversized", "platform", "kill")
+
+    @wraps(function)
+    def with_sources(*args: object, **kwargs: object) -> object:
+        from jpo.commands.cluster.scenarios import Sources
+
+        logs, draw, load, procs, first, oversized, platform, kill = (kwargs.pop(name) for name in names)
+        kwargs["sources"] = Sources(
+            tuple(logs),  # type: ignore[arg-type]
+            draw or 0,  # type: ignore[arg-type]
+            load,  # type: ignore[arg-type]
+            procs,  # type: ignore[arg-type]
+            first,  # type: ignore[arg-type]
+            oversized,  # type: ignore[arg-type]
+            platform,  # type: ignore[arg-type]
+            bool(kill),
+        )
+        return function(*args, **kwargs)
+
+    decorate: Callable[[F], F] = options(
+        click.option(
+            "--workload", "logs", type=FILE, multiple=True, metavar="LOG", help="SWF (also .gz), or training jobs (.csv)."
+        ),
+        click.option(
+            "--draw", type=click.IntRange(1, 1_000_000), metavar="JOBS", help="Draw so many jobs, others for each seed."
+        ),
+        click.option("--load", type=click.FloatRange(0.01, 10), default=0.9, show_default=True, help="Load of drawn jobs."),
+        click.option("--procs", type=click.IntRange(1, 100_000_000), help="Processors of the machine; default: as the log says."),
+        click.option(
+            "--platform", type=FILE, metavar="PLATFORM.TOML", help="Nodes and devices that differ, in place of --procs."
+        ),
+        click.option("--first", type=click.IntRange(1), metavar="JOBS", help="Only the earliest jobs of each log."),
+        click.option(
+            "--oversized",
+            type=click.Choice(["refuse", "drop", "clip"]),
+            default="refuse",
+            show_default=True,
+            help="Jobs larger than the machine: an error, left out, or given all of it.",
+        ),
+        click.option("--kill", is_flag=True, help="End jobs at their requested time, on a platform."),
+    )
+    return decorate(with_sources)  # type: ignore[arg-type]
+
+
+policy_options = options(
+    click.option("--policy", "policies", multiple=True, default=["fcfs"], metavar="A,B,...", help=SELECTIONS_HELP),
+    click.option("--backfill", multiple=True, default=["none"], metavar="A,B,...", help="none, easy, conservative."),
+    click.option("--resource", "resources", multiple=True, metavar="A,B,...", help=RESOURCES_HELP),
 )
-@click.option("--draw", type=click.IntRange(1, 1_000_000), metavar="JOBS", help="Draw so many jobs, others for each seed.")
-@click.option("--load", type=click.FloatRange(0.01, 10), default=0.9, show_default=True, help="Load of drawn jobs.")
-@click.option("--procs", type=click.IntRange(1, 100_000_000), help="Processors of the machine; default: as the log says.")
-@click.option("--first", type=click.IntRange(1), metavar="JOBS", help="Only the earliest jobs of each log.")
-@click.option("--policy", "policies", multiple=True, default=["fcfs"], metavar="A,B,...", help=SELECTIONS_HELP)
-@click.option("--backfill", multiple=True, default=["none"], metavar="A,B,...", help="none, easy, conservative.")
-@click.option("--platform", type=FILE, metavar="PLATFORM.TOML", help="Nodes and devices that differ, in place of --procs.")
-@click.option("--resource", "resources", multiple=True, metavar="A,B,...", help=RESOURCES_HELP)
-@click.option("--kill", is_flag=True, help="End jobs at their requested time, on a platform.")
+
+
+@cluster.command("evaluate")
+@workload_options
+@policy_options
 @click.option("--seeds", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Of drawn jobs and `random`.")
 @seed_option
-@click.option(
-    "--oversized",
-    type=click.Choice(["refuse", "drop", "clip"]),
-    default="refuse",
-    show_default=True,
-    help="Jobs larger than the machine: an error, left out, or given all of it.",
-)
-@click.option(
-    "--fail-if", "claims", multiple=True, metavar="CLAIM", help='e.g. "saf+easy worse than fcfs+easy by 5%": exit code 3.'
-)
+@click.option("--fail-if", "claims", multiple=True, metavar="CLAIM", help='"saf+easy worse than fcfs+easy by 5%": exit code 3.')
+@click.option("--out-jobs", type=FILE, metavar="FILE", help="One schedule's jobs as Batsim's out_jobs.csv.")
+@click.option("--out-schedule", type=FILE, metavar="FILE", help="Its figures as Batsim's out_schedule.csv.")
 @click.option("--jobs", "processes", type=click.IntRange(1), help="Processes at once; default: one per core.")
 @click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky", show_default=True)
 @output_options("text", "json", "csv", "markdown", "html", files=True)
 @verbose_option
 def evaluate(
-    logs: Sequence[Path],
-    draw: int | None,
-    load: float,
-    procs: int | None,
-    first: int | None,
+    sources: Sources,
     policies: Sequence[str],
     backfill: Sequence[str],
-    platform: Path | None,
     resources: Sequence[str],
     seeds: int,
     seed: int,
-    oversized: Literal["refuse", "drop", "clip"],
     claims: Sequence[str],
+    out_jobs: Path | None,
+    out_schedule: Path | None,
     processes: int | None,
     backend: Literal["loky", "threading", "ray"],
     output: Output,
-    *,
-    kill: bool,
 ) -> None:
     """Simulate a workload under policies.
 
@@ -86,15 +123,194 @@ def evaluate(
           --fail-if "saf+easy worse than fcfs+easy by 5%"
     """
     from jpo.commands.cluster import evaluate as command
+    from jpo.commands.cluster.scenarios import named_rules
+    from jpo.report.cluster import batsim
     from jpo.report.cluster import evaluation as subject
+
+    kept = [file for file in (out_jobs, out_schedule) if file]
+    not_settings([*output.files, *kept])
+    can_be_kept([*output.files, *kept])
+    rules = named_rules(policies, backfill, resources or ("",))
+    named = command.named_claims(claims, rules)
+    wanted = command.EvaluateOptions(rules, range(seed, seed + seeds), named, processes=processes, backend=backend)
+    if kept:
+        course = command.one_course(sources, wanted, "--out-jobs" if out_jobs else "--out-schedule")
+        if out_jobs:
+            save(out_jobs, batsim.jobs_csv(course))
+        if out_schedule:
+            save(out_schedule, batsim.schedule_csv(course))
+    evaluated = command.evaluate(sources, wanted, track=track)
+    output.show(subject, evaluated)
+    command.fail_if(named, evaluated)
+
+
+@cluster.command("describe")
+@workload_options
+@output_options(*READABLE, files=True)
+@verbose_option
+def describe(sources: Sources, output: Output) -> None:
+    """Show what a workload is like.
+
+    Sizes, run times, load, users, and how well requested times fit.
+
+    \b
+    Example:
+      jpo cluster describe --workload log.swf --procs 128
+    """
+    from jpo.cluster.description import describe as described
+    from jpo.commands.cluster.scenarios import RulesAndSeeds, scenarios_of
+    from jpo.report.cluster import description as subject
 
     not_settings(output.files)
     can_be_kept(output.files)
-    rules = command.named_rules(policies, backfill, resources or ("",))
-    options = command.EvaluateOptions(
-        rules, range(seed, seed + seeds), command.named_claims(claims, rules), processes=processes, backend=backend
-    )
-    sources = command.Sources(tuple(logs), draw or 0, load, procs, first, oversized, platform, kill)
-    evaluated = command.evaluate(sources, options, track=track)
-    output.show(subject, evaluated)
-    command.fail_if(options.claims, evaluated)
+    output.show(subject, [described(one) for one in scenarios_of(sources, RulesAndSeeds((), range(1)), [])])
+
+
+@cluster.command("plot")
+@click.argument("picture", type=FILE, metavar="PICTURE.PNG|.SVG")
+@workload_options
+@policy_options
+@seed_option
+@verbose_option
+def plot(
+    picture: Path, sources: Sources, policies: Sequence[str], backfill: Sequence[str], resources: Sequence[str], seed: int
+) -> None:
+    """Draw one schedule: who held which device when.
+
+    Below it, how many devices were busy and how many jobs waited.
+
+    \b
+    Example:
+      jpo cluster plot gantt.png --workload log.swf --procs 128 --policy saf+easy --first 500
+    """
+    from jpo.commands.cluster import evaluate as command
+    from jpo.commands.cluster.scenarios import named_rules
+    from jpo.report.plots.cluster import plot as draw_schedule
+    from jpo.report.plots.picture import can_plot
+
+    can_plot(picture)
+    not_settings([picture])
+    can_be_kept([picture])
+    wanted = command.EvaluateOptions(named_rules(policies, backfill, resources or ("",)), range(seed, seed + 1))
+    draw_schedule(command.one_course(sources, wanted, "jpo cluster plot"), picture)
+
+
+@cluster.command("convert")
+@click.argument("table", type=FILE)
+@click.option("--from", "form", type=click.Choice(FORMS), required=True, help="Whose table it is.")
+@click.option("--duration", "durations", multiple=True, metavar="NAME=SECONDS", help="Of an application (pollux); repeatable.")
+@click.option("--output", "output_file", type=FILE, metavar="FILE", help="Write it there, not to stdout.")
+@verbose_option
+def convert(table: Path, form: str, durations: Sequence[str], output_file: Path | None) -> None:
+    """Make a table of training jobs of another one.
+
+    Philly's, openb's and Pollux' tables, and JPO's own history.
+
+    \b
+    Examples:
+      jpo cluster convert cluster_job_log --from philly --output jobs.csv
+      jpo cluster convert history.json --from history > team.csv
+    """
+    from jpo.commands.cluster.convert import converted
+
+    if output_file:
+        not_settings([output_file])
+        can_be_kept([output_file])
+    text, left_out = converted(table, form, durations)
+    if output_file:
+        save(output_file, text)
+    else:
+        put(text)
+    if left_out:
+        from jpo.cli.gate import complain
+
+        complain(f"{table}: {left_out} jobs never ran or still do, and are left out")
+
+
+agent_options = options(
+    click.option("--agent", "agent_file", metavar="MINE.PY:CLASS", help="An agent of yours: the file is run."),
+    click.option("--objective", default="slowdown", show_default=True, help="wait, slowdown, turnaround, makespan, ..."),
+    click.option("--length", type=click.IntRange(2, 100_000), default=256, show_default=True, help="Jobs of a sequence."),
+    click.option("--split", type=click.FloatRange(0.0, 0.95), default=0.7, show_default=True, help="Share to learn from."),
+)
+
+
+@cluster.command("train")
+@click.argument("model", type=FILE, metavar="MODEL.SAFETENSORS")
+@workload_options
+@agent_options
+@click.option("--learner", default="actor-critic", show_default=True, help="reinforce, actor-critic, or sac.")
+@click.option("--mode", type=click.Choice(["job", "backfill", "pair"]), default="backfill", show_default=True)
+@click.option("--order", default="saf", show_default=True, help="Job selection that sorts the queue.")
+@click.option("--resource", default="first", show_default=True, help=RESOURCES_HELP)
+@click.option("--slots", type=click.IntRange(1, 1024), default=32, show_default=True, help="Waiting jobs to choose from.")
+@click.option("--rounds", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How often to learn.")
+@click.option("--episodes", type=click.IntRange(1, 1000), default=16, show_default=True, help="Sequences of each round.")
+@click.option("--hidden", type=click.IntRange(1, 1024), default=32, show_default=True, help="Width of networks.")
+@click.option("--lr", type=click.FloatRange(0, 1), default=1e-3, show_default=True, help="Learning rate.")
+@click.option("--gamma", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Discount of later rewards.")
+@click.option("--begin", type=FILE, metavar="MODEL", help="Go on from a model.")
+@seed_option
+@verbose_option
+def train(model: Path, sources: Sources, agent_file: str | None, begin: Path | None, seed: int, **given: object) -> None:
+    """Let an agent learn to manage a cluster.
+
+    On the first part of a workload; the model is kept as safetensors. Needs jpo[cluster,learn].
+
+    \b
+    Examples:
+      jpo cluster train model.safetensors --workload log.swf --procs 128 --rounds 100
+      jpo cluster train mine.safetensors --draw 20000 --procs 256 --agent mine.py:Mine
+    """
+    from jpo.cli.gate import answer
+    from jpo.commands.cluster import agents as command
+    from jpo.commands.cluster.scenarios import RulesAndSeeds, scenarios_of
+
+    not_settings([model])
+    can_be_kept([model])
+    lessons = command.lessons_of(given, seed)
+    scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
+    found = command.train(scenarios, lessons, model, begin=begin, agent_file=agent_file, track=track)
+    answer(command.learnt(found))
+
+
+@cluster.command("test")
+@workload_options
+@agent_options
+@click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
+@click.option("--against", multiple=True, default=["saf+easy,f1+easy"], show_default=True, metavar="A,B,...", help="Rules.")
+@click.option("--sequences", type=click.IntRange(2, 10_000), default=40, show_default=True, help="How many to judge on.")
+@seed_option
+@output_options(*READABLE, files=True)
+@verbose_option
+def test(
+    sources: Sources,
+    agent_file: str | None,
+    objective: str,
+    length: int,
+    split: float,
+    model: Path | None,
+    against: Sequence[str],
+    sequences: int,
+    seed: int,
+    output: Output,
+) -> None:
+    """Judge an agent beside rules on jobs it has not seen.
+
+    On sequences of the last part of a workload, with 95% intervals of the difference.
+
+    \b
+    Examples:
+      jpo cluster test --model model.safetensors --workload log.swf --procs 128
+      jpo cluster test --agent mine.py:Mine --workload other.swf --procs 256 --split 0
+    """
+    from jpo.commands.cluster import agents as command
+    from jpo.commands.cluster.scenarios import RulesAndSeeds, named_rules, scenarios_of
+    from jpo.report.cluster import standings as subject
+
+    not_settings(output.files)
+    can_be_kept(output.files)
+    rules = named_rules(against, ("none",))
+    scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
+    wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
+    output.show(subject, command.test(scenarios, command.player(agent_file, model, seed), rules, wanted, track=track))

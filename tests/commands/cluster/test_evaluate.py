@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jpo.__main__ import run
-from jpo.commands.cluster.evaluate import named_rules
+from jpo.commands.cluster.scenarios import named_rules
 from jpo.errors import UsageError
 
 LOG = """\
