@@ -235,6 +235,11 @@ agent_options = options(
 )
 
 
+legacy_option = click.option(
+    "--options", "legacy", type=FILE, metavar="OPTIONS.JSON", help="An options file of HDeepRM, in place of a workload."
+)
+
+
 @cluster.command("train")
 @click.argument("model", type=FILE, metavar="MODEL.SAFETENSORS")
 @workload_options
@@ -250,9 +255,12 @@ agent_options = options(
 @click.option("--lr", type=click.FloatRange(0, 1), default=1e-3, show_default=True, help="Learning rate.")
 @click.option("--gamma", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Discount of later rewards.")
 @click.option("--begin", type=FILE, metavar="MODEL", help="Go on from a model.")
+@legacy_option
 @seed_option
 @verbose_option
-def train(model: Path, sources: Sources, agent_file: str | None, begin: Path | None, seed: int, **given: object) -> None:
+def train(
+    model: Path, sources: Sources, agent_file: str | None, begin: Path | None, legacy: Path | None, seed: int, **given: object
+) -> None:
     """Let an agent learn to manage a cluster.
 
     On the first part of a workload; the model is kept as safetensors. Needs jpo[cluster,learn].
@@ -268,8 +276,15 @@ def train(model: Path, sources: Sources, agent_file: str | None, begin: Path | N
 
     not_settings([model])
     can_be_kept([model])
-    lessons = command.lessons_of(given, seed)
-    scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
+    if legacy:
+        from jpo.commands.cluster import legacy as of_hdeeprm
+
+        asked, scenario, _ = of_hdeeprm.read(legacy)
+        lessons, scenarios = of_hdeeprm.lessons(asked, scenario, int(str(given["rounds"]))), [scenario]
+        begin = begin or asked.input_model
+    else:
+        lessons = command.lessons_of(given, seed)
+        scenarios = scenarios_of(sources, RulesAndSeeds((), range(seed, seed + 1)), [])
     found = command.train(scenarios, lessons, model, begin=begin, agent_file=agent_file, track=track)
     answer(command.learnt(found))
 
@@ -280,6 +295,7 @@ def train(model: Path, sources: Sources, agent_file: str | None, begin: Path | N
 @click.option("--model", type=FILE, help="A model of `jpo cluster train`.")
 @click.option("--against", multiple=True, default=["saf+easy,f1+easy"], show_default=True, metavar="A,B,...", help="Rules.")
 @click.option("--sequences", type=click.IntRange(2, 10_000), default=40, show_default=True, help="How many to judge on.")
+@legacy_option
 @seed_option
 @output_options(*READABLE, files=True)
 @verbose_option
@@ -292,6 +308,7 @@ def test(
     model: Path | None,
     against: Sequence[str],
     sequences: int,
+    legacy: Path | None,
     seed: int,
     output: Output,
 ) -> None:
@@ -311,6 +328,22 @@ def test(
     not_settings(output.files)
     can_be_kept(output.files)
     rules = named_rules(against, ("none",))
+    if legacy:
+        from jpo.cli.gate import explain_at_length
+        from jpo.commands.cluster import legacy as of_hdeeprm
+        from jpo.report.cluster import evaluation
+
+        asked, scenario, notes = of_hdeeprm.read(legacy)
+        if asked.pair:
+            evaluated, course = of_hdeeprm.classic(asked, scenario, notes)
+            if asked.decisions:
+                explain_at_length("".join(f"{line}\n" for line in of_hdeeprm.decisions(course)))
+            output.show(evaluation, evaluated)
+            return
+        wanted = command.ContestOptions(asked.objective, 2, len(scenario.jobs), 0.0, asked.seed)
+        learnt = command.player(agent_file, model or asked.input_model, asked.seed)
+        output.show(subject, command.test([scenario], learnt, rules, wanted, track=track))
+        return
     scenarios = scenarios_of(sources, RulesAndSeeds(rules, range(seed, seed + 1)), [])
     wanted = command.ContestOptions(command.known_objective(objective), sequences, length, split, seed)
     output.show(subject, command.test(scenarios, command.player(agent_file, model, seed), rules, wanted, track=track))

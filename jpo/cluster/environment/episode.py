@@ -53,6 +53,7 @@ class EpisodeOptions:
         resources: the resource selection of modes job and backfill.
         pairs: of mode pair.
         void: whether mode pair has it.
+        queue_sensitivity: share by which a queue grows that an agent sees as 1; above 0.
         energy: whether energy is part of the rewards; they are a little slower then.
     """
 
@@ -64,6 +65,7 @@ class EpisodeOptions:
     void: bool = True
     energy: bool = True
     seed: int = 0
+    queue_sensitivity: float = 1.0
 
     @property
     def actions(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jpo.cluster.environment.episode import Episode
 
-FIGURES = ("free_cpus", "free_gpus", "waiting", "running", "longest_wait", "jobs_seen", "slots_used", "one")
+FIGURES = ("free_cpus", "free_gpus", "waiting", "running", "longest_wait", "jobs_seen", "slots_used", "queue_change")
 OF_A_JOB = ("is_there", "fits", "wait", "requested", "area", "cpus", "gpus", "tasks", "wait_by_requested")
 MONTH_LOG = math.log1p(30 * 86_400.0)
 MANY = 1000.0
@@ -46,6 +46,7 @@ class Observer:
             .astype(np.float32)
         )
         self._submit, self._requested = jobs.submit_seconds, jobs.requested_seconds
+        self._waiting = 0
         self.size = size(self._slots)
 
     def observe(self, mask: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -76,9 +77,17 @@ class Observer:
             min(longest, 1.0),
             min(coming / (len(self._submit) or 1), 1.0),
             len(jobs) / self._slots,
-            1.0,
+            self._queue_change(len(jobs)),
         )
         return np.clip(seen, -1.0, 1.0, out=seen)
+
+    def _queue_change(self, waiting: int) -> float:
+        """How much the queue has grown (1) or shrunk (-1) since the last look, in units of the sensitivity; as in HDeepRM."""
+        before, self._waiting = self._waiting, waiting
+        if not before or not waiting:
+            return float(waiting > 0)
+        change = (waiting - before) / min(waiting, before)
+        return max(-1.0, min(1.0, change / self._episode.options.queue_sensitivity))
 
 
 def size(slots: int) -> int:

@@ -8,7 +8,7 @@ The rules of reading, which docs/cluster.md repeats:
 - requested time: column 9, else the run time. A job that runs longer than requested is not killed;
 - jobs are sorted by submit time, then id. Submit times stay as they are; those that are Unix time (from UNIX_SECONDS on) are
   counted from `UnixStartTime` of the header, else from the first job, so that policies that look at them (F1 to F4) can;
-- every column is a number, finite and not negative but for -1; memory (7, 10) and all else is not used.
+- every column is a number, finite and not negative but for -1; memory (7, 10) is for options files of HDeepRM alone.
 
 Source: Chapin et al., "Benchmarks and Standards for the Evaluation of Parallel Job Schedulers", JSSPP 1999;
 https://www.cs.huji.ac.il/labs/parallel/workload/swf.html.
@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jpo.cluster.workload.jobs import JobTable, sorted_jobs
+from jpo.cluster.workload.jobs import JobTable, Seconds, sorted_jobs
 from jpo.errors import UsageError
 from jpo.reading import number, opened
 
@@ -57,6 +57,7 @@ class SwfLog:
         lines: where each job of the table stands in the file, from 1.
         machine_processors: MaxProcs of the header, else MaxNodes; None: it says neither.
         never_ran: jobs left out because they have no run time or no processors.
+        memory_kb: by job, of each processor: requested (column 10), else used (column 7), else 0.
         counted_from: the moment which submit times are counted from; 0: as the file has them.
     """
 
@@ -65,6 +66,7 @@ class SwfLog:
     machine_processors: int | None
     never_ran: int
     counted_from: float
+    memory_kb: Seconds
 
 
 def read_swf(path: Path, *, first: int | None = None) -> SwfLog:
@@ -100,7 +102,8 @@ def read_swf(path: Path, *, first: int | None = None) -> SwfLog:
     order = np.lexsort(([row[0] for row in rows], [row[1] for row in rows]))
     keep = slice(None, first)
     machine = header.get("MaxProcs") or header.get("MaxNodes")
-    return SwfLog(table.rows(keep), tuple(lines[place] for place in order[keep]), machine, never_ran, origin)
+    memory = np.array([max(row[9] if row[9] >= 0 else row[6], 0.0) for row in rows])[order][keep]
+    return SwfLog(table.rows(keep), tuple(lines[place] for place in order[keep]), machine, never_ran, origin, memory)
 
 
 def malformed(place: str, finding: str, remedy: str = "") -> UsageError:
