@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from jpo.cluster.environment.rewards import SIGNS, EpisodeLedger
 from jpo.cluster.machine.discipline import reservation, within
-from jpo.cluster.machine.occupancy import Allocation, Need, Occupancy
+from jpo.cluster.machine.occupancy import Allocation, Occupancy
 from jpo.cluster.machine.placement import Placement
 from jpo.cluster.machine.simulation import Simulation
 from jpo.cluster.platform.platform import Platform
@@ -94,9 +94,8 @@ class Episode:
         self._placements = {name: Placement(name, self.simulation.state, seed=options.seed) for name in resources}
         self._placement = self._placements[resources[0]]
         self._queue: list[int] = []  # ranks in the order of the options
-        self._fits: dict[Need, Allocation | None] = {}
-        self._shadow: float = np.inf
-        self._spare: Occupancy | None = None
+        self._fits: dict[int, Allocation | None] = {}
+        self._open: list[Allocation | None] = []  # by action: what the job would get; None: the action is not open
         self._before = self.ledger.metrics()
         self._left = len(jobs)
         self.done = False
@@ -107,14 +106,6 @@ class Episode:
         job, first = self._job, 1 if self.options.mode == "backfill" else 0
         return [job[rank] for rank in self._queue[first : first + self.options.slots]]
 
-    def allocation_of(self, job: int) -> Allocation | None:
-        """What a waiting job would get if it started now; None: it does not fit, or would delay the first of the queue."""
-        allocation = self._could_start(job)
-        if allocation is None or self._spare is None:
-            return allocation
-        expected = self.simulation.now + self.simulation.requested[job] / self.simulation.speed_on(job, allocation)
-        return allocation if expected <= self._shadow or within(self._spare, allocation) else None
-
     def mask(self) -> NDArray[np.bool_]:
         """Which actions are open; at least one while the episode goes on."""
         mask = np.zeros(self.options.actions, dtype=np.bool_)
@@ -122,8 +113,7 @@ class Episode:
             mask[: len(self.options.pairs)] = True
             mask[-1] |= self._to_come()
             return mask
-        for place, job in enumerate(self.waiting()):
-            mask[place] = self.allocation_of(job) is not None
+        mask[: len(self._open)] = [allocation is not None for allocation in self._open]
         mask[-1] = self._to_come()
         return mask
 
@@ -145,11 +135,10 @@ class Episode:
                 raise ValueError("void is not open: nothing more would ever happen")
             self._advance()
         else:
-            waiting = self.waiting()
-            allocation = self.allocation_of(waiting[action]) if 0 <= action < len(waiting) else None
+            allocation = self._open[action] if 0 <= action < len(self._open) else None
             if allocation is None:
                 raise ValueError(f"action {action} is not open")
-            self._start(waiting[action], allocation)
+            self._start(self.waiting()[action], allocation)
         self._await_decision()
         return self.reward()
 
@@ -198,7 +187,6 @@ class Episode:
             insort(self._queue, self._order[job])
         if ended:
             self._fits = {}
-        self._spare = None
 
     def _await_decision(self) -> None:
         """Let time pass until there is something to decide, or all jobs have ended."""
@@ -216,14 +204,21 @@ class Episode:
             return True
         if mode == "backfill":
             self._start_head()
-        self._spare = None
-        if not any(self._could_start(job) for job in self.waiting()):
-            return False
-        if mode == "job":
-            return True
-        head = self.simulation.need[self._job[self._queue[0]]]
-        self._shadow, self._spare = reservation(self.simulation, self._placement, head)
-        return any(self.allocation_of(job) is not None for job in self.waiting())
+        waiting = self.waiting()
+        self._open = [self._could_start(job) for job in waiting]
+        if mode == "backfill" and any(self._open):
+            head = self.simulation.need[self._job[self._queue[0]]]
+            shadow, spare = reservation(self.simulation, self._placement, head)
+            for place, (job, allocation) in enumerate(zip(waiting, self._open, strict=True)):
+                if allocation is not None and not self._delays_nobody(job, allocation, shadow, spare):
+                    self._open[place] = None
+        return any(self._open)
+
+    def _delays_nobody(self, job: int, allocation: Allocation, shadow: float, spare: Occupancy) -> bool:
+        """Whether a job ends before the reservation of the first of the queue, or takes what that leaves over."""
+        simulation = self.simulation
+        expected = simulation.now + simulation.requested[job] / simulation.speed_on(job, allocation)
+        return expected <= shadow or within(spare, allocation)
 
     def _start_head(self) -> None:
         """Start the first of the queue as long as it fits."""
@@ -237,6 +232,7 @@ class Episode:
     def _could_start(self, job: int) -> Allocation | None:
         """What a waiting job would get if it started now, whoever is delayed."""
         need = self.simulation.need[job]
-        if need not in self._fits:
-            self._fits[need] = self._placement.place(self.simulation.state, need)
-        return self._fits[need]
+        known = id(need)  # jobs that need the same have the same object, and hashing a tuple takes as long as placing one
+        if known not in self._fits:
+            self._fits[known] = self._placement.place(self.simulation.state, need)
+        return self._fits[known]

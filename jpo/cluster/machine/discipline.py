@@ -158,15 +158,17 @@ def reservation(simulation: Simulation, placement: Placement, head: Need) -> tup
     trial = simulation.state.copy()
     expected = simulation.expected
     running = sorted(simulation.running, key=expected.__getitem__)
-    last, wanted = len(running) - 1, head.tasks * (head.gpus or head.cpus)
+    last, wanted, room = len(running) - 1, head.tasks * (head.gpus or head.cpus), placement.room(trial, head)
     for place, job in enumerate(running):
         allocation = simulation.allocations[job]
         assert allocation is not None
-        trial.take(allocation, simulation.need[job], sign=-1)
+        held = simulation.need[job]
+        trial.take(allocation, held, sign=-1)
+        room += held.tasks * (held.gpus if head.gpus else held.cpus)
         shadow = expected[job]
         if place < last and expected[running[place + 1]] == shadow:
             continue
-        found = placement.place(trial, head) if placement.room(trial, head) >= wanted else None
+        found = placement.place(trial, head) if room >= wanted else None
         if found is not None:
             trial.take(found, head)
             return shadow, trial
