@@ -1,7 +1,7 @@
 """Jobs per second of the cluster lab beside a simulator as they are usually written, on the same jobs, with the same schedules.
 
 Equal processors: jobs drawn after Lublin and Feitelson for 128 processors; both simulate in turn, so that a slow moment meets
-both, and every start must be the same. Platform: 24 nodes of three GPU types. Environment: decisions per second through Gymnasium.
+both, and every start must be the same. Platform: 24 nodes of three GPU types. Environment: decisions per second, by Gymnasium.
 
     python benchmarks/cluster.py [--jobs 5000] [--rounds 5] [--log LOG.SWF --procs P] [--json]
 
