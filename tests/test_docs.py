@@ -128,6 +128,25 @@ def test_the_jpo_toml_of_the_guide_is_valid() -> None:
     assert set(Settings.model_fields) - set(settings.model_fields_set) == set(), "the guide shows every section"
 
 
+HOSTS = re.findall(r"```(toml|sh)\n(.*?)```", (ROOT / "docs/hosts.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize(("kind", "recipe"), HOSTS, ids=[re.search(r"//[\w.-]*", recipe)[0] for _, recipe in HOSTS])  # type: ignore[index]
+def test_each_recipe_for_a_prometheus_is_understood(
+    kind: str, recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jpo.toml").write_text(recipe if kind == "toml" else "")
+    words = shlex.split(recipe, comments=True) if kind == "sh" else []
+    given = dict(word.split("=", 1) for word in words if word != "export")
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert run(["config", "check"]) == 0, capsys.readouterr().err
+    assert run(["config", "show"]) == 0
+    shown = capsys.readouterr().out
+    assert [value for value in given.values() if value not in shown] == []
+
+
 def test_every_name_that_can_be_mapped_is_documented() -> None:
     text = (ROOT / "docs/prometheus.md").read_text()
     roles = [*(METRICS.keys() - set(contract.METRICS)), *(LABELS.keys() - set(PARAMETERS))]
