@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from jpo.cli.gate import put, save
-from jpo.cli.options import FILE, F, options, output_options, seed_option, verbose_option
+from jpo.cli.options import FILE, options, output_options, seed_option, verbose_option
 from jpo.cli.output import READABLE, Output, can_be_kept, not_settings, track
+from jpo.cli.workloads import RESOURCES_HELP, policy_options, workload_options
 
 if TYPE_CHECKING:
     from jpo.commands.cluster.scenarios import Sources
 
-SELECTIONS_HELP = (
-    "fcfs, sjf, ljf, saf, smallest, low_mem, low_mem_bw, f1, f2, f3, f4, wfp3, unicep, random; one may bring its "
-    "resource selection and backfilling: saf-pack+easy."
-)
-RESOURCES_HELP = (
-    "On a platform: first, high_gflops, low_power, high_cores, high_mem, high_mem_bw, best_fit, worst_fit, spread, pack, random."
-)
 FORMS = ("philly", "openb", "pollux", "history")
 """FORMS of jpo.cluster.workload.convert, which needs numpy: help must not."""
 
@@ -30,59 +23,6 @@ FORMS = ("philly", "openb", "pollux", "history")
 @click.group()
 def cluster() -> None:
     """Judge policies of workload management on clusters."""
-
-
-def workload_options(function: F) -> F:
-    """What says which jobs there are on which machine, as the argument `sources`."""
-    names = ("logs", "draw", "load", "procs", "first", "oversized", "platform", "kill")
-
-    @wraps(function)
-    def with_sources(*args: object, **kwargs: object) -> object:
-        from jpo.commands.cluster.scenarios import Sources
-
-        logs, draw, load, procs, first, oversized, platform, kill = (kwargs.pop(name) for name in names)
-        kwargs["sources"] = Sources(
-            tuple(logs),  # type: ignore[arg-type]
-            draw or 0,  # type: ignore[arg-type]
-            load,  # type: ignore[arg-type]
-            procs,  # type: ignore[arg-type]
-            first,  # type: ignore[arg-type]
-            oversized,  # type: ignore[arg-type]
-            platform,  # type: ignore[arg-type]
-            bool(kill),
-        )
-        return function(*args, **kwargs)
-
-    decorate: Callable[[F], F] = options(
-        click.option(
-            "--workload", "logs", type=FILE, multiple=True, metavar="LOG", help="SWF (also .gz), or training jobs (.csv)."
-        ),
-        click.option(
-            "--draw", type=click.IntRange(1, 1_000_000), metavar="JOBS", help="Draw so many jobs, others for each seed."
-        ),
-        click.option("--load", type=click.FloatRange(0.01, 10), default=0.9, show_default=True, help="Load of drawn jobs."),
-        click.option("--procs", type=click.IntRange(1, 100_000_000), help="Processors of the machine; default: as the log says."),
-        click.option(
-            "--platform", type=FILE, metavar="PLATFORM.TOML", help="Nodes and devices that differ, in place of --procs."
-        ),
-        click.option("--first", type=click.IntRange(1), metavar="JOBS", help="Only the earliest jobs of each log."),
-        click.option(
-            "--oversized",
-            type=click.Choice(["refuse", "drop", "clip"]),
-            default="refuse",
-            show_default=True,
-            help="Jobs larger than the machine: an error, left out, or given all of it.",
-        ),
-        click.option("--kill", is_flag=True, help="End jobs at their requested time, on a platform."),
-    )
-    return decorate(with_sources)  # type: ignore[arg-type]
-
-
-policy_options = options(
-    click.option("--policy", "policies", multiple=True, default=["fcfs"], metavar="A,B,...", help=SELECTIONS_HELP),
-    click.option("--backfill", multiple=True, default=["none"], metavar="A,B,...", help="none, easy, conservative."),
-    click.option("--resource", "resources", multiple=True, metavar="A,B,...", help=RESOURCES_HELP),
-)
 
 
 @cluster.command("evaluate")
@@ -123,12 +63,13 @@ def evaluate(
           --fail-if "saf+easy worse than fcfs+easy by 5%"
     """
     from jpo.commands.cluster import evaluate as command
-    from jpo.commands.cluster.scenarios import named_rules
+    from jpo.commands.cluster.scenarios import named_rules, refuse_inputs
     from jpo.report.cluster import batsim
     from jpo.report.cluster import evaluation as subject
 
     kept = [file for file in (out_jobs, out_schedule) if file]
     not_settings([*output.files, *kept])
+    refuse_inputs([*output.files, *kept], sources)
     can_be_kept([*output.files, *kept])
     rules = named_rules(policies, backfill, resources or ("",))
     named = command.named_claims(claims, rules)
@@ -158,10 +99,11 @@ def describe(sources: Sources, output: Output) -> None:
       jpo cluster describe --workload log.swf --procs 128
     """
     from jpo.cluster.description import describe as described
-    from jpo.commands.cluster.scenarios import RulesAndSeeds, scenarios_of
+    from jpo.commands.cluster.scenarios import RulesAndSeeds, refuse_inputs, scenarios_of
     from jpo.report.cluster import description as subject
 
     not_settings(output.files)
+    refuse_inputs(output.files, sources)
     can_be_kept(output.files)
     output.show(subject, [described(one) for one in scenarios_of(sources, RulesAndSeeds((), range(1)), [])])
 
@@ -184,12 +126,13 @@ def plot(
       jpo cluster plot gantt.png --workload log.swf --procs 128 --policy saf+easy --first 500
     """
     from jpo.commands.cluster import evaluate as command
-    from jpo.commands.cluster.scenarios import named_rules
+    from jpo.commands.cluster.scenarios import named_rules, refuse_inputs
     from jpo.report.plots.cluster import plot as draw_schedule
     from jpo.report.plots.picture import can_plot
 
     can_plot(picture)
     not_settings([picture])
+    refuse_inputs([picture], sources)
     can_be_kept([picture])
     wanted = command.EvaluateOptions(named_rules(policies, backfill, resources or ("",)), range(seed, seed + 1))
     draw_schedule(command.one_course(sources, wanted, "jpo cluster plot"), picture)
@@ -212,9 +155,11 @@ def convert(table: Path, form: str, durations: Sequence[str], output_file: Path 
       jpo cluster convert history.json --from history > team.csv
     """
     from jpo.commands.cluster.convert import converted
+    from jpo.commands.cluster.scenarios import Sources, refuse_inputs
 
     if output_file:
         not_settings([output_file])
+        refuse_inputs([output_file], Sources((table,)))
         can_be_kept([output_file])
     text, left_out = converted(table, form, durations)
     if output_file:
@@ -272,9 +217,10 @@ def train(
     """
     from jpo.cli.gate import answer
     from jpo.commands.cluster import agents as command
-    from jpo.commands.cluster.scenarios import RulesAndSeeds, scenarios_of
+    from jpo.commands.cluster.scenarios import RulesAndSeeds, refuse_inputs, scenarios_of
 
     not_settings([model])
+    refuse_inputs([model], sources, legacy, Path(agent_file.rpartition(":")[0]) if agent_file else None)
     can_be_kept([model])
     if legacy:
         from jpo.commands.cluster import legacy as of_hdeeprm
@@ -322,10 +268,11 @@ def test(
       jpo cluster test --agent mine.py:Mine --workload other.swf --procs 256 --split 0
     """
     from jpo.commands.cluster import agents as command
-    from jpo.commands.cluster.scenarios import RulesAndSeeds, named_rules, scenarios_of
+    from jpo.commands.cluster.scenarios import RulesAndSeeds, named_rules, refuse_inputs, scenarios_of
     from jpo.report.cluster import standings as subject
 
     not_settings(output.files)
+    refuse_inputs(output.files, sources, legacy, model)
     can_be_kept(output.files)
     rules = named_rules(against, ("none",))
     if legacy:

@@ -25,6 +25,7 @@ from jpo.cluster.workload.lublin import draw_jobs
 from jpo.cluster.workload.swf import SwfLog, read_swf
 from jpo.cluster.workload.training_jobs import read_training_jobs
 from jpo.errors import UsageError
+from jpo.reading import same_file
 from jpo.wording.numbers import counted
 
 Oversized = Literal["refuse", "drop", "clip"]
@@ -69,6 +70,17 @@ def scenarios_of(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> 
     if not scenarios:
         raise UsageError("jpo cluster", "has no jobs", "name a log by --workload, or --draw some", code="JPO-E734")
     return scenarios
+
+
+def refuse_inputs(results: Sequence[Path], sources: Sources, *others: Path | None) -> None:
+    """Find out before anything is done that a result would destroy what it is made of.
+
+    Raises:
+        UsageError: JPO-E307.
+    """
+    for file in results:
+        if any(given is not None and same_file(file, given) for given in (*sources.logs, sources.platform, *others)):
+            raise UsageError(str(file), "is what the result is made of", "name another file", code="JPO-E307")
 
 
 def on_equal_processors(sources: Sources, options: RulesAndSeeds, notes: list[str]) -> list[Scenario]:

@@ -191,3 +191,21 @@ def test_a_log_may_run_on_a_platform_too(lab: Path, capsys: pytest.CaptureFixtur
     words = ("evaluate", "--workload", "t.swf", "--draw", "20", "--platform", "p.toml", "--policy", "sjf", "--backfill", "easy")
     found = json.loads(answer(capsys, *words, "--resource", "best_fit,random", "--jobs", "1", "-o", "json")[1])
     assert [one["policy"] for one in found["results"]] == ["sjf-best_fit+easy", "sjf-random+easy"] * 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "--workload", "t.swf", "--output-file", "t.swf"),
+        ("evaluate", "--workload", "jobs.csv", "--platform", "p.toml", "--out-jobs", "./p.toml"),
+        ("describe", "--workload", "t.swf", "--output-file", "t.swf"),
+        ("convert", "jobs.csv", "--from", "openb", "--output", "jobs.csv"),
+        ("train", "t.swf", "--workload", "t.swf"),
+    ],
+)
+def test_no_result_destroys_what_it_is_made_of(lab: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+    before = {file: file.read_bytes() for file in lab.iterdir()}
+    code, out, err = answer(capsys, *words)
+    assert (code, out) == (2, "")
+    assert "is what the result is made of" in err
+    assert {file: file.read_bytes() for file in lab.iterdir()} == before
