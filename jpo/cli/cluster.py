@@ -142,9 +142,10 @@ def plot(
 @click.argument("table", type=FILE)
 @click.option("--from", "form", type=click.Choice(FORMS), required=True, help="Whose table it is.")
 @click.option("--duration", "durations", multiple=True, metavar="NAME=SECONDS", help="Of an application (pollux); repeatable.")
+@click.option("--without-jpo", is_flag=True, help="A history as it would have been without JPO's suggestions.")
 @click.option("--output", "output_file", type=FILE, metavar="FILE", help="Write it there, not to stdout.")
 @verbose_option
-def convert(table: Path, form: str, durations: Sequence[str], output_file: Path | None) -> None:
+def convert(table: Path, form: str, durations: Sequence[str], output_file: Path | None, *, without_jpo: bool) -> None:
     """Make a table of training jobs of another one.
 
     Philly's, openb's and Pollux' tables, and JPO's own history.
@@ -161,7 +162,7 @@ def convert(table: Path, form: str, durations: Sequence[str], output_file: Path 
         not_settings([output_file])
         refuse_inputs([output_file], Sources((table,)))
         can_be_kept([output_file])
-    text, left_out = converted(table, form, durations)
+    text, left_out = converted(table, form, durations, jpo=not without_jpo)
     if output_file:
         save(output_file, text)
     else:

@@ -82,6 +82,10 @@ class Episode:
         gpus = bool(demand.gpus.any())
         devices = platform.cores("gpu" if gpus else "cpu")
         work = (demand.tasks * (demand.gpus if gpus else demand.cpus)).tolist()
+        self._gpus, self._on_gpus = gpus, (demand.gpus > 0).tolist()
+        self._wanted: list[int] = (demand.tasks * np.where(demand.gpus > 0, demand.gpus, demand.cpus)).tolist()
+        self._free: tuple[int, int] = (0, 0)  # CPU cores, GPUs
+        self._count_free()
         self.ledger = EpisodeLedger(self.simulation, devices, work, energy=options.energy)
         seen = DemandingJobs(jobs, demand)
         names = [options.order] if options.mode != "pair" else list(dict.fromkeys(PAIR_JOBS[job] for job, _ in options.pairs))
@@ -95,6 +99,7 @@ class Episode:
         self._placement = self._placements[resources[0]]
         self._queue: list[int] = []  # ranks in the order of the options
         self._fits: dict[int, Allocation | None] = {}
+        self._seen: list[int] = []  # the jobs that actions number
         self._open: list[Allocation | None] = []  # by action: what the job would get; None: the action is not open
         self._before = self.ledger.metrics()
         self._left = len(jobs)
@@ -103,6 +108,9 @@ class Episode:
 
     def waiting(self) -> list[int]:
         """The jobs that actions number, at most as many as there are slots."""
+        return self._first_waiting() if self.options.mode == "pair" else self._seen
+
+    def _first_waiting(self) -> list[int]:
         job, first = self._job, 1 if self.options.mode == "backfill" else 0
         return [job[rank] for rank in self._queue[first : first + self.options.slots]]
 
@@ -158,6 +166,11 @@ class Episode:
         if self._queue and self._to_come():
             self._advance()
 
+    def _count_free(self) -> None:
+        state = self.simulation.state
+        gpus = sum([count for count, gpu in zip(state.free, state.is_gpu, strict=True) if gpu]) if self._gpus else 0
+        self._free = (sum(state.free_cpus), gpus)
+
     def _start_by(self, job_selection: str, resources: str) -> None:
         """Start jobs in the order of a pair as long as the next one fits."""
         rank, placement = self._rank[PAIR_JOBS[job_selection]], self._placements[resources]
@@ -171,6 +184,7 @@ class Episode:
         self.simulation.start(job, allocation)
         del self._queue[bisect_left(self._queue, self._order[job])]
         self.ledger.started(job)
+        self._count_free()
         if self._fits:  # what did not fit does not fit now either
             self._fits = {need: None for need, found in self._fits.items() if found is None}
 
@@ -187,6 +201,7 @@ class Episode:
             insort(self._queue, self._order[job])
         if ended:
             self._fits = {}
+            self._count_free()
 
     def _await_decision(self) -> None:
         """Let time pass until there is something to decide, or all jobs have ended."""
@@ -204,7 +219,7 @@ class Episode:
             return True
         if mode == "backfill":
             self._start_head()
-        waiting = self.waiting()
+        waiting = self._seen = self._first_waiting()
         self._open = [self._could_start(job) for job in waiting]
         if mode == "backfill" and any(self._open):
             head = self.simulation.need[self._job[self._queue[0]]]
@@ -231,6 +246,8 @@ class Episode:
 
     def _could_start(self, job: int) -> Allocation | None:
         """What a waiting job would get if it started now, whoever is delayed."""
+        if self._wanted[job] > self._free[self._on_gpus[job]]:
+            return None
         need = self.simulation.need[job]
         known = id(need)  # jobs that need the same have the same object, and hashing a tuple takes as long as placing one
         if known not in self._fits:

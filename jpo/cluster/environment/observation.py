@@ -46,6 +46,7 @@ class Observer:
             .astype(np.float32)
         )
         self._submit, self._requested = jobs.submit_seconds, jobs.requested_seconds
+        self._came: list[float] = jobs.submit_seconds.tolist()
         self._waiting = 0
         self.size = size(self._slots)
 
@@ -65,7 +66,10 @@ class Observer:
             if episode.options.mode != "pair":
                 rows[:, 1] = mask[: len(jobs)]
             seen[len(FIGURES) : len(FIGURES) + rows.size] = rows.ravel()
-            longest = float(rows[:, 2].max())
+            came = self._came
+            longest = math.log1p(now - min([came[job] for job in jobs])) / MONTH_LOG
+            if longest > 1.0:
+                np.clip(seen, -1.0, 1.0, out=seen)
         free = state.free
         free_gpus = sum([free[place] for place in self._gpu_places])
         running, coming = len(episode.simulation.running), episode.simulation.coming
@@ -79,7 +83,7 @@ class Observer:
             len(jobs) / self._slots,
             self._queue_change(len(jobs)),
         )
-        return np.clip(seen, -1.0, 1.0, out=seen)
+        return seen
 
     def _queue_change(self, waiting: int) -> float:
         """How much the queue has grown (1) or shrunk (-1) since the last look, in units of the sensitivity; as in HDeepRM."""

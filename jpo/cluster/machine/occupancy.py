@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jpo.cluster.platform.platform import Platform
+import numpy as np
+
+from jpo.cluster.platform.platform import UNLIMITED, Platform
 from jpo.cluster.workload.demand import DemandTable
 
-ROUNDING = 1e-9
-"""Share of a task that may be missing: memory is given and taken back in floats."""
+GRAIN = 2.0**20
+"""Parts of a GiB, and of a GB/s, in which memory and bandwidth are counted: sums of them are exact, so that what is given back
+millions of times stays what it was."""
 
 
 class Need(NamedTuple):
@@ -47,9 +50,9 @@ class Occupancy:
         self.types = [processor for _, node in platform.nodes for processor in node.processors]
         self.node = [place for place, (_, node) in enumerate(platform.nodes) for _ in node.processors]
         self.clusters = [cluster for cluster, _ in platform.nodes]
-        self.memory = [node.memory_gib for _, node in platform.nodes]
+        self.memory = [in_grains(node.memory_gib) for _, node in platform.nodes]
         self.free = [processor.cores for processor in self.types]
-        self.bandwidth = [processor.bandwidth_gbps for processor in self.types]
+        self.bandwidth = [in_grains(processor.bandwidth_gbps) for processor in self.types]
         self.is_gpu = [processor.kind == "gpu" for processor in self.types]
         self.cpu_processors: list[list[int]] = [[] for _ in platform.nodes]
         for place, node in enumerate(self.node):
@@ -91,7 +94,7 @@ class Occupancy:
         else:
             count = self.free[place] // need.cpus or int(self.free_cpus[node] >= need.cpus)  # a large task may span sockets
         if need.memory_gib:
-            room = self.memory[node] / need.memory_gib + ROUNDING
+            room = self.memory[node] // need.memory_gib
             if room < count:
                 count = int(room)
         return count
@@ -117,7 +120,13 @@ class Occupancy:
 
 def needs(demand: DemandTable) -> list[Need]:
     """The rows of a table."""
-    columns = (demand.tasks, demand.cpus, demand.gpus, demand.memory_gib, demand.bandwidth_gbps)
+    amounts = (np.round(column * GRAIN) / GRAIN for column in (demand.memory_gib, demand.bandwidth_gbps))
+    columns = (demand.tasks, demand.cpus, demand.gpus, *amounts)
     rows = list(zip(*(column.tolist() for column in columns), demand.gpu_types, strict=True))
     different = {row: Need(*row) for row in set(rows)}
     return [different[row] for row in rows]
+
+
+def in_grains(amount: float) -> float:
+    """An amount as a whole number of grains; infinite stays infinite."""
+    return round(amount * GRAIN) / GRAIN if amount < UNLIMITED else amount

@@ -46,18 +46,22 @@ Durations = Mapping[str, float]
 """Seconds by application, for tables that do not say how long a job runs."""
 
 
-def convert(path: Path, form: str, durations: Durations) -> tuple[list[ConvertedJob], int]:
+def convert(path: Path, form: str, durations: Durations, *, jpo: bool = True) -> tuple[list[ConvertedJob], int]:
     """Jobs in the order of their arrival, counted from the first, and how many were left out: they never ran, or still do.
 
     Args:
         form: of FORMS.
+        jpo: a history as it was; else as it would have been without JPO, see without_jpo.
 
     Raises:
         UsageError: JPO-E730, the file is none of this form; names line or job.
     """
     data = contents(path, MOST_BYTES, lambda finding: malformed(str(path), finding))
     try:
-        found = list(FORMS[form](data.decode("utf-8-sig"), path, durations))
+        text = data.decode("utf-8-sig")
+        found = list(FORMS[form](text, path, durations))
+        if not jpo:
+            found = [*without_jpo(text, path), *(job for job in found if job is None)]
     except UnicodeDecodeError as error:
         raise malformed(str(path), "is not UTF-8") from error
     jobs = sorted((job for job in found if job is not None and job.duration_seconds > 0), key=lambda job: job.submit_seconds)
@@ -144,6 +148,32 @@ def _history(text: str, path: Path, durations: Durations) -> Iterator[ConvertedJ
         yield ConvertedJob(
             name, start, seconds, whole_gpus, "", math.ceil(cpus) or int(not whole_gpus), memory, model_class=model
         )
+
+
+def without_jpo(text: str, path: Path) -> list[ConvertedJob]:
+    """A history as it would have been without JPO: runs after a workload's first suggestion take what its runs took before.
+
+    That is the mean duration of those, and the devices of the last one. A workload without runs before stays as it was.
+    """
+    runs = json_object(text)["runs"]
+    jobs = [job for job in _history(text, path, {}) if job is not None]
+    of_run = {str(run.get("run_id")): run for run in runs}
+    before: dict[str, list[ConvertedJob]] = {}
+    suggested: set[str] = set()
+    found = []
+    for job in sorted(jobs, key=lambda job: job.submit_seconds):
+        run = of_run.get(job.id, {})
+        workload = f"{run.get('workload')}"
+        if run.get("suggestion_id"):
+            suggested.add(workload)
+        past = before.setdefault(workload, [])
+        if workload not in suggested:
+            past.append(job)
+        elif past:
+            seconds = math.fsum(one.duration_seconds for one in past) / len(past)
+            job = past[-1]._replace(id=job.id, submit_seconds=job.submit_seconds, duration_seconds=seconds)
+        found.append(job)
+    return found
 
 
 FORMS: Mapping[str, Callable[[str, Path, Durations], Iterator[ConvertedJob | None]]] = {

@@ -11,11 +11,13 @@ from jpo.reading import number
 from jpo.report.forms.csv import csv_line
 
 
-def converted(path: Path, form: str, durations: Sequence[str]) -> tuple[str, int]:
-    """The table as text, and how many jobs were left out."""
+def converted(path: Path, form: str, durations: Sequence[str], *, jpo: bool = True) -> tuple[str, int]:
+    """The table as text, and how many jobs were left out; without `jpo`, a history as it would have been without JPO."""
+    if not jpo and form != "history":
+        raise UsageError("--without-jpo", f"is about JPO's history, not {form}", "leave it out", code="JPO-E734")
     if form not in FORMS:
         raise UsageError("--from", f"{form!r:.40} is unknown", f"known are {', '.join(FORMS)}", code="JPO-E734")
-    jobs, left_out = convert(path, form, dict(map(_duration, durations)))
+    jobs, left_out = convert(path, form, dict(map(_duration, durations)), jpo=jpo)
     return "".join((csv_line(COLUMNS), *(csv_line(job) for job in jobs))), left_out
 
 

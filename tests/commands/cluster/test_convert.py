@@ -115,3 +115,25 @@ def test_what_is_no_such_table_is_refused(form: str, text: str, told: str, capsy
 
 def test_a_duration_is_a_name_and_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     assert "is not NAME=SECONDS" in answer(capsys, "convert", "pollux", "--from", "pollux", "--duration", "bert")[2]
+
+
+def test_a_history_without_jpo_has_what_its_runs_took_before(capsys: pytest.CaptureFixture[str]) -> None:
+    def night(number: int, seconds: float, gpus: int, suggestion: str | None) -> dict[str, object]:
+        return {
+            "run_id": f"night-{number}",
+            "started_at": 1000.0 * number,
+            "ended_at": None,
+            "workload": {"model": "cnn"},
+            "suggestion_id": suggestion,
+            "parameters": {"gpus": gpus, "cpus": 8},
+            "outcome": {"duration_seconds": seconds},
+        }
+
+    runs = [night(1, 600.0, 2, None), night(2, 800.0, 2, None), night(3, 300.0, 4, "s1"), night(4, 300.0, 4, None)]
+    Path("history").write_text(json.dumps({"runs": runs}))
+    out = answer(capsys, "convert", "history", "--from", "history", "--without-jpo")[1]
+    assert [line.split(",")[:4] for line in out.split("\n")[1:-1]] == [
+        *(["night-1", "0.0", "600.0", "2"], ["night-2", "1000.0", "800.0", "2"]),
+        *(["night-3", "2000.0", "700.0", "2"], ["night-4", "3000.0", "700.0", "2"]),
+    ]
+    assert "is about JPO's history" in answer(capsys, "convert", "openb", "--from", "openb", "--without-jpo")[2]
