@@ -195,6 +195,7 @@ legacy_option = click.option(
 @click.option("--order", default="saf", show_default=True, help="Job selection that sorts the queue.")
 @click.option("--resource", default="first", show_default=True, help=RESOURCES_HELP)
 @click.option("--slots", type=click.IntRange(1, 1024), default=32, show_default=True, help="Waiting jobs to choose from.")
+@click.option("--tries", type=click.IntRange(1, 100), default=1, show_default=True, help="Begin so often; the best one counts.")
 @click.option("--rounds", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How often to learn.")
 @click.option("--episodes", type=click.IntRange(1, 1000), default=16, show_default=True, help="Sequences of each round.")
 @click.option("--hidden", type=click.IntRange(1, 1024), default=32, show_default=True, help="Width of networks.")

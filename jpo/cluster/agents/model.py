@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -80,13 +81,28 @@ def read_agent(path: Path, *, seed: int = 0) -> tuple[LearningAgent, str]:
         agent = new_agent(
             kind, _options(header), hidden=int(header["hidden"]), lr=float(header["lr"]), gamma=float(header["gamma"]), seed=seed
         )
-        weights = load(data)
-        if not all(np.isfinite(values).all() for values in weights.values()):
-            raise ValueError("a weight is not finite")
-        agent.load(weights)
+        agent.load(_weights(data))
     except (KeyError, ValueError, SafetensorError) as error:
         raise foreign(path, f"does not fit ({error})") from error
     return agent, kind
+
+
+def load_weights(agent: LearningAgent, path: Path) -> None:
+    """Give a user's agent the weights that it kept; UsageError JPO-E737 as above."""
+    data = contents(path, MOST_BYTES, lambda finding: foreign(path, finding))
+    if _header(path, data).get("schema") != SCHEMA:
+        raise foreign(path, "was learnt with other observations than this version has")
+    try:
+        agent.load(_weights(data))
+    except (KeyError, ValueError, SafetensorError) as error:
+        raise foreign(path, f"does not fit ({error})") from error
+
+
+def _weights(data: bytes) -> dict[str, NDArray[np.float32]]:
+    weights = load(data)
+    if not all(np.isfinite(values).all() for values in weights.values()):
+        raise ValueError("a weight is not finite")
+    return weights
 
 
 def _options(header: Mapping[str, str]) -> EpisodeOptions:

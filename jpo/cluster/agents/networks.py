@@ -12,6 +12,8 @@ from jpo.cluster.environment.observation import FIGURES, OF_A_JOB
 
 PREFERENCE = 0.02
 """By how much the score of a job is above that of the next one in the queue, before anything is learnt."""
+SMALL = 0.01
+"""Weights that jobs are scored with at first: the order of the queue decides, but not always."""
 CLOSED = -1e9
 """Score of an action that is not open."""
 
@@ -22,7 +24,7 @@ class JobScores(nn.Module):
     Args:
         actions: how many, void included.
         pairs: whether actions are not jobs but pairs of policies.
-        by_rule: begin with the order of the queue, as the rule does that it learns to be better than; void comes last.
+        by_rule: begin with the order of the queue, as the rule does that it learns to be better than.
     """
 
     def __init__(self, actions: int, hidden: int, *, pairs: bool, by_rule: bool = False) -> None:
@@ -33,10 +35,10 @@ class JobScores(nn.Module):
             nn.Linear(rows + whole, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, 1)
         )
         self.whole = nn.Sequential(nn.Linear(2 * rows + whole, hidden), nn.Tanh(), nn.Linear(hidden, actions if pairs else 1))
-        for last in (self.job[-1], self.whole[-1]):
-            assert isinstance(last, nn.Linear)
-            nn.init.normal_(last.weight, std=0.1 * PREFERENCE)
-            nn.init.zeros_(last.bias)
+        last = self.job[-1]
+        assert isinstance(last, nn.Linear)
+        nn.init.normal_(last.weight, std=SMALL)
+        nn.init.zeros_(last.bias)
         order = -PREFERENCE * torch.arange(actions, dtype=torch.float32)
         self._begin = order if by_rule and not pairs else torch.zeros(actions)
 

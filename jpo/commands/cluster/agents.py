@@ -12,7 +12,7 @@ import numpy as np
 from jpo.cluster.agents.base import ClassicAgent, LearningAgent
 from jpo.cluster.agents.contest import SIDE_BY_SIDE, Standings, value_of_rule, values_of_agent
 from jpo.cluster.agents.loaded import AgentFaults, load_agent
-from jpo.cluster.agents.model import KINDS, new_agent, read_agent, to_bytes
+from jpo.cluster.agents.model import KINDS, load_weights, new_agent, read_agent, to_bytes
 from jpo.cluster.agents.sequences import Sequence as JobSequence
 from jpo.cluster.agents.sequences import Sequences, SeveralWorkloads
 from jpo.cluster.agents.training import live, reference, train_once
@@ -42,6 +42,7 @@ class Lessons:
     kind: str
     options: EpisodeOptions
     objective: str
+    tries: int
     rounds: int
     episodes: int
     length: int
@@ -81,6 +82,11 @@ class Exam:
         if score > self.score:
             self.best, self.score = self._agent.weights(), score
 
+    def agent_at_its_best(self) -> LearningAgent:
+        """The agent with the weights that did best."""
+        self._agent.load(self.best)
+        return self._agent
+
 
 def train(
     scenarios: Sequence[Scenario], lessons: Lessons, output: Path, *, begin: Path | None, agent_file: str | None, track: Track
@@ -91,21 +97,26 @@ def train(
         begin: a model to go on from.
         agent_file: `mine.py:Mine`, in place of an agent that comes along.
     """
-    agent, kind = _learner(lessons, begin, agent_file)
     middle = lessons.split * (1 - VALIDATION) if lessons.split * VALIDATION * min(map(_size, scenarios)) > lessons.length else 0.0
     draw = sequences_of(scenarios, lessons.length, 0.0, middle or lessons.split)
-    rng = np.random.default_rng(lessons.seed)
     unseen = sequences_of(scenarios, lessons.length, middle, lessons.split) if middle else draw
-    exam = Exam([unseen(rng) for _ in range(VALIDATED)], agent, lessons.objective)
-    rounds = []
+    rng = np.random.default_rng(lessons.seed)
+    drawn = [unseen(rng) for _ in range(VALIDATED)]
+    tries: list[tuple[Exam, str, list[dict[str, float]]]] = []
+    rounds: list[dict[str, float]]
     with AgentFaults(agent_file or "the agent"):
-        exam.look()
-        for place in track(range(lessons.rounds), "train"):
-            rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
-            if place % EXAM_EVERY == EXAM_EVERY - 1 or place == lessons.rounds - 1:
+        for place in track(range(lessons.tries * lessons.rounds), "train"):
+            attempt, turn = divmod(place, lessons.rounds)
+            if not turn:
+                agent, kind = _learner(replace(lessons, seed=lessons.seed + attempt), begin, agent_file)
+                exam, rounds = Exam(drawn, agent, lessons.objective), []
                 exam.look()
-        agent.load(exam.best)
-    data = to_bytes(agent, kind)
+                tries.append((exam, kind, rounds))
+            rounds.append(train_once(agent, draw, rng, episodes=lessons.episodes, objective=lessons.objective))
+            if turn % EXAM_EVERY == EXAM_EVERY - 1 or turn == lessons.rounds - 1:
+                exam.look()
+        exam, kind, rounds = max(tries, key=lambda one: one[0].score)
+        data = to_bytes(exam.agent_at_its_best(), kind)
     with whole(output) as file:
         file.write(data)
     return TrainedModel(tuple(rounds), exam.score, output)
@@ -172,7 +183,12 @@ def player(agent_file: str | None, model: Path | None, seed: int) -> tuple[str, 
         return model.stem, agent
     found = load_agent(agent_file)
     with AgentFaults(agent_file):
-        return found.__name__, found()
+        own = found()
+    if model is not None:
+        if isinstance(own, ClassicAgent):
+            raise UsageError("--model", f"{found.__name__} learns nothing", "leave out one of them", code="JPO-E734")
+        load_weights(own, model)
+    return found.__name__, own
 
 
 def sequences_of(
@@ -217,7 +233,7 @@ def lessons_of(given: Mapping[str, Any], seed: int) -> Lessons:
         known_as("--learner", given["learner"], KINDS),
         options,
         known_objective(given["objective"]),
-        **{name: given[name] for name in ("rounds", "episodes", "length", "split", "hidden", "lr", "gamma")},
+        **{name: given[name] for name in ("tries", "rounds", "episodes", "length", "split", "hidden", "lr", "gamma")},
         seed=seed,
     )
 

@@ -81,4 +81,4 @@ def lessons(options: LegacyOptions, scenario: Scenario, rounds: int) -> Lessons:
         queue_sensitivity=options.queue_sensitivity,
     )
     numbers = {"hidden": options.hidden, "lr": options.lr, "gamma": options.gamma, "seed": options.seed}
-    return Lessons("reinforce", decides, options.objective, rounds, 4, len(scenario.jobs), 1.0, **numbers)  # type: ignore[arg-type]
+    return Lessons("reinforce", decides, options.objective, 1, rounds, 4, len(scenario.jobs), 1.0, **numbers)  # type: ignore[arg-type]

@@ -39,13 +39,16 @@ def test_an_agent_of_ones_own_is_judged_and_learns(capsys: pytest.CaptureFixture
     assert "ShortestFirst on 3 sequences of 32 jobs: drawn" in out
     own = ("--agent", f"{EXAMPLE}:Weighing", "--rounds", "3", "--episodes", "2")
     assert answer(capsys, "train", "w.safetensors", *WORK, *own)[0] == 0
-    assert Path("w.safetensors").stat().st_size > 36
+    words = ("--agent", f"{EXAMPLE}:Weighing", "--model", "w.safetensors", "--sequences", "2")
+    assert answer(capsys, "test", *words, *WORK)[0] == 0
+    assert answer(capsys, "train", "w.safetensors", *WORK, *own, "--tries", "2")[0] == 0
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("test",), "has no agent"),
+        (("test", "--model", "x", "--agent", f"{EXAMPLE}:ShortestFirst"), "--model: ShortestFirst learns nothing"),
         (("test", "--model", "absent.safetensors"), "absent.safetensors: cannot be read"),
         (("test", "--agent", "absent.py:Mine"), "names no class of a file"),
         (("test", "--agent", f"{EXAMPLE}:ShortestFirst", "--objective", "joy"), "--objective: 'joy' is no metric"),
