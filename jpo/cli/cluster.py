@@ -33,7 +33,7 @@ def cluster() -> None:
 @click.option("--fail-if", "claims", multiple=True, metavar="CLAIM", help='"saf+easy worse than fcfs+easy by 5%": exit code 3.')
 @click.option("--out-jobs", type=FILE, metavar="FILE", help="One schedule's jobs as Batsim's out_jobs.csv.")
 @click.option("--out-schedule", type=FILE, metavar="FILE", help="Its figures as Batsim's out_schedule.csv.")
-@click.option("--jobs", "processes", type=click.IntRange(1), help="Processes at once; default: one per core.")
+@click.option("--jobs", "processes", type=click.IntRange(1), help="Processes at once; default: one per core for much work.")
 @click.option("--backend", type=click.Choice(["loky", "threading", "ray"]), default="loky", show_default=True)
 @output_options("text", "json", "csv", "markdown", "html", files=True)
 @verbose_option

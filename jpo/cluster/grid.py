@@ -19,6 +19,8 @@ from jpo.cluster.workload.jobs import JobTable
 from jpo.errors import UsageError
 
 ParallelBackend = Literal["loky", "threading", "ray"]
+WORTH_PROCESSES = 300_000
+"""Jobs to simulate in all from which on processes save more time than they take to begin."""
 PIECES_PER_WORKER = 4
 """Simulations that are handed out before progress is shown again."""
 
@@ -113,13 +115,14 @@ def evaluate_all(
     """Every rule on every scenario, scenario by scenario.
 
     Args:
-        processes: at once; None: one per core where joblib is installed and there is more than one simulation.
+        processes: at once; None: one per core where joblib is installed and there is enough to do.
 
     Raises:
         UsageError: JPO-E733, several processes were asked for without joblib, or Ray is missing.
     """
     pieces = [(scenario, rule) for scenario in scenarios for rule in rules]
-    several = processes or (-1 if len(pieces) > 1 and find_spec("joblib") else 1)
+    much = len(pieces) > 1 and sum(len(scenario.jobs) for scenario in scenarios) * len(rules) > WORTH_PROCESSES
+    several = processes or (-1 if much and find_spec("joblib") else 1)
     if several == 1 and backend == "loky":
         return tuple(evaluate(*pieces[place]) for place in track(range(len(pieces)), "evaluate"))
     need("--jobs", "joblib")
