@@ -13,12 +13,16 @@ from safetensors.numpy import load, save
 from jpo.cluster.agents.base import LearningAgent
 from jpo.cluster.environment.episode import PAIRS, EpisodeOptions
 from jpo.cluster.environment.observation import FIGURES, OF_A_JOB
+from jpo.cluster.machine.placement import RESOURCES
+from jpo.cluster.queueing.selection import RANDOM, SELECTIONS
 from jpo.errors import UsageError
 from jpo.reading import contents
 
 SCHEMA = f"jpo-cluster-1:{','.join((*FIGURES, *OF_A_JOB))}"
 """Changes with what an agent sees: weights of another one would see other things."""
 MOST_BYTES = 1 << 28
+MOST_SLOTS = 4096
+"""Slots, and width of networks, of a model that is read."""
 KINDS = ("reinforce", "actor-critic", "sac")
 HEADER = ("schema", "kind", "mode", "slots", "order", "resources", "pairs", "void", "hidden", "lr", "gamma")
 
@@ -108,7 +112,10 @@ def _weights(data: bytes) -> dict[str, NDArray[np.float32]]:
 def _options(header: Mapping[str, str]) -> EpisodeOptions:
     pairs = tuple(pair for pair in PAIRS if "-".join(pair) in header["pairs"].split(","))
     mode, slots = header["mode"], int(header["slots"])
-    if mode not in ("job", "backfill", "pair") or not 1 <= slots <= 4096 or not pairs:
+    order = header["order"]
+    steady = order == RANDOM or (order in SELECTIONS and not SELECTIONS[order].timed)
+    decidable = mode in ("job", "backfill", "pair") and 1 <= slots <= MOST_SLOTS and bool(pairs)
+    if not (decidable and steady and header["resources"] in RESOURCES and 1 <= int(header["hidden"]) <= MOST_SLOTS):
         raise ValueError("its header says nothing that could be decided")
     options = {"order": header["order"], "resources": header["resources"], "void": header["void"] == "1"}
     return EpisodeOptions(mode=mode, slots=slots, pairs=pairs, energy=False, **options)  # type: ignore[arg-type]

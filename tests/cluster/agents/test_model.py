@@ -49,6 +49,10 @@ def test_foreign_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
     changes = {
         "schema": data.replace(SCHEMA.encode(), shorter.encode()),
         "kind": data.replace(b'"reinforce"', b'"reinfbrce"'),
+        "order": data.replace(b'"order":"fcfs"', b'"order":"wfp3"'),
+        "resources": data.replace(b'"resources":"first"', b'"resources":"worst"'),
+        "hidden": data.replace(b'"hidden":"32"', b'"hidden":"-2"'),
+        "slots": data.replace(b'"slots":"4"', b'"slots":"0"'),
         "cut": data[:-100],
         "head": data[:40],
         "text": b"{}",
@@ -56,6 +60,7 @@ def test_foreign_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
         "not finite": data[:-4] + np.array([np.nan], dtype="<f4").tobytes(),
     }
     for name, content in changes.items():
+        assert content != data, name
         path = tmp_path / f"{name}.safetensors"
         path.write_bytes(content)
         with pytest.raises(UsageError) as caught:
