@@ -11,6 +11,7 @@ import http.server
 import json
 import os
 import re
+import shlex
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -156,6 +157,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log = [{"epoch": 1.0, attack: attack} for attack in LIVE]
     state = {"log_history": log, "best_model_checkpoint": STEERING[0], "global_step": 1}
     (folder / "tables" / "huggingface" / "trainer_state.json").write_text(json.dumps(state))
+    with (folder / "@admin ##[error] lab.csv").open("w", newline="") as table:
+        jobs = ([attack, 0, 60, 1, "", attack, attack] for attack in ATTACKS if "\0" not in attack)
+        csv.writer(table).writerows([["id", "submit", "duration", "gpus", "gpu_type", "model_class", "user"], *jobs])
+    with (folder / "pods.csv").open("w", newline="") as table:
+        pods = ([attack, 1000, 1024, 1, attack, 10, 20] for attack in ATTACKS if "\0" not in attack)
+        names = ["name", "cpu_milli", "memory_mib", "num_gpu", "gpu_spec", "creation_time", "deletion_time"]
+        csv.writer(table).writerows([names, *pods])
+    name = json.dumps(STEERING[0])
+    platform = f'name = {name}\n[processor.{name}]\nkind = "gpu"\n[node.{name}]\nprocessors = [{{ type = {name}, count = 4 }}]\n'
+    (folder / "lab.toml").write_text(f"{platform}[[cluster]]\nname = {name}\nnodes = [{{ type = {name} }}]\n")
+    agent = "from jpo.cluster.agents.base import ClassicAgent\nclass Mine(ClassicAgent): pass\n"
+    (folder / "mine.py").write_text(f"{agent}class Bad(ClassicAgent):\n    def decide(self, *seen): raise ValueError({name})\n")
     (folder / "broken").mkdir()
     (folder / "broken" / "jpo.toml").write_text('["##[error] @admin\\n::error::x"]\n"\\u001b[2J" = 1\n')
     with pytest.MonkeyPatch.context() as patch:
@@ -172,6 +185,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 FORMS = ("text", "json", "markdown", "html")
 SMALL = "--runs 2,4 --seeds 2 --jobs 1 --policies default,random"
+LAB = "'@admin ##[error] lab.csv'"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "suggest --dry-run --diff --offline --no-learn": FORMS,
     "suggest --dry-run --diff --offline --no-learn --set batch_size=64": FORMS,
@@ -193,6 +207,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "audit show": FORMS,
     f"replay toy.csv {SMALL}": FORMS,
     "simulate --workloads 1 --runs 2": FORMS,
+    f"cluster evaluate --workload {LAB} --platform lab.toml --policy fcfs,saf": (*FORMS, "csv"),
+    f"cluster describe --workload {LAB} --platform lab.toml": FORMS,
+    "cluster test --agent mine.py:Mine --draw 60 --procs 8 --length 16 --sequences 2 --split 0": FORMS,
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
@@ -217,6 +234,15 @@ LINES = (
     ),
     *("replay ATTACK.csv", "replay toy.csv --policies ATTACK", "simulate --policies ATTACK", "prices refresh toy.csv"),
     *("learn --pretrain ATTACK", "prices show --gpu-type ATTACK", "pareto --objectives ATTACK", "audit export --since ATTACK"),
+    *(
+        "cluster evaluate --workload ATTACK.swf",
+        "cluster evaluate --workload config.ini",
+        "cluster convert pods.csv --from openb",
+    ),
+    *("cluster evaluate --draw 5 --procs 4 --policy ATTACK", "cluster evaluate --draw 5 --procs 4 --fail-if ATTACK"),
+    *("cluster evaluate --workload pods.csv --platform ATTACK.toml", "cluster plot ATTACK.gif --draw 5 --procs 4"),
+    *("cluster train ATTACK.safetensors --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --agent ATTACK.py:Mine"),
+    *("cluster test --model config.ini --draw 5 --procs 4", "cluster test --draw 50 --procs 4 --length 9 --agent mine.py:Bad"),
     *("audit verify --head ATTACK", "simulate --workloads 1 --runs 2", "suggest ATTACK.ini", "--config ATTACK history"),
 )
 """Commands that answer in lines or in an error; ATTACK is put in the place of every attack, in turn by the test."""
@@ -246,7 +272,8 @@ def answers(capfd: pytest.CaptureFixture[str], words: list[str]) -> tuple[str, s
 def test_no_report_is_steered_by_what_it_shows(
     command: str, form: str, inside: Path, capfd: pytest.CaptureFixture[str], server: str
 ) -> None:
-    out, err = answers(capfd, [*command.replace("SERVER", server).split(), "-o", form])
+    words = shlex.split(command.replace("SERVER", server))
+    out, err = answers(capfd, [*words, "-o", form])
     assert steered(out) + steered(err) == []
     assert out or err
     {"json": check_json, "csv": check_csv, "markdown": check_markdown, "html": check_html}.get(form, too_long)(out or "{}")

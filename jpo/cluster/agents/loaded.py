@@ -9,6 +9,7 @@ from types import TracebackType
 
 from jpo.cluster.agents.base import ClassicAgent, LearningAgent
 from jpo.errors import JpoError, UsageError
+from jpo.reading import opened
 
 
 class AgentFaults:
@@ -38,8 +39,10 @@ def load_agent(text: str) -> type[ClassicAgent] | type[LearningAgent]:
     """
     file, colon, name = text.rpartition(":")
     path = Path(file)
-    if not (colon and name.isidentifier() and path.is_file()):
+    if not (colon and name.isidentifier()):
         raise UsageError("--agent", f"{text!r:.80} names no class of a file", "write e.g. --agent mine.py:Mine", code="JPO-E738")
+    with opened(path, lambda finding: UsageError(str(path), finding, "write e.g. --agent mine.py:Mine", code="JPO-E738")):
+        pass
     spec = spec_from_file_location(f"jpo_agent_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(str(path), "is no Python file", "write e.g. --agent mine.py:Mine", code="JPO-E738")
