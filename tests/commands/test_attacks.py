@@ -11,6 +11,8 @@ import http.server
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -343,3 +345,27 @@ def test_pictures_are_as_harmless(command: str, inside: Path, capfd: pytest.Capt
         tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(picture).iter()}  # noqa: S314 - our own file
         assert not tags & {"script", "a", "image", "foreignObject"}
         assert steered(picture.read_text()) == []
+
+
+@pytest.mark.parametrize("command", ["suggest --dry-run --diff --offline", "explain", "history", "check", "logs", "suggest @x"])
+def test_a_terminal_gets_colours_and_nothing_else(command: str, inside: Path) -> None:
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(Path(__file__).parents[2])}
+    for name in ("GITHUB_ACTIONS", "CI", "NO_COLOR"):
+        environment.pop(name, None)
+    words = [sys.executable, "-P", "-m", "jpo", *command.split()]
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: read(ours), b"")).decode()
+    os.close(ours)
+    assert process.returncode in (0, 2)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown).replace("\r\n", "\n")
+    assert text
+    assert steered(re.sub(r"\x1b\[\?25[hl]|\x1b\[2?K|\r|\x1b\[1A", "", text)) == [], "besides a progress bar's own"
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # EIO: the process is over, and Linux says so
+        return b""
