@@ -1,0 +1,74 @@
+"""The site in Chromium, narrow and wide, light and dark: it fits, other hosts are not asked, axe has no complaint."""
+
+from __future__ import annotations
+
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from test_website import site  # noqa: F401 - a fixture
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright not found: pip install playwright")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe not found: pip install axe-playwright-python")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium not found: apt-get install chromium")
+PAGES = (
+    "index.html",
+    "start.html",
+    "guide.html",
+    "codes.html",
+    "codes/JPO-W160.html",
+    "hosts.html",
+    "jpo-toml.html",
+    "benchmarks.html",
+)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:  # noqa: F811
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    with playwright.sync_playwright() as engine:
+        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_fit_and_ask_nobody(width: int, scheme: str, address: str, browser: object) -> None:
+    with browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme) as context:  # type: ignore[attr-defined]
+        page, said, asked = context.new_page(), [], []
+        page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("request", lambda request: asked.append(request.url) if not request.url.startswith(address) else None)
+        for name in PAGES:
+            page.goto(f"{address}{name}.html")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            found = axe.Axe().run(page).response["violations"]
+            serious = [(one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")]
+            assert serious == [], name
+        assert (said, asked) == ([], [])
+
+
+def test_the_search_finds_a_reason_code(address: str, browser: object) -> None:
+    with browser.new_context() as context:  # type: ignore[attr-defined]
+        page = context.new_page()
+        page.goto(f"{address}index.html")
+        page.fill("input.md-search__input", "JPO-W160")
+        page.click(".md-search__input")
+        page.wait_for_selector("a.md-search-result__link[href*='JPO-W160']", timeout=10_000)
