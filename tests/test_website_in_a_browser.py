@@ -17,14 +17,14 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe n
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium not found: apt-get install chromium")
 PAGES = (
-    "index.html",
-    "start.html",
-    "guide.html",
-    "codes.html",
-    "codes/JPO-W160.html",
-    "hosts.html",
-    "jpo-toml.html",
-    "benchmarks.html",
+    "index",
+    "start",
+    "guide",
+    "codes",
+    "codes/JPO-W160",
+    "hosts",
+    "jpo-toml",
+    "benchmarks",
 )
 
 
