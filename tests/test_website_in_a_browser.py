@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -14,8 +13,6 @@ from test_website import site  # noqa: F401 - a fixture
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright not found: pip install playwright")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe not found: pip install axe-playwright-python")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium not found: apt-get install chromium")
 PAGES = ("index", "start", "guide", "codes/JPO-W160", "hosts", "jpo-toml", "codes", "benchmarks")
 LONG = ("codes", "benchmarks")
 """Pages of which axe takes seconds."""
@@ -35,11 +32,11 @@ def address(site: Path) -> Iterator[str]:  # noqa: F811
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
+def browser(chromium: str) -> Iterator[object]:
     with playwright.sync_playwright() as engine:
-        chromium = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+        started = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
