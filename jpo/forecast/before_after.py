@@ -130,10 +130,10 @@ def _stretch(before: Floats, after: Floats) -> float:
         return 1.0
     squares = sum(variance**2 / (side.size - 1) for variance, side in zip(of_means, (before, after), strict=True))
     freedom = sum(of_means) ** 2 / squares
-    return _t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
+    return t_quantile(freedom) / NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt(sum(of_means) / sum(of_resamples))
 
 
-def _t_quantile(freedom: float) -> float:
+def t_quantile(freedom: float) -> float:
     """The 95% quantile of Student's t, within 0.3% from 2 degrees of freedom on.
 
     Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964, 26.7.5.

@@ -1,0 +1,150 @@
+"""A chart as inline SVG: shapes with classes, which the page's style colours, and texts; no style of its own, no script.
+
+Who does not see it has its description. Thousands of points are one path: a dot is a line of no length with round ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jpo.records import Currency
+from jpo.report.document import Chart, Marks
+from jpo.wording import names, numbers
+
+WIDTH, HEIGHT = 520.0, 310.0
+LEFT, RIGHT, TOP, BOTTOM = 80.0, 14.0, 30.0, 50.0
+"""Margins: room for the numbers of the axes; their names stand above the vertical one and below the other."""
+WIDE = 20.0
+"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
+PAD = 0.06
+"""Room beyond the outermost points, as a share of the axis."""
+TICKS_X, TICKS_Y = 4, 6
+"""At most so many numbers: dates and durations are wide."""
+HOUR, DAY = 3600.0, 86400.0
+STEPS_OF_DURATIONS = (*(1, 2, 5, 10, 15, 30), *(60.0 * n for n in (1, 2, 5, 10, 15, 30)), *(HOUR * n for n in (1, 2, 3, 6, 12)))
+STEPS_OF_MOMENTS = (*(60, 300, 900), *(HOUR * n for n in (1, 3, 6, 12)), *(DAY * n for n in (1, 2, 7, 14, 30, 61, 91, 183, 365)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One axis: from values to places, and the numbers at it with their texts."""
+
+    place: Callable[[float], float]
+    ticks: Sequence[tuple[float, str]]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What the template writes down: paths by class, texts by place."""
+
+    x: Scale
+    y: Scale
+    dots: Sequence[tuple[Marks, str]]
+    lines: Sequence[tuple[str, str]]
+
+
+def drawing(chart: Chart, currency: Currency) -> Drawing:
+    """The shapes of a chart, in units of WIDTH x HEIGHT."""
+    points = chart.points
+    across, up = [x for x, _ in points], [y for _, y in points]
+    if chart.diagonal:
+        across = up = [*across, *up]
+    else:
+        across = [*across, *(at for at in chart.moments if min(across) <= at <= max(across))]
+    x = _scale(chart.x, across, (LEFT, WIDTH - RIGHT), TICKS_X, currency)
+    y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
+    x, y = (
+        Scale(scale.place, scale.ticks, said or _name(quantity))
+        for scale, said, quantity in ((x, chart.x_label, chart.x), (y, chart.y_label, chart.y))
+    )
+    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}") for at in chart.moments if _within(at, across)]
+    if chart.diagonal:
+        low, high = min(across), max(across)
+        lines.append(("diagonal", f"M{x.place(low):.1f} {y.place(low):.1f}L{x.place(high):.1f} {y.place(high):.1f}"))
+    if len(chart.front) > 1:
+        lines.append(("front", _stairs(chart.front, x, y)))
+    dots = [
+        (marks, "".join(f"M{x.place(a):.1f} {y.place(b):.1f}h0" for a, b in marks.points))
+        for marks in chart.marks
+        if marks.points
+    ]
+    return Drawing(x, y, dots, lines)
+
+
+def _name(quantity: str) -> str:
+    return names.heading(quantity)
+
+
+def _within(at: float, values: Sequence[float]) -> bool:
+    return min(values) <= at <= max(values)
+
+
+def _stairs(front: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
+    """The border of what the points dominate: to the right, then down."""
+    (first_x, first_y), *rest = sorted(front)
+    path = f"M{x.place(first_x):.1f} {y.place(first_y):.1f}"
+    return path + "".join(f"H{x.place(a):.1f}V{y.place(b):.1f}" for a, b in rest)
+
+
+def _scale(quantity: str, values: Sequence[float], ends: tuple[float, float], most: int, currency: Currency) -> Scale:
+    """The scale of a quantity over these values, at least one."""
+    low, high = min(values), max(values)
+    moment = names.quantity(quantity).form == "moment"
+    if not moment and low > 0 and high / low > WIDE:
+        return _logarithmic(quantity, low, high, ends, most, currency)
+    pad = PAD * (high - low) or PAD * abs(high) or 1.0
+    start, end = low - pad, high + pad
+    if low >= 0 and not moment and low < 0.5 * high:
+        start = 0.0
+    factor = (ends[1] - ends[0]) / (end - start)
+    step = _step(quantity, end - start, most, currency)
+    first = math.ceil(start / step)
+    ticks = [number * step for number in range(first, first + most + 2) if number * step <= end]
+    return Scale(
+        lambda value: ends[0] + (value - start) * factor, [(tick, _text(quantity, tick, step, currency)) for tick in ticks], ""
+    )
+
+
+def _logarithmic(quantity: str, low: float, high: float, ends: tuple[float, float], most: int, currency: Currency) -> Scale:
+    pad = (high / low) ** PAD
+    start, end = math.log(low / pad), math.log(high * pad)
+    unit = _unit(quantity, currency)
+    exponents = range(math.floor(math.log10(low / unit / pad)), math.ceil(math.log10(high / unit * pad)) + 1)
+    every = [base * 10.0**exponent * unit for exponent in exponents for base in (1, 2, 5)]
+    inside = [tick for tick in every if start <= math.log(tick) <= end]
+    ticks = inside[:: math.ceil(len(inside) / most)] if inside else [low]
+    factor = (ends[1] - ends[0]) / (end - start)
+    texts = [(tick, numbers.written(quantity, tick, currency)) for tick in ticks]
+    return Scale(lambda value: ends[0] + (math.log(value) - start) * factor if value > 0 else ends[0], texts, "")
+
+
+def _step(quantity: str, span: float, most: int, currency: Currency) -> float:
+    """The distance of the numbers at an axis: round in the unit that people read, at most `most` of them."""
+    form = names.quantity(quantity).form
+    steps: Sequence[float] = ()
+    if form == "moment":
+        steps = STEPS_OF_MOMENTS
+    elif form == "duration":
+        steps = STEPS_OF_DURATIONS
+    if fitting := [step for step in steps if span / step <= most and step >= span / most]:
+        return fitting[0]
+    unit = DAY if steps and span > DAY else _unit(quantity, currency)
+    rough = span / unit / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    return unit * next(power * base for base in (1, 2, 2.5, 5, 10) if power * base >= rough)
+
+
+def _unit(quantity: str, currency: Currency) -> float:
+    """What a number is a multiple of where people read it in another unit than records have it."""
+    form = names.quantity(quantity).form
+    return 1 / currency.per_usd if form == "money" else 0.01 if form == "percent" else 1.0
+
+
+def _text(quantity: str, value: float, step: float, currency: Currency) -> str:
+    text = numbers.written(quantity, value, currency)
+    if names.quantity(quantity).form != "moment":
+        return "0" if value == 0 else text
+    return text[:10] if step >= DAY else text[5:]
