@@ -24,7 +24,7 @@ def a_month_of(identity: Identity, *, suggestions: int, seed: int = 0, before: i
     for number in range(suggestions):
         at = BEGAN + (before + number) * DAY
         now, then = (SIZES[min(5, at // max(1, suggestions // 5))] for at in (max(0, number - 1), number))
-        yield suggestion_of(identity, f"s-{identity.model}-{number}", at, now, then)
+        yield suggestion_of(identity, f"s-{identity.dataset}-{number}", at, now, then)
         yield run_of(identity, f"{identity.model}-{before + number}", at + 3600, then, chance)
 
 
@@ -61,7 +61,7 @@ def suggestion_of(identity: Identity, suggestion_id: str, at: float, now: float,
         now=Forecast(Interval(expected(now), 0.9 * expected(now), 1.1 * expected(now))),
         next=Forecast(Interval(seconds, 0.92 * seconds, 1.09 * seconds)),
     )
-    return replace(made, decided_by="belief" if at % (3 * DAY) else "sac")
+    return replace(made, decided_by="belief" if (at - BEGAN) % (3 * DAY) else "sac")
 
 
 def put(store: Store, entries: Iterator[Run | Suggestion]) -> None:

@@ -12,7 +12,10 @@ from jpo.cli.arguments import load_settings
 from jpo.cli.gate import save, save_together
 from jpo.cli.options import FILE, config_ini, options, output_options, toml_option, verbose_option
 from jpo.cli.output import Output, shown, writable
+from jpo.errors import UsageError
 
+NAMES = ("allocation_history.csv", "reward_components.csv", "sla_metrics.csv", "pareto_front.csv", "performance_metrics.csv")
+"""The files of --csv, as report/review/tables.py makes them."""
 MOST_ROWS = 20
 """Rows of a table in a terminal or a job summary; the page has all, and turns them over."""
 
@@ -45,7 +48,7 @@ def report(given: Path | None, page: Path | None, folder: Path | None, output: O
     from jpo.report.review.tables import files
 
     settings = load_settings(given, toml, {})
-    writable([page] if page else [], settings.config_ini, settings)
+    writable([*([page] if page else []), *(places(folder) if folder else ())], settings.config_ini, settings)
     review = command(given, settings, Answers(read, change_of), now=time.time())
     if page:
         save(page, shown(subject.document(review), "html"))
@@ -53,3 +56,16 @@ def report(given: Path | None, page: Path | None, folder: Path | None, output: O
         save_together(folder, files(review))
     output.show(subject, review if output.form == "json" else replace(review, newest=MOST_ROWS))
     refuse_broken(review)
+
+
+def places(folder: Path) -> list[Path]:
+    """Where the files of --csv would be, to find out early that they cannot.
+
+    Raises:
+        UsageError: JPO-E307, it is a file.
+    """
+    if not folder.is_dir():
+        if folder.exists():
+            raise UsageError(str(folder), "is no folder", "name another one", code="JPO-E307")
+        return [folder]
+    return [folder / name for name in NAMES]

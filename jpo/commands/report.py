@@ -82,7 +82,7 @@ def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, n
     with open_project_store(settings) as job:
         past = answers.history(job.store, job.prices, None, wanted.targets)
         log = read_log(job.store)  # after the tables: whatever they hold is in it by then
-        identities = [identity for identity in past.ledgers if only in (None, identity)]
+        identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
         workloads = [reviewed(identity, past, log, job, wanted, answers) for identity in identities]
         digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
         decides = decider(job.store)

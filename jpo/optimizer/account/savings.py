@@ -114,8 +114,8 @@ def half_width(residuals: Floats, well: Floats, results: int) -> float:
         residuals: of each run before, what it took less what a result takes, where it brought one; shape (n,).
         well: 1 for each that ended well, (n,).
 
-    Source: Hahn and Meeker, "Statistical Intervals", 1991, 4.7 (a new sample); of the ratio: Cochran, "Sampling Techniques", 1977,
-    6.4.
+    Source: Hahn and Meeker, "Statistical Intervals", 1991, 4.7 (a new sample); of the ratio: Cochran, "Sampling Techniques",
+    1977, 6.4.
     """
     runs = len(residuals)
     attempts = results * runs / float(well.sum())

@@ -20,7 +20,7 @@ from jpo.wording.printable import printable
 
 FEW = 12
 """Rows of a table that one overlooks: no filter, no pages."""
-PAGE_ROWS = 50
+PAGE_ROWS = 25
 """Rows of a page of a long table; page.js has the same number."""
 
 

@@ -53,7 +53,7 @@ def render(document: Document) -> str:
     title = [f"{'#' * TOP} {inline(document.title)}"] if document.title else []
     verdict = [f"**{escape(document.verdict)}**"] if document.verdict else []
     alarm = [f"> **{escape(document.alarm)}**"] if document.alarm else []
-    return "\n\n".join([*title, *alarm, *verdict, *_pieces(document.blocks, TOP + 1, document.currency)]) + "\n"
+    return "\n\n".join([*alarm, *title, *verdict, *_pieces(document.blocks, TOP + 1, document.currency)]) + "\n"
 
 
 def _pieces(blocks: tuple[Block, ...], level: int, currency: Currency) -> Iterator[str]:

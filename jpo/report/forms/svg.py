@@ -18,6 +18,8 @@ LEFT, RIGHT, TOP, BOTTOM = 80.0, 14.0, 30.0, 50.0
 """Margins: room for the numbers of the axes; their names stand above the vertical one and below the other."""
 WIDE = 20.0
 """Ratio of the largest to the smallest value from which an axis is logarithmic."""
+SMALLEST = 1e-12
+"""What is smaller than the largest value by so much is drawn as this: no logarithmic axis is of use beyond."""
 PAD = 0.06
 """Room beyond the outermost points, as a share of the axis."""
 TICKS_X, TICKS_Y = 4, 6
@@ -109,16 +111,22 @@ def _scale(quantity: str, values: Sequence[float], ends: tuple[float, float], mo
 
 
 def _logarithmic(quantity: str, low: float, high: float, ends: tuple[float, float], most: int, currency: Currency) -> Scale:
+    low = max(low, high * SMALLEST)
     pad = (high / low) ** PAD
     start, end = math.log(low / pad), math.log(high * pad)
-    unit = _unit(quantity, currency)
-    exponents = range(math.floor(math.log10(low / unit / pad)), math.ceil(math.log10(high / unit * pad)) + 1)
-    every = [base * 10.0**exponent * unit for exponent in exponents for base in (1, 2, 5)]
-    inside = [tick for tick in every if start <= math.log(tick) <= end]
-    ticks = inside[:: math.ceil(len(inside) / most)] if inside else [low]
+    inside = [tick for tick in _round_values(quantity, low, high, currency) if start <= math.log(tick) <= end] or [low]
     factor = (ends[1] - ends[0]) / (end - start)
-    texts = [(tick, numbers.written(quantity, tick, currency)) for tick in ticks]
-    return Scale(lambda value: ends[0] + (math.log(value) - start) * factor if value > 0 else ends[0], texts, "")
+    texts = [(tick, numbers.written(quantity, tick, currency)) for tick in inside[:: math.ceil(len(inside) / most)]]
+    return Scale(lambda value: ends[0] + (math.log(max(value, low)) - start) * factor, texts, "")
+
+
+def _round_values(quantity: str, low: float, high: float, currency: Currency) -> list[float]:
+    """Numbers for a logarithmic axis, in the unit that people read."""
+    if names.quantity(quantity).form == "duration" and low >= 1 and high <= 2 * STEPS_OF_DURATIONS[-1]:
+        return list(STEPS_OF_DURATIONS)
+    unit = _unit(quantity, currency)
+    exponents = range(math.floor(math.log10(low / unit)), math.ceil(math.log10(high / unit)) + 1)
+    return [base * 10.0**exponent * unit for exponent in exponents for base in (1, 2, 5)]
 
 
 def _step(quantity: str, span: float, most: int, currency: Currency) -> float:

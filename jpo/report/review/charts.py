@@ -75,14 +75,13 @@ def trade_off(workload: WorkloadReview) -> Chart:
     x, y = front.quantities
     more = " (more is better)" if front.maximised else ""
     named = f"{names.heading(x)} and {names.heading(y)}"
-    best = (
-        f"{numbers.counted(len(corners), 'configuration')} of {len((*corners, *others))} are not beaten in {named} by another one"
-    )
+    tried = numbers.counted(len((*corners, *others)), "configuration")
+    best = f"{len(corners)} of {tried} not beaten by another one in {named}"
     where = "; a ring marks the values of the newest suggestion" if today else ""
     marks = (
+        Marks("newest suggestion", tuple(today), "warning", hollow=True),
         Marks("beaten by another one", tuple(others), "dim"),
         Marks("on the front", tuple(corners)),
-        Marks("newest suggestion", tuple(today), "warning", hollow=True),
     )
     stairs = () if front.maximised else tuple(corners)
     return Chart("Measured trade-off", f"{best}{where}.", x, y, marks, y_label=f"{names.heading(y)}{more}", front=stairs)
