@@ -140,6 +140,13 @@ def postgres(start_postgres: StartPostgres, shared: Shared) -> Iterator[Database
 
 
 @pytest.fixture(scope="session")
+def chromium() -> str:
+    """Debian's browser, for playwright to drive."""
+    _need("chromium", package="chromium")
+    return str(shutil.which("chromium"))
+
+
+@pytest.fixture(scope="session")
 def setfacl() -> str:
     """Debian's program that sets an ACL; next to it is getfacl."""
     _need("setfacl", "getfacl", package="acl")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from made import a_run, a_suggestion
@@ -64,7 +64,7 @@ def suggestion_of(identity: Identity, suggestion_id: str, at: float, now: float,
     return replace(made, decided_by="belief" if (at - BEGAN) % (3 * DAY) else "sac")
 
 
-def put(store: Store, entries: Iterator[Run | Suggestion]) -> None:
+def put(store: Store, entries: Iterable[Run | Suggestion]) -> None:
     """All of it on record, as `jpo suggest` and `jpo observe` would have done it."""
     for entry in entries:
         if isinstance(entry, Run):

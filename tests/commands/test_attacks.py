@@ -24,6 +24,7 @@ from attacks import (
     check_html,
     check_json,
     check_markdown,
+    check_page,
     steered,
     too_long,
 )
@@ -174,12 +175,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "prices show": FORMS,
     "logs": (*FORMS, "csv"),
     "audit show": FORMS,
+    "report": ("text", "json", "markdown"),
     "replay toy.csv --runs 2,4 --seeds 2 --jobs 1 --policies default,random": FORMS,
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
-    *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
+    *("report ATTACK.ini", "config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
     *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
     *("observe --offline", "observe --follow --csv FOLLOWED", "observe --prometheus-url SERVER"),
     *("observe --csv logs/missing\n::error::a.csv", "learn ATTACK.ini --budget 0.1s"),
@@ -277,6 +279,20 @@ def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFix
     backup = tmp_path / "b.jsonl"
     answers(capfd, ["state", "export", str(backup)])
     assert steered(backup.read_text()) == []
+
+
+def test_the_page_and_the_figures_of_the_report_are_as_harmless(
+    inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, err = answers(capfd, ["report", "--html", str(tmp_path / "r.html"), "--csv", str(tmp_path / "figures")])
+    assert (err, steered(out)) == ("", [])
+    page = (tmp_path / "r.html").read_text()
+    assert steered(page) == []
+    check_page(page)
+    assert [name for name in READABLE_NAMES if name not in page] == []
+    for file in (tmp_path / "figures").iterdir():
+        assert steered(file.read_text()) == [], file
+        check_csv(file.read_text())
 
 
 @pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
