@@ -38,13 +38,13 @@ from jpo.records import Identity, Preference, Quality, Suggestion
 from jpo.report.audit import maker
 from jpo.report.before_after import WorkloadChange
 from jpo.report.history import Follower, History, PastRun
-from jpo.report.review.record import AuditDigest, Decision, Review, ReviewedRun, WorkloadReview
+from jpo.report.review.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.version import __version__
 
 KINDS = ("suggested", "kept", "rolled back")
 NOTABLE = ("refused", "conflict", "not written", "rolled back", "forgotten")
 COMPARED = ("current", "suggested", "decided_by")
-"""What the tables and the log both say of a suggestion, in every version of either."""
+"""What the tables and the log both say of a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the settings say of figures: the user's targets, preference and own metric."""
+class Criteria:
+    """By what runs are judged, as the settings say: the user's targets, preference and own metric."""
 
     targets: Mapping[str, float]
     preference: Preference
@@ -77,19 +77,19 @@ def report(config: Path | None, settings: LoadedSettings, answers: Answers, *, n
         StoreError: the store cannot be read; a broken chain is in the report instead.
     """
     metric = next(iter(own_metrics(settings).values()), None)
-    wanted = Wanted(targets_of(settings), preference_of(settings), own_direction(settings), metric)
+    criteria = Criteria(targets_of(settings), preference_of(settings), own_direction(settings), metric)
     only = read_workload(config, settings, now=now).identity if config else None
     with open_project_store(settings) as job:
-        past = answers.history(job.store, job.prices, None, wanted.targets)
+        past = answers.history(job.store, job.prices, None, criteria.targets)
         log = read_log(job.store)  # after the tables: whatever they hold is in it by then
         identities = sorted((identity for identity in past.ledgers if only in (None, identity)), key=str)
-        workloads = [reviewed(identity, past, log, job, wanted, answers) for identity in identities]
+        workloads = [reviewed(identity, past, log, job, criteria, answers) for identity in identities]
         digest = replace(log.digest, contradicted=contradicted(past.suggestions, log) if log.digest.chain.ok else ())
         decides = decider(job.store)
         place, currency = job.place, job.currency
     saved = {quantity: together(_of(quantity, workloads)) for quantity in QUANTITIES}
     notes = [*past.contradictions, *past.unsettled]
-    return Review(now, place, __version__, workloads, saved, wanted.targets, digest, decides, notes, currency)
+    return Review(now, place, __version__, workloads, saved, criteria.targets, digest, decides, notes, currency)
 
 
 def refuse_broken(review: Review) -> None:
@@ -112,8 +112,8 @@ def _of(quantity: str, workloads: Iterable[WorkloadReview]) -> list[Saved]:
 
 
 @dataclass(slots=True)
-class Log:
-    """What the audit log says, read once, as far as its chain holds.
+class AuditRead:
+    """The audit log, read once, as far as its chain holds.
 
     Attributes:
         made: by id of a suggestion the record of it; `became`: the kind of the record that says what became of it.
@@ -124,7 +124,7 @@ class Log:
     became: dict[str, str] = field(default_factory=dict)
 
 
-def read_log(store: Store) -> Log:
+def read_log(store: Store) -> AuditRead:
     """The log in short."""
     chain, kinds = verify(store), Counter[str]()
     kept: dict[str, list[AuditRecord]] = {"notable": [], "learnt": [], "tested": []}
@@ -145,23 +145,22 @@ def read_log(store: Store) -> Log:
         if row.kind in NOTABLE or row.kind in kept:
             kept["notable" if row.kind in NOTABLE else row.kind].append(record)
     digest = AuditDigest(chain, dict(kinds.most_common()), kept["notable"], kept["learnt"], kept["tested"])
-    return Log(digest, made, became)
+    return AuditRead(digest, made, became)
 
 
-def contradicted(suggestions: Iterable[Suggestion], log: Log) -> tuple[str, ...]:
+def contradicted(suggestions: Iterable[Suggestion], log: AuditRead) -> tuple[str, ...]:
     """Suggestions of which the tables say something else than the log, or the log nothing."""
-    return tuple(made.suggestion_id for made in suggestions if _told(made) != _logged(log.made.get(made.suggestion_id)))
+    return tuple(made.suggestion_id for made in suggestions if not _as_logged(made, log.made.get(made.suggestion_id)))
 
 
-def _told(made: Suggestion) -> str:
-    return canonical({name: getattr(made, name) for name in COMPARED})
+def _as_logged(made: Suggestion, record: AuditRecord | None) -> bool:
+    said = {name: record.data[name] for name in COMPARED if name in record.data} if record else {}
+    return bool(said) and canonical({name: getattr(made, name) for name in said}) == canonical(said)
 
 
-def _logged(record: AuditRecord | None) -> str | None:
-    return None if record is None else canonical({name: record.data.get(name) for name in COMPARED})
-
-
-def reviewed(identity: Identity, past: History, log: Log, job: ProjectStore, wanted: Wanted, answers: Answers) -> WorkloadReview:
+def reviewed(
+    identity: Identity, past: History, log: AuditRead, job: ProjectStore, criteria: Criteria, answers: Answers
+) -> WorkloadReview:
     """One workload; parameters that a run did not report had the usual values."""
     runs = [one for one in past.runs if one.recorded.run.identity == identity]
     made = [one for one in past.suggestions if one.identity == identity]
@@ -173,13 +172,13 @@ def reviewed(identity: Identity, past: History, log: Log, job: ProjectStore, wan
         identity,
         sides.since,
         savings(sides, job.prices),
-        answers.change(job.store, identity, job.prices, wanted.direction),
-        [reviewed_run(one, usual, wanted.targets, job.prices) for one in runs],
+        answers.change(job.store, identity, job.prices, criteria.direction),
+        [reviewed_run(one, usual, criteria.targets, job.prices) for one in runs],
         [decision(one, past.followers.get(one.suggestion_id, ()), log) for one in made],
         past.ledgers[identity],
-        compliance(check_run(wanted.targets, run, job.prices) for run in whole),
-        measured_front(whole, job.prices, wanted.metric),
-        list(reward_components(whole, wanted.targets, job.prices, wanted.preference)),
+        compliance(check_run(criteria.targets, run, job.prices) for run in whole),
+        measured_front(whole, job.prices, criteria.metric),
+        list(reward_components(whole, criteria.targets, job.prices, criteria.preference)),
         made[-1].suggested if made else {},
     )
 
@@ -191,13 +190,13 @@ def reviewed_run(past: PastRun, usual: Mapping[str, float], targets: Mapping[str
     return ReviewedRun(past, run_cost_usd(run, prices), usd_per_hour(run.parameters, prices), checks)
 
 
-def decision(made: Suggestion, followers: Sequence[Follower], log: Log) -> Decision:
+def decision(made: Suggestion, followers: Sequence[Follower], log: AuditRead) -> ReviewedSuggestion:
     """A suggestion, and what came of it."""
     record = log.made.get(made.suggestion_id)
     fate = log.became.get(made.suggestion_id, "unknown") if made.changes else "kept"
     well = [seconds for follower in followers if follower.run.ended_well and (seconds := follower.run.outcome.duration_seconds)]
-    judged = [follower.inside["duration_seconds"] for follower in followers if "duration_seconds" in follower.inside]
-    return Decision(made, asked_by(record), fate, spread(well), len(followers), len(judged), sum(judged))
+    inside = [follower.inside["duration_seconds"] for follower in followers if "duration_seconds" in follower.inside]
+    return ReviewedSuggestion(made, asked_by(record), fate, spread(well), len(followers), len(inside), sum(inside))
 
 
 def asked_by(record: AuditRecord | None) -> str:

@@ -159,7 +159,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class Plot:
     """A picture where a form has pictures; the others say what is to be seen in it. One without points is not shown.
 
     Attributes:
@@ -197,7 +197,7 @@ class Section:
     blocks: tuple[Block, ...] = ()
 
 
-Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Chart | Section"
+Block: TypeAlias = "Inline | Table | Note | Items | Verbatim | Plot | Section"
 """A bare text is a paragraph."""
 
 
@@ -251,7 +251,7 @@ def shown(blocks: tuple[Block, ...]) -> Iterator[Block]:
                 continue
             case Section(blocks=inner) if not any(shown(inner)):
                 continue
-            case Chart() if not block.points:
+            case Plot() if not block.points:
                 continue
             case Table():
                 yield block.filled()

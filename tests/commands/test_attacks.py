@@ -181,7 +181,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
-    *("report ATTACK.ini", "config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
+    *(
+        "report ATTACK.ini",
+        "config show",
+        "config check",
+        "config check --config broken/jpo.toml",
+        "state gc --dry-run",
+        "state export -",
+    ),
     *("state export DIR/backup.jsonl", "state export DIR/::error::a\n##[error].jsonl", "logs --extended DIR/runs.csv"),
     *("observe --offline", "observe --follow --csv FOLLOWED", "observe --prometheus-url SERVER"),
     *("observe --csv logs/missing\n::error::a.csv", "learn ATTACK.ini --budget 0.1s"),

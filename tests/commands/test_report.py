@@ -88,7 +88,7 @@ def test_savings_are_what_was_spent_next_to_what_as_many_results_took_before(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     found = json.loads(answered(capfd, "-o", "json"))["workloads"][0]
-    changed = [made["created_at"] for made in found["suggestions"] if made["result"] == "written"][0]
+    changed = next(made["created_at"] for made in found["suggestions"] if made["result"] == "written")
     seconds = [(entry["started_at"] < changed, entry["outcome"]["duration_seconds"]) for entry in found["runs"]]
     before, after = ([value for early, value in seconds if early is side] for side in (True, False))
     assert found["saved"][0]["saved"]["mean"] == pytest.approx(len(after) * sum(before) / len(before) - sum(after))

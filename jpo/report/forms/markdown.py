@@ -13,12 +13,12 @@ from jpo.records import Currency
 from jpo.report.document import (
     Block,
     Cell,
-    Chart,
     Column,
     Document,
     Inline,
     Items,
     Note,
+    Plot,
     Section,
     Span,
     Table,
@@ -72,7 +72,7 @@ def _pieces(blocks: tuple[Block, ...], level: int, currency: Currency) -> Iterat
                 yield _fenced(block)
             case Note(text=text):
                 yield f"> **Note:** {escape(text)}"
-            case Chart(description=text):
+            case Plot(description=text):
                 yield _begun(inline(text))
             case _:
                 yield _begun(inline(block))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jpo.records import Currency
-from jpo.report.document import Chart, Marks
+from jpo.report.document import Marks, Plot
 from jpo.wording import names, numbers
 
 WIDTH, HEIGHT = 520.0, 310.0
@@ -48,7 +48,7 @@ class Drawing:
     lines: Sequence[tuple[str, str]]
 
 
-def drawing(chart: Chart, currency: Currency) -> Drawing:
+def drawing(chart: Plot, currency: Currency) -> Drawing:
     """The shapes of a chart, in units of WIDTH x HEIGHT."""
     points = chart.points
     across, up = [x for x, _ in points], [y for _, y in points]

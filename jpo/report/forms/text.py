@@ -20,12 +20,12 @@ from jpo.records import Currency
 from jpo.report.document import (
     Block,
     Cell,
-    Chart,
     Column,
     Document,
     Inline,
     Items,
     Note,
+    Plot,
     Section,
     Span,
     Table,
@@ -99,7 +99,7 @@ class _Page:
                 yield from (self.line(harmless((Span(line.expandtabs(), ""),))) for line in text.rstrip("\n").split("\n"))
             case Note(text=text):
                 yield from self.wrapped(Span(f"Note: {text}", "warning"), width)
-            case Chart(description=text):
+            case Plot(description=text):
                 yield from self.wrapped(text, width)
             case _:
                 yield from self.wrapped(block, width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jpo.report.document import Chart, Marks
+from jpo.report.document import Marks, Plot
 from jpo.report.history import PastRun
 from jpo.report.review.record import WorkloadReview
 from jpo.wording import names, numbers
@@ -12,7 +12,7 @@ LARGEST = 1e15
 """Whatever is larger is no measurement, and would push all others to the edge."""
 
 
-def over_time(workload: WorkloadReview) -> Chart:
+def over_time(workload: WorkloadReview) -> Plot:
     """The duration of each run where it ended, and when JPO changed the values."""
     past = [reviewed.past for reviewed in workload.runs]
     before, after = (
@@ -29,7 +29,7 @@ def over_time(workload: WorkloadReview) -> Chart:
         Marks("followed a suggestion", after),
         Marks("did not end well", failed, "bad"),
     )
-    return Chart("Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed)
+    return Plot("Runs over time", f"{shown}{lines}.", "moment", "duration_seconds", marks, "ended (UTC)", moments=changed)
 
 
 def well(past: PastRun) -> bool:
@@ -41,7 +41,7 @@ def places(past: list[PastRun]) -> Places:
     return tuple((at, seconds) for at, seconds in pairs if seconds is not None and seconds < LARGEST and abs(at) < LARGEST)
 
 
-def against_forecast(workload: WorkloadReview) -> Chart:
+def against_forecast(workload: WorkloadReview) -> Plot:
     """The duration that a suggestion expected, and that of each run which followed it and ended well."""
     found: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     for reviewed in workload.runs:
@@ -51,14 +51,14 @@ def against_forecast(workload: WorkloadReview) -> Chart:
         if past.compared and expected and seconds and max(expected.mean, seconds) < LARGEST:
             found[past.compared.inside].append((expected.mean, seconds))
     inside, outside = tuple(found[True]), tuple(found[False])
-    said = f"{len(inside)} of {numbers.counted(len((*inside, *outside)), 'run')} were inside the 90% interval of their forecast"
-    description = f"{said}; on the dashed line a forecast was right."
+    counted = numbers.counted(len((*inside, *outside)), "run")
+    description = f"Of {counted}, {len(inside)} inside the 90% interval of the forecast; on the dashed line it was right."
     marks = (Marks("inside the interval", inside, "good"), Marks("outside", outside, "bad"))
     axes = ("duration_seconds", "duration_seconds")
-    return Chart("Duration against its forecast", description, *axes, marks, "forecast", "actual", diagonal=True)
+    return Plot("Duration against its forecast", description, *axes, marks, "forecast", "actual", diagonal=True)
 
 
-def trade_off(workload: WorkloadReview) -> Chart:
+def trade_off(workload: WorkloadReview) -> Plot:
     """The medians of each configuration, and those that nothing beats."""
     front = workload.front
     corners: list[tuple[float, float]] = []
@@ -71,7 +71,7 @@ def trade_off(workload: WorkloadReview) -> Chart:
             (corners if point.on_front else others).append(place)
             today += [place] if point.parameters == workload.today else []
     if not corners:
-        return Chart("", "", "", "", ())
+        return Plot("", "", "", "", ())
     x, y = front.quantities
     more = " (more is better)" if front.maximised else ""
     named = f"{names.heading(x)} and {names.heading(y)}"
@@ -84,4 +84,4 @@ def trade_off(workload: WorkloadReview) -> Chart:
         Marks("on the front", tuple(corners)),
     )
     stairs = () if front.maximised else tuple(corners)
-    return Chart("Measured trade-off", f"{best}{where}.", x, y, marks, y_label=f"{names.heading(y)}{more}", front=stairs)
+    return Plot("Measured trade-off", f"{best}{where}.", x, y, marks, y_label=f"{names.heading(y)}{more}", front=stairs)

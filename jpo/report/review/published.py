@@ -10,7 +10,7 @@ from jpo.records import Interval, plain_values
 from jpo.report import audit, before_after, history, sla
 from jpo.report.before_after import WorkloadChanges
 from jpo.report.history import Follower, History
-from jpo.report.review.record import Decision, Review, ReviewedRun, WorkloadReview
+from jpo.report.review.record import Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.report.sla import SlaReport
 
 
@@ -88,7 +88,7 @@ def _suggestions(workload: WorkloadReview) -> list[dict[str, object]]:
     return [_decision(decision, document) for decision, document in zip(workload.decisions, documents, strict=True)]
 
 
-def _decision(decision: Decision, document: object) -> dict[str, object]:
+def _decision(decision: ReviewedSuggestion, document: object) -> dict[str, object]:
     assert isinstance(document, dict), "a published suggestion"
     return {
         **{name: value for name, value in document.items() if name != "outcome"},

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReviewedSuggestion:
     """A suggestion, who asked for it, what became of it, and what came of the runs that followed.
 
     Attributes:
@@ -65,7 +65,7 @@ class WorkloadReview:
     saved: Sequence[Saved]
     change: WorkloadChange
     runs: Sequence[ReviewedRun]
-    decisions: Sequence[Decision]
+    decisions: Sequence[ReviewedSuggestion]
     ledger: Ledger
     compliance: Compliance
     front: MeasuredFront

@@ -11,7 +11,7 @@ from jpo.report.before_after import WorkloadChanges
 from jpo.report.document import Block, Column, Document, Emphasis, Inline, Note, Row, Section, Span, Table, estimate
 from jpo.report.history import against, assumed_in, ledger_blocks, or_empty
 from jpo.report.review import charts
-from jpo.report.review.record import AuditDigest, Decision, Review, ReviewedRun, WorkloadReview
+from jpo.report.review.record import AuditDigest, Review, ReviewedRun, ReviewedSuggestion, WorkloadReview
 from jpo.report.sla import SlaReport
 from jpo.wording import names, numbers
 
@@ -141,7 +141,7 @@ def _decisions(workload: WorkloadReview, newest: int | None) -> Table:
     return Table(columns, rows, "suggestions", left_out(workload.decisions, newest))
 
 
-def _decision(made: Decision) -> Row:
+def _decision(made: ReviewedSuggestion) -> Row:
     suggestion = made.suggestion
     changes = [f"{names.short(change.parameter)} {change.old_text} → {change.new_text}" for change in suggestion.changes]
     return (
@@ -254,4 +254,6 @@ def _audit(review: Review) -> Iterator[Block]:
         yield Table((Column("record", "figure"), Column("anchor", "key")), ((chain.records, chain.head),), "anchor")
     counts = tuple((kind, count) for kind, count in log.kinds.items())
     yield Table((Column("kind"), Column("records", "figure")), counts, "kinds", "Records")
+    if "forgotten" in log.kinds:
+        yield Note("old runs or their time series were deleted, as [store] says: all figures are of what is still on record")
     yield _records(log.notable, "notable", "Refusals, conflicts, rollbacks and deletions, newest first", review.newest)

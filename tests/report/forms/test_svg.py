@@ -6,13 +6,13 @@ import re
 import pytest
 
 from jpo.records import USD, Currency
-from jpo.report.document import Chart, Document, Marks
+from jpo.report.document import Document, Marks, Plot
 from jpo.report.forms import html, markdown, svg, text
 
 
-def chart(points: tuple[tuple[float, float], ...], **given: object) -> Chart:
+def chart(points: tuple[tuple[float, float], ...], **given: object) -> Plot:
     axes = {"x": "moment", "y": "duration_seconds", **given}
-    return Chart("Runs", "3 runs.", marks=(Marks("runs", points),), **axes)  # type: ignore[arg-type]
+    return Plot("Runs", "3 runs.", marks=(Marks("runs", points),), **axes)  # type: ignore[arg-type]
 
 
 def numbers_in(path: str) -> list[float]:
