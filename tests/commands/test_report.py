@@ -9,6 +9,7 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attacks import check_csv, check_markdown
@@ -210,6 +211,20 @@ def test_a_suggestion_without_runs_is_shown(
     found = json.loads(answered(capfd, "-o", "json"))
     assert (len(found["workloads"][0]["runs"]), len(found["workloads"][0]["suggestions"])) == (0, 1)
     assert "as it is" in answered(capfd)
+
+
+def test_teams_of_one_postgresql_get_the_same_report(
+    postgres: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for url in (f"sqlite:///{STORE}", postgres.new_database()):
+        with open_store(url) as store:
+            put(store, a_month_of(JOB, suggestions=6))
+        monkeypatch.setenv("JPO_STORE__URL", url)
+        report = json.loads(answered(capfd, "-o", "json"))
+        found.append({name: report[name] for name in ("workloads", "saved", "audit", "learning")})
+    assert found[0] == found[1]
 
 
 def test_the_command_line_stays_light() -> None:

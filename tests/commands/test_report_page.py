@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,7 @@ def browser(chromium: str) -> Iterator[Any]:
         started.close()
 
 
-def written(folder: Path, *workloads: tuple[Identity, int]) -> Path:
+def written(folder: Path, *workloads: tuple[Identity, int], code: int = 0) -> Path:
     """The page of a store with these workloads, each with so many suggestions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -38,7 +39,7 @@ def written(folder: Path, *workloads: tuple[Identity, int]) -> Path:
         with open_store("sqlite:///.jpo/jpo.db") as store:
             for number, (identity, suggestions) in enumerate(workloads):
                 put(store, a_month_of(identity, suggestions=suggestions, seed=number))
-        assert run(["report", "--html", "report.html"]) == 0
+        assert run(["report", "--html", "report.html"]) == code
     return folder / "report.html"
 
 
@@ -84,6 +85,23 @@ def test_axe_finds_nothing_and_the_page_fits(browser: Any, page: Path, width: in
         assert [(one["id"], [node["html"] for node in one["nodes"][:3]]) for one in found] == []
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
         assert opened.said == []
+
+
+def test_axe_finds_nothing_where_nothing_is_on_record_nor_where_the_chain_is_broken(browser: Any, tmp_path: Path) -> None:
+    job = (Identity("cifar10", "resnet18", "pytorch"), 3)
+    for name, workloads in (("empty", ()), ("broken", (job,))):
+        (tmp_path / name).mkdir()
+        file = written(tmp_path / name, *workloads)
+        if workloads:
+            store = sqlite3.connect(file.parent / ".jpo" / "jpo.db")
+            store.execute("DROP TRIGGER audit_is_never_changed")
+            store.execute("UPDATE audit SET data = '{}' WHERE number = 2")
+            store.commit()
+            store.close()
+            file = written(file.parent, code=5)
+        with Opened(browser, file) as opened:
+            assert axe.Axe().run(opened.page).response["violations"] == []
+            assert opened.page.get_by_role("alert").count() == len(workloads)
 
 
 def test_schemes_differ(browser: Any, page: Path) -> None:

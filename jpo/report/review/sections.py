@@ -22,16 +22,23 @@ T = TypeVar("T")
 FATES: Mapping[str, Emphasis] = {"written": "good", "conflict": "bad", "not written": "bad", "unknown": "warning"}
 VERDICTS: Mapping[str, Emphasis] = {"ok": "good", "broken": "bad"}
 SAVED = {"duration_seconds": "Time saved", "cost_usd": "Money saved"}
+MOST_WORKLOADS = 10
+"""In full, where only the newest rows are shown."""
 NOTHING = "nothing on record yet; start with `jpo suggest config.ini`"
 UNTRUSTED = "what follows this record cannot be trusted, nor can the figures below; restore the store from a backup"
 
 
 def document(review: Review) -> Document:
     """The whole report."""
-    sections = [Section("What JPO brought", tuple(_overview(review))), *(_workload(one, review) for one in review.workloads)]
+    shown = review.workloads if review.newest is None else review.workloads[:MOST_WORKLOADS]
+    sections = [Section("What JPO brought", tuple(_overview(review))), *(_workload(one, review) for one in shown)]
+    more = (
+        f"the first {MOST_WORKLOADS} of {len(review.workloads)} workloads: name the CONFIG.INI of another, or --html FILE for all"
+    )
     blocks: tuple[Block, ...] = (
         f"Made {numbers.moment(review.made_at)} UTC by JPO {review.version} from {review.place}.",
         *(sections if review.workloads else [NOTHING]),
+        Note(more) if len(shown) < len(review.workloads) else "",
         Section("Learning", tuple(_learning(review))),
         Section("Audit log", tuple(_audit(review))),
         *map(Note, review.notes),
@@ -120,6 +127,11 @@ def _cards(workload: WorkloadReview) -> Table:
     return Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "figures", cards=True)
 
 
+def decider(decided_by: str) -> str:
+    """Who decided, for a reader who may be another one than the user."""
+    return "a user" if decided_by == "user" else names.DECIDERS.get(decided_by, decided_by)
+
+
 def latest(some: Sequence[T], newest: int | None) -> Sequence[T]:
     """The newest ones, newest first."""
     return some[::-1][:newest]
@@ -147,7 +159,7 @@ def _decision(made: ReviewedSuggestion) -> Row:
     return (
         *(suggestion.created_at, suggestion.suggestion_id, ", ".join(changes) or "as it is"),
         Span(made.fate, FATES.get(made.fate, "")),
-        names.DECIDERS.get(suggestion.decided_by, suggestion.decided_by),
+        decider(suggestion.decided_by),
         estimate(suggestion.next.duration_seconds),
         *(or_empty(made.actual.median), made.runs or "", f"{made.inside} of {made.compared}" if made.compared else ""),
         made.asked_by,
@@ -204,7 +216,7 @@ def _run(reviewed: ReviewedRun, differing: Sequence[str], of_model: Sequence[str
         *(or_empty(run.parameters.get(name)) for name in differing),
         *(or_empty(outcome.duration_seconds), against(past.compared), or_empty(reviewed.cost_usd)),
         *(or_empty(outcome.of(name)) for name in of_model),
-        *(Span(past.sla, VERDICTS.get(past.sla, "dim")) if past.sla else "", names.DECIDERS.get(decided, decided)),
+        *(Span(past.sla, VERDICTS.get(past.sla, "dim")) if past.sla else "", decider(decided)),
         past.recorded.suggestion_id or "",
     )
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from report.review.sample import CHAIN, REVIEW, WORKLOAD
 
 from jpo.history import Verification
-from jpo.records import Interval
+from jpo.records import Identity, Interval
 from jpo.report.forms import markdown, text
 from jpo.report.review.record import AuditDigest
-from jpo.report.review.sections import alarm, document, latest, left_out
+from jpo.report.review.sections import alarm, decider, document, latest, left_out
 
 
 def told(**given: object) -> str:
@@ -87,3 +87,18 @@ def test_a_store_without_anything_says_how_to_begin() -> None:
 def test_runs_that_did_not_end_well_are_counted() -> None:
     assert "1 of them did not end well" in told()
     assert len(WORKLOAD.runs) == 2
+
+
+def test_of_many_workloads_the_first_ones_are_shown_in_full_where_people_read_to_the_end() -> None:
+    many = [replace(WORKLOAD, identity=Identity(f"d{number:02}", "m", "f")) for number in range(12)]
+    shown = told(workloads=many, newest=20)
+    assert shown.count("\nWorkload d") == 10
+    assert "the first 10 of 12 workloads" in shown
+    assert "d11/m/f" in shown, "the totals have all"
+    assert told(workloads=many).count("\nWorkload d") == 12
+
+
+def test_a_user_who_decided_is_not_called_you() -> None:
+    assert decider("user") == "a user"
+    assert decider("belief") == "the belief rule"
+    assert decider("of a later version") == "of a later version"
