@@ -55,14 +55,14 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     if chart.diagonal:
         across = up = [*across, *up]
     else:
-        across = [*across, *(at for at in chart.moments if min(across) <= at <= max(across))]
+        across = [*across, *chart.moments]
     x = _scale(chart.x, across, (LEFT, WIDTH - RIGHT), TICKS_X, currency)
     y = _scale(chart.y, up, (HEIGHT - BOTTOM, TOP), TICKS_Y, currency)
     x, y = (
-        Scale(scale.place, scale.ticks, said or _name(quantity))
+        Scale(scale.place, scale.ticks, _label(said, quantity, currency))
         for scale, said, quantity in ((x, chart.x_label, chart.x), (y, chart.y_label, chart.y))
     )
-    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}") for at in chart.moments if _within(at, across)]
+    lines = [("moment", f"M{x.place(at):.1f} {TOP:g}V{HEIGHT - BOTTOM:g}") for at in chart.moments]
     if chart.diagonal:
         low, high = min(across), max(across)
         lines.append(("diagonal", f"M{x.place(low):.1f} {y.place(low):.1f}L{x.place(high):.1f} {y.place(high):.1f}"))
@@ -76,12 +76,14 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     return Drawing(x, y, dots, lines)
 
 
-def _name(quantity: str) -> str:
-    return names.heading(quantity)
+def _label(said: str, quantity: str, currency: Currency) -> str:
+    """The name of an axis, with the unit that its numbers share."""
+    unit = numbers.written(quantity, 1.0, currency).partition(" ")[2] if _unit_apart(quantity) else ""
+    return f"{said or names.heading(quantity)}{unit and ', '}{unit}"
 
 
-def _within(at: float, values: Sequence[float]) -> bool:
-    return min(values) <= at <= max(values)
+def _unit_apart(quantity: str) -> bool:
+    return names.quantity(quantity).form in numbers.UNIT_LAST
 
 
 def _stairs(front: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
@@ -116,7 +118,7 @@ def _logarithmic(quantity: str, low: float, high: float, ends: tuple[float, floa
     start, end = math.log(low / pad), math.log(high * pad)
     inside = [tick for tick in _round_values(quantity, low, high, currency) if start <= math.log(tick) <= end] or [low]
     factor = (ends[1] - ends[0]) / (end - start)
-    texts = [(tick, numbers.written(quantity, tick, currency)) for tick in inside[:: math.ceil(len(inside) / most)]]
+    texts = [(tick, _text(quantity, tick, 0.0, currency)) for tick in inside[:: math.ceil(len(inside) / most)]]
     return Scale(lambda value: ends[0] + (math.log(max(value, low)) - start) * factor, texts, "")
 
 
@@ -152,7 +154,8 @@ def _unit(quantity: str, currency: Currency) -> float:
 
 
 def _text(quantity: str, value: float, step: float, currency: Currency) -> str:
+    """A number at an axis; of a moment the day, or without the year the time, by how far they are apart."""
     text = numbers.written(quantity, value, currency)
-    if names.quantity(quantity).form != "moment":
-        return "0" if value == 0 else text
-    return text[:10] if step >= DAY else text[5:]
+    if names.quantity(quantity).form == "moment":
+        return text[:10] if step >= DAY else text[5:]
+    return "0" if value == 0 else text.partition(" ")[0] if _unit_apart(quantity) else text

@@ -37,7 +37,8 @@ def test_ticks_are_round_in_what_people_read_and_few() -> None:
 
 def test_money_has_round_numbers_in_the_readers_currency() -> None:
     drawn = svg.drawing(chart(((1.0, 2.0), (2.0, 9.0)), x="duration_seconds", y="cost_usd"), Currency("EUR", 0.5))
-    assert [said for _, said in drawn.y.ticks] == ["0", "1.00 EUR", "2.00 EUR", "3.00 EUR", "4.00 EUR"]
+    assert [said for _, said in drawn.y.ticks] == ["0", "1.00", "2.00", "3.00", "4.00"]
+    assert drawn.y.label == "cost, EUR"
 
 
 def test_values_far_apart_are_on_a_logarithmic_axis() -> None:
