@@ -20,7 +20,7 @@ from jpo.history.canonical import canonical
 from jpo.history.events import SETTLED
 from jpo.history.figures import spread, usual_values
 from jpo.history.undo import in_effect
-from jpo.learning import continual
+from jpo.learning.serving import own_policy
 from jpo.optimizer.account.configurations import measured_front
 from jpo.optimizer.account.rewards import reward_components
 from jpo.optimizer.account.savings import QUANTITIES, Saved, savings, sides_of, together
@@ -207,7 +207,7 @@ def asked_by(record: AuditRecord | None) -> str:
 
 def decider(store: Store) -> str:
     """Who decides where no user does, in words."""
-    own = continual.own_policy(store)
+    own = own_policy(store)
     if own and own.released:
         return "the agent that learnt here, since it passed its release test"
     return "the policy that came with JPO, or the belief rule where none did; none that learnt here has passed its release test"
