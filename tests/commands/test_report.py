@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -13,12 +14,13 @@ from typing import Any
 
 import pytest
 from attacks import check_csv, check_markdown
+from made import a_run
 from reviewed import BEGAN, DAY, a_month_of, put
 
 from jpo.__main__ import run
 from jpo.cli.report import NAMES
 from jpo.history import AuditEvent, open_store
-from jpo.records import Identity
+from jpo.records import Finished, Identity, Outcome
 
 JOB, OTHER = Identity("cifar10", "resnet18", "pytorch"), Identity("digits", "cnn", "pytorch")
 TOML = """\
@@ -211,6 +213,25 @@ def test_a_suggestion_without_runs_is_shown(
     found = json.loads(answered(capfd, "-o", "json"))
     assert (len(found["workloads"][0]["runs"]), len(found["workloads"][0]["suggestions"])) == (0, 1)
     assert "as it is" in answered(capfd)
+
+
+def test_absurd_measurements_break_no_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("jpo.toml").write_text(TOML)
+    absurd = [1e300, 1e-300, 0.0, 1e17, 5e14, 1.7e308]
+    with open_store(f"sqlite:///{STORE}") as store:
+        put(store, a_month_of(JOB, suggestions=6))
+        for number, seconds in enumerate(absurd * 2):
+            at = BEGAN - 3 * DAY + 6 * DAY * number
+            outcome = Outcome(duration_seconds=seconds, val_loss=seconds, metrics={"f1": -seconds})
+            run_ = a_run(f"absurd-{number}", at, identity=JOB, started_at=None, parameters={"gpus": seconds}, outcome=outcome)
+            store.record(Finished((run_,)), now=at)
+    for form in ("text", "markdown", "json"):
+        assert "nan" not in answered(capfd, "-o", form)
+    answered(capfd, "--html", "report.html", "--csv", "figures")
+    assert "nan" not in re.sub("[a-z]nan|nan[a-z]", "", Path("report.html").read_text())
 
 
 def test_teams_of_one_postgresql_get_the_same_report(

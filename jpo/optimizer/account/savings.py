@@ -16,6 +16,7 @@ import numpy as np
 from jpo.cost import Prices, outcome_of
 from jpo.forecast.before_after import FEWEST, t_quantile
 from jpo.history import RecordedRun, latest_start
+from jpo.history.figures import LARGEST
 from jpo.records import Interval, Run, RunStatus, Suggestion
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def saved_of(quantity: str, sides: Sides, prices: Prices) -> Saved:
 def measured(quantity: str, runs: Iterable[Run], prices: Prices) -> tuple[Floats, Floats]:
     """What runs took, and 1 for each that ended well; both of shape (n,), without runs that measured nothing."""
     told = [run for run in runs if run.status is not RunStatus.STOPPED]
-    pairs = [(value, run.ended_well) for run in told if (value := outcome_of(run, quantity, prices)) is not None]
+    values = ((outcome_of(run, quantity, prices), run.ended_well) for run in told)
+    pairs = [(value, well) for value, well in values if value is not None and value < LARGEST]
     return np.array([value for value, _ in pairs], dtype=np.float64), np.array([well for _, well in pairs], dtype=np.float64)
 
 
