@@ -48,7 +48,7 @@ def report(given: Path | None, page: Path | None, folder: Path | None, output: O
     from jpo.report.review.tables import files
 
     settings = load_settings(given, toml, {})
-    writable([*([page] if page else []), *(places(folder) if folder else ())], settings.config_ini, settings)
+    writable([*([page] if page else []), *(places(folder) if folder else ())], given or settings.config_ini, settings)
     review = command(given, settings, Answers(read, change_of), now=time.time())
     if page:
         save(page, shown(subject.document(review), "html"))

@@ -14,7 +14,7 @@ from jpo.report.document import Marks, Plot
 from jpo.wording import names, numbers
 
 WIDTH, HEIGHT = 520.0, 310.0
-LEFT, RIGHT, TOP, BOTTOM = 80.0, 14.0, 30.0, 50.0
+LEFT, RIGHT, TOP, BOTTOM = 80.0, 34.0, 30.0, 50.0
 """Margins: room for the numbers of the axes; their names stand above the vertical one and below the other."""
 WIDE = 20.0
 """Ratio of the largest to the smallest value from which an axis is logarithmic."""

@@ -62,8 +62,8 @@ def _overview(review: Review) -> Iterator[Block]:
     """The totals, then a line per workload."""
     if not review.workloads:
         return
-    sides = "all workloads together, since JPO's first change to each"
-    cards = [*((SAVED[name], estimate(saved, name), sides) for name, saved in review.saved.items()), _chain_card(review.audit)]
+    totals = ((SAVED[name], estimate(saved, name), _behind(name, review)) for name, saved in review.saved.items())
+    cards = [*totals, _chain_card(review.audit)]
     yield Table((Column("figure"), Column("value", "figure"), Column("", "prose")), tuple(cards), "totals", cards=True)
     columns = (
         *(Column("workload", "key"), Column("runs", "figure"), Column("suggestions", "figure")),
@@ -77,6 +77,13 @@ def _overview(review: Review) -> Iterator[Block]:
         "Saved is what as many usable results would have taken as before the first change, less what the runs since took, failed "
         "ones included; with the 90% interval of that. It takes the job for the same: where the data grew, it says too little."
     )
+
+
+def _behind(quantity: str, review: Review) -> str:
+    """Of which workloads a total is."""
+    known = [one for one in review.workloads for saved in one.saved if saved.quantity == quantity and saved.saved]
+    of = f"{len(known)} of {numbers.counted(len(review.workloads), 'workload')}"
+    return f"{of}, since JPO's first change to each" if known else "too few runs before the first change, or none after it"
 
 
 def _line(workload: WorkloadReview) -> Row:

@@ -102,3 +102,10 @@ def test_a_user_who_decided_is_not_called_you() -> None:
     assert decider("user") == "a user"
     assert decider("belief") == "the belief rule"
     assert decider("of a later version") == "of a later version"
+
+
+def test_a_total_says_of_which_workloads_it_is() -> None:
+    unknown = replace(WORKLOAD, saved=[replace(saved, saved=None) for saved in WORKLOAD.saved])
+    shown = told(workloads=[WORKLOAD, unknown])
+    assert "1 of 2 workloads, since JPO's first change to each" in shown
+    assert "too few runs before the first change, or none after it" in shown, "of money"
