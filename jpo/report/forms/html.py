@@ -34,7 +34,8 @@ def page() -> Template:
     """The template with what it asks of a document."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     style, script = _file("page.css"), _file("page.js")
-    own = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
+    nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    own = f"{nothing}; style-src {_hash(style)}; script-src {_hash(script)}"
     environment.globals |= {
         "shown": shown,
         "kind_of": lambda block: type(block).__name__,

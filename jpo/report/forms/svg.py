@@ -14,7 +14,7 @@ from jpo.report.document import Marks, Plot
 from jpo.wording import names, numbers
 
 WIDTH, HEIGHT = 520.0, 310.0
-LEFT, RIGHT, TOP, BOTTOM = 80.0, 34.0, 30.0, 50.0
+LEFT, RIGHT, TOP, BOTTOM = 80.0, 44.0, 30.0, 50.0
 """Margins: room for the numbers of the axes; their names stand above the vertical one and below the other."""
 WIDE = 20.0
 """Ratio of the largest to the smallest value from which an axis is logarithmic."""
@@ -24,6 +24,8 @@ PAD = 0.06
 """Room beyond the outermost points, as a share of the axis."""
 TICKS_X, TICKS_Y = 4, 6
 """At most so many numbers: dates and durations are wide."""
+CROSS = 3.5
+"""Half of the width of a cross."""
 HOUR, DAY = 3600.0, 86400.0
 STEPS_OF_DURATIONS = (*(1, 2, 5, 10, 15, 30), *(60.0 * n for n in (1, 2, 5, 10, 15, 30)), *(HOUR * n for n in (1, 2, 3, 6, 12)))
 STEPS_OF_MOMENTS = (*(60, 300, 900), *(HOUR * n for n in (1, 3, 6, 12)), *(DAY * n for n in (1, 2, 7, 14, 30, 61, 91, 183, 365)))
@@ -47,6 +49,11 @@ class Drawing:
     dots: Sequence[tuple[Marks, str]]
     lines: Sequence[tuple[str, str]]
 
+    @property
+    def legend(self) -> Sequence[tuple[Marks, str]]:
+        """Each kind of points with its sign in the middle of 12 x 12."""
+        return [(marks, _sign(marks, 6.0, 6.0)) for marks, _ in self.dots]
+
 
 def drawing(chart: Plot, currency: Currency) -> Drawing:
     """The shapes of a chart, in units of WIDTH x HEIGHT."""
@@ -69,11 +76,14 @@ def drawing(chart: Plot, currency: Currency) -> Drawing:
     if len(chart.front) > 1:
         lines.append(("front", _stairs(chart.front, x, y)))
     dots = [
-        (marks, "".join(f"M{x.place(a):.1f} {y.place(b):.1f}h0" for a, b in marks.points))
-        for marks in chart.marks
-        if marks.points
+        (marks, "".join(_sign(marks, x.place(a), y.place(b)) for a, b in marks.points)) for marks in chart.marks if marks.points
     ]
     return Drawing(x, y, dots, lines)
+
+
+def _sign(marks: Marks, x: float, y: float) -> str:
+    """A dot; a cross where something is bad: who sees no colours sees that."""
+    return f"M{x - CROSS:.1f} {y - CROSS:.1f}l7 7m0-7l-7 7" if marks.emphasis == "bad" else f"M{x:.1f} {y:.1f}h0"
 
 
 def _label(said: str, quantity: str, currency: Currency) -> str:

@@ -88,3 +88,10 @@ def test_who_does_not_see_it_has_its_description_in_every_form() -> None:
 
 def test_a_chart_without_points_is_not_shown() -> None:
     assert markdown.render(Document("t", (chart(()), "one"))) == "### t\n\none\n"
+
+
+def test_what_is_bad_is_a_cross_and_not_only_red() -> None:
+    marks = tuple(Marks(name, ((1.0, 2.0),), emphasis) for name, emphasis in (("well", "good"), ("not well", "bad")))
+    drawn = svg.drawing(Plot("t", "d", "moment", "duration_seconds", marks), USD)
+    assert [path.count("l") for _, path in drawn.dots] == [0, 2]
+    assert [path for _, path in drawn.legend] == ["M6.0 6.0h0", "M2.5 2.5l7 7m0-7l-7 7"]
