@@ -75,7 +75,8 @@ def _overview(review: Review) -> Iterator[Block]:
     yield Table(columns, tuple(_line(one) for one in review.workloads), "workloads", "Workloads")
     yield (
         "Saved is what as many usable results would have taken as before the first change, less what the runs since took, failed "
-        "ones included; with the 90% interval of that. It takes the job for the same: where the data grew, it says too little."
+        "ones included; with the 90% interval of that. It takes the job for the same: where the data grew, it says too little. "
+        "Money is what runs reported, else their time by today's [prices]."
     )
 
 
