@@ -91,8 +91,10 @@ FORECAST = {"now": {"duration_seconds": {"mean": 13920.0}}, "next": {"duration_s
                     "safe": {"ratio": 1.01, "standard_error": 0.006, "harm": 0.17, "rule_harm": 0.17, "jobs": 47},
                 },
             },
-            "release test of policy abababababab: 0.993 ± 0.003 of what the belief rule costs per run on 660 simulated jobs; "
-            "harm 21%, of the rule 22%; it decides: nowhere",
+            (
+                "release test of policy abababababab: 0.993 ± 0.003 of what the belief rule costs per run on 660 simulated jobs; "
+                "harm 21%, of the rule 22%; it decides: nowhere"
+            ),
         ),
     ],
 )
