@@ -155,10 +155,11 @@ def test_a_word_that_is_nowhere_leaves_no_row_and_says_so(browser: Any, page: Pa
 
 
 def test_paper_has_every_row_and_no_buttons(browser: Any, page: Path) -> None:
-    with Opened(browser, page) as opened:
+    with Opened(browser, page, width=1030) as opened:  # A4, landscape, less its margins, at 96 dots per inch
         assert opened.rows("Runs") == 25
         opened.page.emulate_media(media="print")
         assert opened.rows("Runs") == 68
+        assert opened.page.evaluate("Math.max(...[...document.querySelectorAll('table')].map(one => one.scrollWidth))") <= 1030
         assert opened.page.get_by_role("button").count() == 0 or not opened.page.locator(".tools").first.is_visible()
 
 
