@@ -28,6 +28,7 @@ from attacks import (
     check_html,
     check_json,
     check_markdown,
+    check_page,
     steered,
     too_long,
 )
@@ -193,13 +194,22 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "prices show": FORMS,
     "logs": (*FORMS, "csv"),
     "audit show": FORMS,
+    "report": ("text", "json", "markdown"),
     f"replay toy.csv {SMALL}": FORMS,
     "simulate --workloads 1 --runs 2": FORMS,
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
-    *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
+    *(
+        "report ATTACK.ini",
+        "config show",
+        "config check",
+        "config check --config broken/jpo.toml",
+        "state gc --dry-run",
+        "state export -",
+    ),
+    "report ATTACK.ini",
     *("import tables", "import tables --write", "import tables/huggingface", "import tables/ATTACK.csv", "import broken"),
     *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
     "import http://SERVED --experiment ATTACK",
@@ -301,6 +311,20 @@ def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFix
     backup = tmp_path / "b.jsonl"
     answers(capfd, ["state", "export", str(backup)])
     assert steered(backup.read_text()) == []
+
+
+def test_the_page_and_the_figures_of_the_report_are_as_harmless(
+    inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, err = answers(capfd, ["report", "--html", str(tmp_path / "r.html"), "--csv", str(tmp_path / "figures")])
+    assert (err, steered(out)) == ("", [])
+    page = (tmp_path / "r.html").read_text()
+    assert steered(page) == []
+    check_page(page)
+    assert [name for name in READABLE_NAMES if name not in page] == []
+    for file in (tmp_path / "figures").iterdir():
+        assert steered(file.read_text()) == [], file
+        check_csv(file.read_text())
 
 
 @pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
