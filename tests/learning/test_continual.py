@@ -15,7 +15,7 @@ from jpo.agent.sealed import header_of
 from jpo.errors import StoreError, UsageError
 from jpo.history import Store, open_store
 from jpo.learning import continual
-from jpo.learning.continual import AGENT, POLICY, Learnt, catch_up, keep_up, policy_for, progress_of, untested
+from jpo.learning.continual import AGENT, POLICY, Learnt, Round, catch_up, keep_up, policy_for, progress_of, untested
 from jpo.optimizer.request import Request
 from jpo.records import Identity, Known, RunStatus
 from tests.learning.test_experience import REQUEST, RUNS, a_run
@@ -33,7 +33,9 @@ def store() -> Iterator[Store]:
 
 def learnt(store: Store, runs: list = RUNS, *, budget: float | None = 60.0, job: Identity = JOB) -> Learnt:
     pytest.importorskip("torch", reason="torch is not installed; it is needed for learning only")
-    return catch_up(store, job, Known(tuple(runs)), REQUEST, seed=0, now=1.0, budget_seconds=budget)
+    return catch_up(
+        store, job, Known(tuple(runs)), REQUEST, Round(0, 1.0, seconds=budget or float("inf"), rebuild=budget is None)
+    )
 
 
 def waiting(store: Store, job: Identity, runs: list, request: Request) -> int:
@@ -159,7 +161,7 @@ def test_without_torch_a_suggestion_learns_nothing_and_learning_names_the_remedy
     monkeypatch.setitem(sys.modules, "torch", None)
     assert keep_up(store, JOB, Known(tuple(RUNS)), REQUEST, seconds=60.0, now=1.0, seed=0) == ()
     with pytest.raises(UsageError, match=r"pip install \"jpo\[learn\]\""):
-        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, seed=0, now=1.0, budget_seconds=60.0)
+        catch_up(store, JOB, Known(tuple(RUNS)), REQUEST, Round(0, 1.0, seconds=60.0))
 
 
 def test_with_time_a_suggestion_learns_what_is_new(store: Store) -> None:
