@@ -17,6 +17,7 @@ from jpo.learning.deadline import Deadline
 from jpo.learning.installation import residuals_here
 from jpo.learning.practice import Track
 from jpo.learning.release import CERTAINTY_OF_LOOKS, SAVED_SECONDS, Candidate, Release, ReleaseTest, release_if_passed
+from jpo.learning.serving import LEARNING, own_policy, policy_for
 from jpo.optimizer.request import Request
 from jpo.project.collect import on_record
 from jpo.project.load import LoadedSettings
@@ -136,12 +137,12 @@ def how_it_ended(test: ReleaseTest) -> str:
 
 def who_decides(store: Store, request: Request) -> str:
     """Who decides the next suggestions."""
-    if request.policy not in continual.LEARNING:
+    if request.policy not in LEARNING:
         return f"[agent] policy = {request.policy} decides, whatever is learnt"
-    policy = continual.policy_for(store, request.explore, request.policy)
+    policy = policy_for(store, request.explore, request.policy)
     if policy is None or not policy.released:
         return "the belief rule decides, which needs no learning"
-    own = continual.own_policy(store)
+    own = own_policy(store)
     return f"what {'was learnt here' if own and own.digest == policy.digest else 'came with JPO'} decides"
 
 

@@ -19,11 +19,12 @@ from jpo.agent.policy import Policy, load_policy, save_policy
 from jpo.agent.sealed import header_of
 from jpo.errors import StoreError
 from jpo.history import AuditEvent, Json, Store
-from jpo.learning.continual import AGENT, POLICY, own_policy, progress_of
+from jpo.learning.continual import progress_of
 from jpo.learning.deadline import Deadline
 from jpo.learning.forks import MOST_JOBS
 from jpo.learning.job import DOMAINS, Job, earlier_jobs, new_job
 from jpo.learning.practice import Choose, Track, by_belief_rule, by_policy, mean_cost, play, silently
+from jpo.learning.serving import AGENT, POLICY, own_policy
 from jpo.simulate.installations import KINDS, draw_installation
 from jpo.version import __version__
 

@@ -10,7 +10,7 @@ from jpo.agent.policy import SCORE, SHAPES, Policy, load_policy
 from jpo.errors import StoreError
 from jpo.history import Store, open_store
 from jpo.learning import release
-from jpo.learning.continual import AGENT, POLICY, Round, catch_up, own_policy, policy_for, untested
+from jpo.learning.continual import Round, catch_up, untested
 from jpo.learning.deadline import Deadline
 from jpo.learning.job import DOMAINS
 from jpo.learning.practice import silently
@@ -35,6 +35,7 @@ from jpo.learning.release import (
 from jpo.learning.release import (
     test_job as job_of,
 )
+from jpo.learning.serving import AGENT, POLICY, own_policy, policy_for
 from jpo.records import Identity, Known
 from tests.learning.test_experience import REQUEST, RUNS
 
