@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from jpo.agent.sealed import Tensors
 
 
+SOON_LEARNT = 20
+"""Fewer runs than this may wait for a `jpo learn` that is scheduled elsewhere, before it is said that nobody learns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """How one round of learning is made.
@@ -94,19 +98,27 @@ def keep_up(
     now: float,
     seed: int,
 ) -> tuple[str, ...]:
-    """Learning inside `jpo suggest`: of what is new, if anything is, torch is there and the user left time for it.
+    """Learning inside `jpo suggest`: of what is new, if anything is, and the user left time for it.
 
     Returns:
-        JPO-W605 for the report if the agent could not be read or saved; else nothing.
+        For the report: JPO-W605 if the agent could not be read or saved, JPO-W650 if torch is missing and nobody learns here.
     """
     try:
-        if seconds > 0 and find_spec("torch") is not None:
+        if seconds > 0 and find_spec("torch") is None:
+            return ("JPO-W650",) if nobody_learns(store, identity, known.runs, request) else ()
+        if seconds > 0:
             catch_up(store, identity, known, request, Round(seed, now, seconds=seconds))
     except StoreError as error:
         if error.code not in CACHE_TROUBLE:
             raise
         return ("JPO-W605",)
     return ()
+
+
+def nobody_learns(store: Store, identity: Identity, runs: Sequence[Run], request: Request) -> bool:
+    """Whether runs wait to be learnt from, and not for a scheduled `jpo learn` elsewhere, which has learnt of their workload."""
+    learnable_runs, left = max(0, len(learnable(runs)) - 1), left_of(store, identity, runs, request)
+    return left >= SOON_LEARNT or 0 < left == learnable_runs
 
 
 def waiting(header: Mapping[str, Any] | None, identity: Identity, runs: Sequence[Run], request: Request) -> int:
