@@ -41,7 +41,7 @@ class Round:
     Attributes:
         seed: of a new agent.
         now: unix seconds, for the record.
-        out_of_time: asked before each run; what it leaves waits for the next round. None: `seconds` from when torch is there.
+        out_of_time: asked before each run; what it leaves waits for the next round. None: `seconds` from when torch is ready.
         rebuild: networks begin anew, also with what other workloads taught. An agent that cannot be read has forgotten that.
     """
 
@@ -169,10 +169,12 @@ def catch_up(
     from jpo.agent.sac.checkpoint import agent_of, save_checkpoint
     from jpo.agent.sac.learn import AgentState, WorkloadProgress, learn, learnt_again, new_agent
 
-    out_of_time = wanted.out_of_time or in_seconds(wanted.seconds)  # importing torch takes seconds on a busy machine
     torch.set_num_threads(1)  # faster than two on networks this small, and the same result everywhere
     start = shipped_policy()
     agent: AgentState | None = agent_of(*opened) if opened else new_agent(seed, start=start)
+    out_of_time = wanted.out_of_time or in_seconds(
+        wanted.seconds
+    )  # what torch imports until here takes seconds on a busy machine
     if rebuild and opened and agent:
         agent = learnt_again(agent, seed, partial(practise_here, residuals), workload=name, start=start, out_of_time=out_of_time)
     if agent is None:
