@@ -69,9 +69,9 @@ def by_and_by(store: Store, identity: Identity, known: Known, request: Request, 
     Returns:
         What was learnt, and whether another process learnt at the same time until there was no time left.
     """
-    total, rebuild, end = Learnt(0, 0, 0, 0, 0), options.rebuild, options.until.half_way
+    total, rebuild, end, seconds = Learnt(0, 0, 0, 0, 0), options.rebuild, options.until.half_way, SAVED_SECONDS
     while True:
-        part = end if rebuild else end.no_later_than(SAVED_SECONDS)
+        part = end if rebuild else end.no_later_than(seconds)
         wanted = Round(options.seed, options.now, part, rebuild=rebuild)
         try:
             learnt = continual.catch_up(store, identity, known, request, wanted)
@@ -83,9 +83,11 @@ def by_and_by(store: Store, identity: Identity, known: Known, request: Request, 
             end = options.until  # what is lost to another process is learnt again in the time of the test
             continue
         total, rebuild = total.followed_by(learnt), False
-        if not total.runs and learnt.left and end is not options.until:
+        if learnt.left and not learnt.runs:
+            seconds *= 2  # of a long history, or on a busy machine, a part ended before its first run was ready
+        if learnt.left and not total.runs and end.past:
             end = options.until  # starting took all of the half: something is learnt, if there is time for anything
-        elif not (learnt.runs and learnt.left) or end.past:
+        if end.past or not learnt.left:
             return total, False
 
 
