@@ -61,6 +61,7 @@ def snippets(kind: str) -> list[tuple[str, str]]:
 
 SCRIPTS = [(f"{path.relative_to(ROOT)} {name}", *rest) for path in TEMPLATES for name, *rest in scripts(path)]
 SHELL = [*(ROOT / ".ci").iterdir(), ROOT / "requirements" / "compile", *sorted((ROOT / "examples").rglob("*.sh"))]
+SHELL += sorted((ROOT / "pipelines").rglob("*.bash"))
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from jpo.commands.doctor.case import Case
 from jpo.errors import JpoError, UsageError
 from jpo.learning.serving import LEARNING
 from jpo.project.caller import author_of
+from jpo.project.request import decider_of, learn_seconds_of
 from jpo.report.doctor import Line
 from jpo.version import __version__
 
@@ -47,10 +48,9 @@ def learning(case: Case) -> Iterator[Line]:
 def wanted(case: Case) -> bool:
     """Whether the settings want the agent to learn, as JPO does by itself; what is wrong with them another check says."""
     try:
-        agent = case.settings.values.agent
+        return learn_seconds_of(case.settings) > 0 and decider_of(case.settings)[0] in LEARNING
     except JpoError:
         return True
-    return agent.learn_budget > 0 and agent.policy in LEARNING
 
 
 def version_of(package: str) -> str | None:
