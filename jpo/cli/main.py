@@ -23,6 +23,7 @@ from jpo.cli.pareto import pareto
 from jpo.cli.predict import predict
 from jpo.cli.prices import prices
 from jpo.cli.replay import replay
+from jpo.cli.report import report
 from jpo.cli.rollback import rollback
 from jpo.cli.simulate import simulate
 from jpo.cli.sla import sla
@@ -33,7 +34,7 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (init, comment, observe, import_, learn, audit, state, config),
+    "Operate": (init, report, comment, observe, import_, learn, audit, state, config),
     "Lab": (simulate, replay, logs, cluster),
 }
 """Every command, by its group in the help."""

@@ -12,6 +12,8 @@ import json
 import os
 import re
 import shlex
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +29,7 @@ from attacks import (
     check_html,
     check_json,
     check_markdown,
+    check_page,
     steered,
     too_long,
 )
@@ -205,6 +208,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "prices show": FORMS,
     "logs": (*FORMS, "csv"),
     "audit show": FORMS,
+    "report": ("text", "json", "markdown"),
     f"replay toy.csv {SMALL}": FORMS,
     "simulate --workloads 1 --runs 2": FORMS,
     f"cluster evaluate --workload {LAB} --platform lab.toml --policy fcfs,saf": (*FORMS, "csv"),
@@ -214,7 +218,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
-    *("config show", "config check", "config check --config broken/jpo.toml", "state gc --dry-run", "state export -"),
+    *(
+        "report ATTACK.ini",
+        "config show",
+        "config check",
+        "config check --config broken/jpo.toml",
+        "state gc --dry-run",
+        "state export -",
+    ),
+    "report ATTACK.ini",
     *("import tables", "import tables --write", "import tables/huggingface", "import tables/ATTACK.csv", "import broken"),
     *("import tables --for ATTACK", "import tables --set ATTACK", "import tables --dataset ATTACK"),
     "import http://SERVED --experiment ATTACK",
@@ -328,6 +340,20 @@ def test_files_for_people_are_as_harmless(inside: Path, capfd: pytest.CaptureFix
     assert steered(backup.read_text()) == []
 
 
+def test_the_page_and_the_figures_of_the_report_are_as_harmless(
+    inside: Path, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, err = answers(capfd, ["report", "--html", str(tmp_path / "r.html"), "--csv", str(tmp_path / "figures")])
+    assert (err, steered(out)) == ("", [])
+    page = (tmp_path / "r.html").read_text()
+    assert steered(page) == []
+    check_page(page)
+    assert [name for name in READABLE_NAMES if name not in page] == []
+    for file in (tmp_path / "figures").iterdir():
+        assert steered(file.read_text()) == [], file
+        check_csv(file.read_text())
+
+
 @pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
 def test_the_note_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], source: list[str]) -> None:
     answers(capfd, ["suggest", "--dry-run", "--offline", "--set", "batch_size=64", "--output-file", "s.json"])
@@ -370,3 +396,27 @@ def test_pictures_are_as_harmless(command: str, inside: Path, capfd: pytest.Capt
         tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(picture).iter()}  # noqa: S314 - our own file
         assert not tags & {"script", "a", "image", "foreignObject"}
         assert steered(picture.read_text()) == []
+
+
+@pytest.mark.parametrize("command", ["suggest --dry-run --diff --offline", "explain", "history", "check", "logs", "suggest @x"])
+def test_a_terminal_gets_colours_and_nothing_else(command: str, inside: Path) -> None:
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(Path(__file__).parents[2])}
+    for name in ("GITHUB_ACTIONS", "CI", "NO_COLOR"):
+        environment.pop(name, None)
+    words = [sys.executable, "-P", "-m", "jpo", *command.split()]
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: read(ours), b"")).decode()
+    os.close(ours)
+    assert process.returncode in (0, 2)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown).replace("\r\n", "\n")
+    assert text
+    assert steered(re.sub(r"\x1b\[\?25[hl]|\x1b\[2?K|\r|\x1b\[1A", "", text)) == [], "besides a progress bar's own"
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # EIO: the process is over, and Linux says so
+        return b""

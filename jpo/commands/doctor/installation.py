@@ -9,8 +9,10 @@ from pathlib import Path
 
 import constraints
 from jpo.commands.doctor.case import Case
-from jpo.errors import UsageError
+from jpo.errors import JpoError, UsageError
+from jpo.learning.serving import LEARNING
 from jpo.project.caller import author_of
+from jpo.project.request import decider_of, learn_seconds_of
 from jpo.report.doctor import Line
 from jpo.version import __version__
 
@@ -30,13 +32,25 @@ def packages(_case: Case) -> Iterator[Line]:
     yield Line("packages", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
 
 
-def learning(_case: Case) -> Iterator[Line]:
-    """torch, without loading it."""
+def learning(case: Case) -> Iterator[Line]:
+    """torch, without loading it; that it is missing is a warning where the agent would learn."""
     if torch := version_of("torch"):
         yield Line("learning", "ok", f"torch {torch}")
+    elif wanted(case):
+        finding = "off, because torch is not installed: JPO suggests, and learns from no run"
+        meant = 'if that is meant, or `jpo learn` runs elsewhere: [agent] learn_budget = "0s"'
+        yield Line("learning", "warning", finding, f'pip install "jpo[learn]", in pipelines the full image; {meant}', "JPO-W650")
     else:
-        finding = "torch is not installed: JPO suggests, and learns nothing new"
+        finding = "off, as [agent] asks: JPO suggests, and learns nothing new here"
         yield Line("learning", "ok", finding, 'pip install "jpo[learn]" where it shall learn', "JPO-I140")
+
+
+def wanted(case: Case) -> bool:
+    """Whether the settings want the agent to learn, as JPO does by itself; what is wrong with them another check says."""
+    try:
+        return learn_seconds_of(case.settings) > 0 and decider_of(case.settings)[0] in LEARNING
+    except JpoError:
+        return True
 
 
 def version_of(package: str) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from commands.doctor.diagnosis import diagnosis
+from commands.doctor.diagnosis import configure, diagnosis
 
 from jpo.commands.doctor.case import Case
 from jpo.commands.doctor.installation import packages, pipeline, python, version_of
@@ -18,10 +18,23 @@ if TYPE_CHECKING:
     from conftest import Project
 
 
-def test_without_torch_learning_says_how_to_get_it(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("settings", "status", "code"),
+    [
+        ("", "warning", "JPO-W650"),
+        ('learn_budget = "0s"', "ok", "JPO-I140"),
+        ('policy = "belief"', "ok", "JPO-I140"),
+        ('policy = "by-sla"', "warning", "JPO-W650"),
+        ('learn_budget = "soon"', "warning", "JPO-W650"),
+    ],
+)
+def test_without_torch_learning_is_off_which_is_a_warning_unless_that_is_meant(
+    empty: Project, monkeypatch: pytest.MonkeyPatch, settings: str, status: str, code: str
+) -> None:
     monkeypatch.setattr("jpo.commands.doctor.installation.version_of", lambda package: None if package == "torch" else "1")
+    configure(empty, f"[agent]\n{settings}\n")
     learning = diagnosis(empty)[1]["learning"]
-    assert (learning["status"], learning["code"]) == ("ok", "JPO-I140")
+    assert (learning["status"], learning["code"]) == (status, code)
     assert 'pip install "jpo[learn]"' in learning["next_step"]
 
 
