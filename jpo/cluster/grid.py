@@ -100,9 +100,9 @@ def _evaluate_on(site: Site, scenario: Scenario, rule: Rule) -> Evaluation:
 
 
 def discipline(site: Site, rule: Rule, seed: int) -> Discipline:
-    """A rule as it manages a heterogeneous platform; conservative backfilling is refused before."""
+    """A rule as it manages a heterogeneous platform."""
     chosen = selection(rule.selection, seed=seed)
-    return Discipline(chosen, rule.resources or "first", rule.backfilling == "easy", site.kill, seed)
+    return Discipline(chosen, rule.resources or "first", rule.backfilling, site.kill, seed)
 
 
 Track = Callable[[Sequence[int], str], Iterable[int]]

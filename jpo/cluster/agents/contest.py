@@ -70,7 +70,7 @@ def value_of_rule(rule: Rule, drawn: JobSequence, objective: str) -> float:
         jobs,
         demand,
         platform,
-        Discipline(selection(rule.selection, seed=0), rule.resources or "first", rule.backfilling == "easy"),
+        Discipline(selection(rule.selection, seed=0), rule.resources or "first", rule.backfilling),
     )
     kind = "gpus" if demand.gpus.any() else "cpus"
     held = demand.tasks * (demand.gpus if kind == "gpus" else demand.cpus)

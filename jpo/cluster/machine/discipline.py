@@ -15,9 +15,11 @@ import numpy as np
 
 from jpo.cluster.machine.occupancy import Allocation, Need, Occupancy, needs
 from jpo.cluster.machine.placement import Placement
+from jpo.cluster.machine.reservations import startable
 from jpo.cluster.machine.simulation import NEVER, Schedule, Simulation
 from jpo.cluster.platform.platform import Platform
 from jpo.cluster.queueing.selection import JobSelection
+from jpo.cluster.queueing.simulate import Backfilling
 from jpo.cluster.queueing.timed import sorted_by
 from jpo.cluster.workload.demand import DemandingJobs, DemandTable
 from jpo.cluster.workload.jobs import JobTable
@@ -29,14 +31,14 @@ class Discipline:
 
     Attributes:
         resources: the resource selection, of placement.RESOURCES.
-        backfilling: EASY, or none.
+        backfilling: as in queueing/simulate.py.
         kill: end jobs at their requested time.
         seed: of random selections.
     """
 
     selection: JobSelection
     resources: str = "first"
-    backfilling: bool = False
+    backfilling: Backfilling = "none"
     kill: bool = False
     seed: int = 0
 
@@ -66,7 +68,8 @@ class Manager:
         jobs = waiting.jobs
         self._simulation, self._jobs, self._selection = simulation, jobs, discipline.selection
         self._placement = Placement(discipline.resources, simulation.state, seed=discipline.seed)
-        self._backfilling, self._timed = discipline.backfilling, discipline.selection.timed
+        self._backfilling, self._timed = discipline.backfilling == "easy", discipline.selection.timed
+        self._conservative = discipline.backfilling == "conservative"
         order = np.arange(len(jobs)) if self._timed else np.argsort(discipline.selection.key(waiting, 0.0), kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
@@ -86,14 +89,15 @@ class Manager:
             insort(queue, rank[job])
         if not queue:
             return
+        if self._conservative:
+            for job, allocation in startable(self._simulation, self._placement, self._in_turn()):
+                self._begin(job, allocation)
+            return
         if len(came) == 1 and not ended and not self._timed and queue[0] != rank[came[0]]:
             self._backfill(came)
             return
         self._spare = self._head = None
-        if self._timed:
-            in_turn = sorted_by(self._selection.key, self._jobs, [self._job[place] for place in queue], self._simulation.now)
-        else:
-            in_turn = [self._job[place] for place in queue] if self._backfilling else []
+        in_turn = self._in_turn() if self._timed or self._backfilling else []
         begun = 0
         while queue:
             job = in_turn[begun] if in_turn else self._job[queue[0]]
@@ -103,6 +107,11 @@ class Manager:
         if queue and self._backfilling:
             self._head = job
             self._backfill(in_turn[begun + 1 :])
+
+    def _in_turn(self) -> list[int]:
+        """All that wait, the first to go first."""
+        waiting = [self._job[place] for place in self._queue]
+        return sorted_by(self._selection.key, self._jobs, waiting, self._simulation.now) if self._timed else waiting
 
     def _fits(self, job: int) -> Allocation | None:
         need = self._simulation.need[job]

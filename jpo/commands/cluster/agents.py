@@ -159,8 +159,6 @@ def test(
 ) -> ContestResult:
     """An agent beside rules on sequences of the last part of the workloads."""
     name, agent = named
-    if any(rule.backfilling == "conservative" for rule in rules):
-        raise UsageError("--against", "conservative backfilling is for equal processors alone", "name easy", code="JPO-E734")
     draw = sequences_of(scenarios, by.length, by.split, 1.0)
     rng = np.random.default_rng(by.seed)
     drawn = [draw(rng) for _ in range(by.sequences)]

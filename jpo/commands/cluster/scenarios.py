@@ -103,8 +103,6 @@ def on_a_platform(sources: Sources, options: RulesAndSeeds, notes: list[str]) ->
     """
     assert sources.platform is not None
     platform = read_platform(sources.platform)
-    if any(rule.backfilling == "conservative" for rule in options.rules):
-        raise UsageError("--backfill conservative", "is for equal processors alone", "use easy with --platform", code="JPO-E734")
     if sources.processors is not None:
         raise UsageError("--procs", "is what --platform says", "leave out one of them", code="JPO-E734")
     scenarios = []

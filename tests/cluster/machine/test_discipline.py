@@ -16,7 +16,7 @@ from jpo.cluster.machine.occupancy import Occupancy
 from jpo.cluster.machine.placement import RESOURCES
 from jpo.cluster.platform.platform import NodeGroup, NodeType, Platform, ProcessorType, Slowdowns, equal_processors
 from jpo.cluster.queueing.selection import NAMES, selection
-from jpo.cluster.queueing.simulate import Rule, simulate
+from jpo.cluster.queueing.simulate import BACKFILLINGS, Backfilling, Rule, simulate
 from jpo.cluster.workload.demand import DemandTable, one_core_each
 from jpo.cluster.workload.jobs import JobTable
 
@@ -47,14 +47,14 @@ def test_a_conflict_ends_when_one_of_two_ends(sockets: Platform, two: tuple[JobT
     assert schedule.ends.tolist() == pytest.approx([3.0, 6.0])
 
 
-@pytest.mark.parametrize("backfilling", ["none", "easy"])
+@pytest.mark.parametrize("backfilling", BACKFILLINGS)
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=40, deadline=None)
 @given(jobs=traces())
-def test_on_equal_processors_it_is_what_the_fast_loops_find(name: str, backfilling: str, jobs: JobTable) -> None:
-    discipline = Discipline(selection(name, seed=1), "first", backfilling == "easy", seed=1)
+def test_on_equal_processors_it_is_what_the_fast_loops_find(name: str, backfilling: Backfilling, jobs: JobTable) -> None:
+    discipline = Discipline(selection(name, seed=1), "first", backfilling, seed=1)
     found = run(jobs, one_core_each(jobs), equal_processors(MACHINE), discipline)
-    expected = simulate(jobs, MACHINE, Rule(name, "easy" if backfilling == "easy" else "none"), seed=1)
+    expected = simulate(jobs, MACHINE, Rule(name, backfilling), seed=1)
     assert found.starts.tolist() == expected.tolist()
 
 
@@ -80,12 +80,12 @@ def mixed_work(draw: st.DrawFn) -> tuple[JobTable, DemandTable]:
     return (jobs.rows(kept), demand.rows(kept)) if len(kept) else (jobs.rows(slice(1)), one_core_each(jobs.rows(slice(1))))
 
 
-@pytest.mark.parametrize("backfilling", [False, True])
+@pytest.mark.parametrize("backfilling", BACKFILLINGS)
 @pytest.mark.parametrize("resources", RESOURCES)
 @settings(max_examples=40, deadline=None)
 @given(work=mixed_work())
 def test_no_core_and_no_memory_is_held_twice_and_each_job_gets_what_it_asked(
-    resources: str, backfilling: bool, work: tuple[JobTable, DemandTable]
+    resources: str, backfilling: Backfilling, work: tuple[JobTable, DemandTable]
 ) -> None:
     jobs, demand = work
     schedule = run(jobs, demand, MIXED, Discipline(selection("sjf", seed=0), resources, backfilling))
