@@ -151,19 +151,31 @@ def test_in_a_folder_of_the_repository_the_pipeline_names_it(bare: Project) -> N
     (bare.folder / "jobs" / "train").mkdir(parents=True)
     bare.config.rename(bare.folder / "jobs" / "train" / "job.ini")
     assert bare.jpo("init", "jobs/train/job.ini", "--ci", "github").code == 0
-    assert made(bare.folder) == {f"jobs/train/{name}" for name in ("job.ini", "jpo.toml", ".jpo/.gitignore")} | {
-        ".github/workflows/jpo.yml"
-    }
+    assert made(bare.folder) == {"jobs/train/job.ini", "jpo.toml", ".jpo/.gitignore", ".github/workflows/jpo.yml"}
+    assert tomllib.loads((bare.folder / "jpo.toml").read_text())["workload"]["config"] == "jobs/train/job.ini"
     workflow = yaml.safe_load((bare.folder / ".github/workflows/jpo.yml").read_text())
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert "config.ini" not in re.sub(r"#.*", "", (bare.folder / ".github/workflows/jpo.yml").read_text())
     assert [step["with"]["path"] for step in steps if "path" in step.get("with", {})] == [
-        *("jobs/train/.jpo", "jobs/train/job.ini", "${{ steps.jpo.outputs.report }}", "suggested", "jpo-report", "jobs/train")
+        *(".jpo", "jobs/train/job.ini", "${{ steps.jpo.outputs.report }}", "suggested", "jpo-report", "jobs/train")
     ]
     guard = next(step["with"] for step in steps if "guard" in step.get("uses", ""))
-    limits = {"in-force": "jpo-report/config.in-force.ini", "settings": "jobs/train/jpo.toml"}
+    limits = {"in-force": "jpo-report/config.in-force.ini", "settings": "jpo.toml"}
     assert guard == {"before": "jobs/train/job.ini", "after": "suggested/job.ini", **limits}
     assert bare.jpo("check", "jobs/train/job.ini").code == 0
+    assert bare.jpo("check", "-o", "json").out == bare.jpo("check", "jobs/train/job.ini", "-o", "json").out, "jpo.toml names it"
+
+
+def test_settings_next_to_config_ini_stay_and_the_cache_of_the_pipeline_is_theirs(bare: Project) -> None:
+    (bare.folder / ".git").mkdir()
+    (bare.folder / "train").mkdir()
+    bare.config.rename(bare.folder / "train" / "config.ini")
+    (bare.folder / "train" / "jpo.toml").touch()
+    assert bare.jpo("init", "train/config.ini", "--ci", "gitlab").code == 0
+    inputs = yaml.safe_load((bare.folder / ".gitlab-ci.yml").read_text())["include"][0]["inputs"]
+    assert {name: inputs[name] for name in ("config", "settings", "history")} == {
+        "config": "train/config.ini", "settings": "train/jpo.toml", "history": "train/.jpo"
+    }
 
 
 @pytest.mark.parametrize("name", ["a b.ini", "$(touch x).ini", "ü.ini", "-c.ini", "a'b.ini", "::error::x.ini"])

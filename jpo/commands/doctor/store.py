@@ -15,6 +15,7 @@ from jpo.inventory.idle_gpus import diagnose
 from jpo.project.caller import author_of
 from jpo.project.checkout.branch import kept_from_exploring
 from jpo.project.checkout.in_force import NOT_USABLE, start_of
+from jpo.project.checkout.root import about_its_place
 from jpo.project.project import open_history
 from jpo.project.workload import limits_of
 from jpo.report.doctor import Line
@@ -40,6 +41,9 @@ def place(case: Case) -> Iterator[Line]:
         raise StoreError(str(blocked), finding, "check folder and owner", code="JPO-E504")
     size = f"{file.stat().st_size / 2**20:.1f} MiB" if file.exists() else "does not exist yet: the first run makes it"
     yield Line("place", "ok", f"{file}, {size}")
+    for said, code in about_its_place(case.settings).items():
+        finding, _, remedy = said.partition("; ")
+        yield Line("root", "warning", finding, remedy, code)
     where = [case.settings.root, *(Path(case.environ[name]) for name in WORKSPACES if case.environ.get(name))]
     in_workspace = any(Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)) for folder in where)
     if author_of(case.environ)["where"] != "local" and in_workspace:
