@@ -34,7 +34,6 @@ def path(text: str) -> Path:
 
 
 FILE = click.types.FuncParamType(path)
-config_ini = click.argument("given", type=FILE, required=False, metavar="[CONFIG.INI]")
 toml_option = click.option(
     "--config", "toml", type=FILE, metavar="JPO.TOML", help="Settings file; default: jpo.toml next to config.ini or above."
 )

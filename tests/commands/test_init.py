@@ -174,7 +174,9 @@ def test_settings_next_to_config_ini_stay_and_the_cache_of_the_pipeline_is_their
     assert bare.jpo("init", "train/config.ini", "--ci", "gitlab").code == 0
     inputs = yaml.safe_load((bare.folder / ".gitlab-ci.yml").read_text())["include"][0]["inputs"]
     assert {name: inputs[name] for name in ("config", "settings", "history")} == {
-        "config": "train/config.ini", "settings": "train/jpo.toml", "history": "train/.jpo"
+        "config": "train/config.ini",
+        "settings": "train/jpo.toml",
+        "history": "train/.jpo",
     }
 
 
