@@ -157,7 +157,8 @@ def test_in_a_folder_of_the_repository_the_pipeline_names_it(bare: Project) -> N
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert "config.ini" not in re.sub(r"#.*", "", (bare.folder / ".github/workflows/jpo.yml").read_text())
     assert [step["with"]["path"] for step in steps if "path" in step.get("with", {})] == [
-        *(".jpo", "jobs/train/job.ini", "${{ steps.jpo.outputs.report }}", "suggested", "jpo-report", "jobs/train")
+        *(".jpo", "jobs/train/job.ini", "${{ steps.jpo.outputs.report }}", "suggested", "jpo-report"),
+        *("jobs/train", "jpo-report", "jobs/train"),
     ]
     guard = next(step["with"] for step in steps if "guard" in step.get("uses", ""))
     limits = {"in-force": "jpo-report/config.in-force.ini", "settings": "jpo.toml"}
