@@ -26,6 +26,8 @@ from jpo.wording.numbers import counted, percent
 WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE")
 """Variables that name the folder which a pipeline throws away with its job: GitHub, GitLab, Jenkins."""
 
+CLOCKS_SECONDS = 60.0
+"""How far clocks may differ before that is said."""
 NEWEST = 5
 """Runs whose GPUs are looked at: what was wrong with earlier ones has been fixed, or shows in these."""
 
@@ -122,5 +124,11 @@ def runs_in(store: Store, case: Case) -> Line:
     whose = f" of {case.identity}" if case.identity else ""
     if not runs:
         return Line("record", "ok", f"opens; no run{whose} on record")
+    early = runs[-1].ended_at - case.now
+    if early > CLOCKS_SECONDS:
+        finding = (
+            f"opens; the newest run{whose} ended {span(early)} after now: this machine's clock is slow, or the job's is fast"
+        )
+        return Line("record", "warning", finding, "let NTP set both", "JPO-W140")
     age = span(max(0.0, case.now - runs[-1].ended_at))
     return Line("record", "ok", f"opens; {counted(len(runs), 'run')}{whose}, the newest ended {age} ago")
