@@ -38,7 +38,7 @@ def pipeline_file(case: Case) -> Iterator[Line]:
     if not found:
         hosts = " or ".join(f"--ci {host}" for host in hosts_of(root))
         remedy = f"`jpo init {hosts}` makes one" if hosts else ""
-        yield Line("pipeline file", "ok", f"none in {root} that runs JPO", remedy)
+        yield Line("pipeline file", "ok", "none of the repository runs JPO", remedy)
     for file, text in found.items():
         name = str(file.relative_to(root))
         if not (COMPONENT.search(text) or GUARDED.search(text)):
