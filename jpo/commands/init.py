@@ -88,7 +88,20 @@ def settings_file(settings: LoadedSettings) -> Path | None:
 def settings_to_make(config: Path) -> Path:
     """A new jpo.toml, where every command looks for it, and beside which the history lies."""
     *_, root = folders_up(config.parent)
-    return root / "jpo.toml"
+    taken = os.path.lexists(root / "jpo.toml")  # by another job
+    return (config.parent if taken else root) / "jpo.toml"
+
+
+def of_another_job(config: Path, settings: LoadedSettings) -> bool:
+    """Whether the settings lie above config.ini and name another file."""
+    file = settings_file(settings)
+    if (
+        file is None
+        or "workload.config" not in settings.origins
+        or os.path.realpath(file.parent) == os.path.realpath(config.parent)
+    ):
+        return False
+    return os.path.realpath(settings.config_ini) != os.path.realpath(config)
 
 
 def in_pyproject(settings: LoadedSettings) -> Iterator[str]:

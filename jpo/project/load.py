@@ -116,7 +116,9 @@ class LoadedSettings:
         return self.store_url if self.store_file else without_credentials(self.store_url)
 
 
-def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedSettings:
+def load(
+    config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any], *, of_its_own: bool = False
+) -> LoadedSettings:
     """Merge all sources of settings.
 
     Args:
@@ -125,14 +127,18 @@ def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], fla
         toml: --config; it must exist then.
         environ: the process environment.
         flags: tables made of command-line options; they win.
+        of_its_own: files next to config.ini alone count, as for a job that gets its own.
 
     Raises:
         UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
     """
     folder = config.parent if config else Path()
-    above = list(folders_up(folder))
+    above = [folder] if of_its_own else list(folders_up(folder))
     # A jpo.toml that is no file is not passed over: its limits would be gone without a word.
-    path = toml or next((p for p in (*(one / "jpo.toml" for one in above), Path("jpo.toml")) if os.path.lexists(p)), None)
+    path = toml or next(
+        (p for p in (*(one / "jpo.toml" for one in above), *([] if of_its_own else [Path("jpo.toml")])) if os.path.lexists(p)),
+        None,
+    )
     reaches = len(above) if path is None else above.index(path.parent) + 1 if path.parent in above else 1
     pyproject, own = _own_tables(above[:reaches])
     layers: list[tuple[str, Mapping[str, Any]]] = [(f"{pyproject} [tool.jpo]", own)] if pyproject else []

@@ -167,6 +167,24 @@ def test_in_a_folder_of_the_repository_the_pipeline_names_it(bare: Project) -> N
     assert bare.jpo("check", "-o", "json").out == bare.jpo("check", "jobs/train/job.ini", "-o", "json").out, "jpo.toml names it"
 
 
+def test_a_second_job_of_the_repository_gets_settings_of_its_own(bare: Project) -> None:
+    (bare.folder / ".git").mkdir()
+    for name in ("a", "b"):
+        (bare.folder / name).mkdir()
+    bare.config.rename(bare.folder / "a" / "config.ini")
+    other = "[workload]\ndataset = d\nmodel = m\nframework = f\n[opt]\nbs = 32\nlr = 0.1\n"
+    (bare.folder / "b" / "config.ini").write_text(other)
+    assert bare.jpo("init", "a/config.ini", "--ci", "none").code == 0
+    first = (bare.folder / "jpo.toml").read_bytes()
+    assert "JPO-E207" in bare.jpo("check", "b/config.ini").err
+    assert bare.jpo("init", "b/config.ini", "--ci", "none").code == 0
+    assert made(bare.folder) >= {"jpo.toml", ".jpo/.gitignore", "b/jpo.toml", "b/.jpo/.gitignore"}
+    assert ((bare.folder / "jpo.toml").read_bytes(), bare.jpo("check", "b/config.ini").code) == (first, 0)
+    assert bare.jpo("check", "a/config.ini").code == bare.jpo("check").code == 0
+    again = json.loads(bare.jpo("init", "a/config.ini", "--ci", "none", "-o", "json").out)
+    assert [file["became"] for file in again["files"]] == ["as it would be"] * 2
+
+
 def test_settings_next_to_config_ini_stay_and_the_cache_of_the_pipeline_is_theirs(bare: Project) -> None:
     (bare.folder / ".git").mkdir()
     (bare.folder / "train").mkdir()
