@@ -31,7 +31,9 @@ def test_the_text_report_shows_values_reasons_forecast_and_what_was_done(project
     out = project.jpo("suggest", "config.ini", "--explore", "off", "--no-learn").out
     assert "Workload digits/cnn/pytorch: 7 finished runs used" in out
     assert "training.batch_size" in out
-    assert "3 runs at 64; alone it takes 59% less time (median)" in out
+    said = " ".join(out.split())
+    assert "16 → 64 expected: time -59%" in said, "what it is expected to do"
+    assert "; 3 runs at 64; alone it takes 59% less time (median)" in said, "and on what ground"
     assert "config.ini: 1 value written; decided by " in out
 
 
