@@ -1,4 +1,4 @@
-"""What each changed value is expected to do by itself: the choice changes several at once, and people ask of each what it is for."""
+"""What each changed value is expected to do by itself: a choice changes several at once, and people ask what each is for."""
 
 from __future__ import annotations
 
