@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from constraints.amounts import usd
 from jpo.project.durations import Duration, ResetRule
 from jpo.project.tables.parameters import ParameterTable, Positive
 from jpo.project.tables.prices import PricesTable
@@ -266,11 +267,11 @@ class Settings(SettingsTable):
 
     workload: WorkloadTable = WorkloadTable()
     parameters: dict[str, ParameterTable] = {}
+    prices: PricesTable = PricesTable()
     sla: SlaTable = SlaTable()
     metric: MetricTable = MetricTable()
     preferences: dict[str, PreferenceTable] = {}
     preference: Annotated[PreferenceTable, Field(json_schema_extra=or_a_name)] = PreferenceTable(time=0.5, cost=0.5)
-    prices: PricesTable = PricesTable()
     prometheus: PrometheusTable = PrometheusTable()
     csv: CsvTable = CsvTable()
     imports: ImportsTable = ImportsTable()
@@ -284,6 +285,16 @@ class Settings(SettingsTable):
     def named_preferences(self) -> dict[str, Preference]:
         """JPO's own, then the team's, from [preferences.NAME]."""
         return {**NAMED_PREFERENCES, **{name: table.record() for name, table in self.preferences.items()}}
+
+    @field_validator("sla", mode="before")
+    @classmethod
+    def in_usd(cls, given: object, others: ValidationInfo) -> object:
+        """cost_max in USD, of "12 EUR" by what [prices] says an EUR is worth."""
+        prices: PricesTable | None = others.data.get("prices")
+        table: dict[str, object] = {str(key): value for key, value in given.items()} if isinstance(given, Mapping) else {}
+        if prices is None or not isinstance(table.get("cost_max"), str):
+            return given
+        return {**table, "cost_max": usd(table["cost_max"], prices.model_dump(), "cost_max")}
 
     @field_validator("sla")
     @classmethod
