@@ -31,7 +31,7 @@ def check_sla(run: str | None, logs: Sequence[Path], given: Path | None, output:
     """Check a run against [sla]; exit code 3 if violated.
 
     Each promise is met, violated or unknown; and how often all runs kept it. Without RUN and logs it is the newest run on
-    record.
+    record. Where nothing is promised, nothing is violated.
 
     \b
     Examples:

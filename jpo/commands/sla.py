@@ -38,15 +38,15 @@ class WantedRuns:
 
 
 def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: float, environ: Mapping[str, str]) -> SlaReport:
-    """Hold runs against [sla].
+    """Hold runs against [sla]; where nothing is promised, nothing is violated.
 
     Args:
         environ: says which of this machine's GPUs are visible; they are asked where gpu_util_min is promised.
 
     Raises:
-        UsageError: JPO-E811, nothing is promised; E813, a run of another workload was named; E814, it is not on record.
+        UsageError: JPO-E813, a run of another workload was named; E814, it is not on record.
     """
-    targets = promised(settings)
+    targets = targets_of(settings)
     with open_project(config, settings, now=now, read_only=True, judges=False) as job:
         workload, prices, known = job.workload, job.prices, collect(job)
         checked = [run.completed(workload.current) for run in runs_of(job, known, wanted)]
@@ -58,15 +58,6 @@ def check(config: Path, settings: LoadedSettings, wanted: WantedRuns, *, now: fl
     notes = [*known.evidence.notes, *unknown_cost(held), *(gpus_now(environ) if "gpu_util_min" in targets else ())]
     account = compliance(check_run(targets, run, prices) for run in runs.values())
     return SlaReport(workload.identity, targets, held, account, len(runs), notes, job.currency)
-
-
-def promised(settings: LoadedSettings) -> Mapping[str, float]:
-    """What [sla] promises, at least one thing."""
-    targets = targets_of(settings)
-    if not targets:
-        remedy = "see `jpo sla suggest` for lines that runs would keep"
-        raise UsageError(settings.place, "[sla] promises nothing", remedy, code="JPO-E811")
-    return targets
 
 
 def runs_of(job: Project, known: Known, wanted: WantedRuns) -> Sequence[Run]:

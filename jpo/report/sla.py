@@ -22,6 +22,7 @@ WORDS: Mapping[str, tuple[str, Emphasis]] = {
     "at risk": ("at risk", "warning"),
 }
 """Verdict -> its word for people, and what it means to them."""
+NOTHING = "nothing promised; `jpo sla suggest` shows what runs would keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,9 @@ def document(result: SlaReport | SlaProposal) -> Document:
     if isinstance(result, SlaProposal):
         lines = Verbatim("\n".join(map(printable, _toml(result))), "toml")
         return Document("Thresholds for jpo.toml", (lines,), currency=result.currency, bare=True)
-    blocks = (*map(_run, result.checked), *([_compliance(result)] if result.runs else []), *map(Note, result.notes))
-    return Document(("Workload ", Span(str(result.identity))), blocks, verdict(result.checked), result.currency)
+    runs = (*map(_run, result.checked), *([_compliance(result)] if result.runs else [])) if result.targets else ()
+    blocks = (*runs, *map(Note, result.notes))
+    return Document(("Workload ", Span(str(result.identity))), blocks, verdict(result.checked) if result.targets else NOTHING, result.currency)
 
 
 def verdict(checked: Sequence[CheckedRun]) -> str:

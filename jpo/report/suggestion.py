@@ -79,8 +79,7 @@ def changes(suggestion: Suggestion) -> Table:
         if change := changed.get(name):
             rows.append((change.key, change.old_text, "→", Cell(change.new_text, emphasis="strong"), held_back(change)))
         else:
-            text, both = suggestion.text_kept(name), (suggestion.current, suggestion.suggested)
-            now, then = (Cell(text or values[name], name) for values in both)
+            now, then = (Cell(suggestion.text_kept(name) or at[name], name) for at in (suggestion.current, suggestion.suggested))
             key = f"{suggestion.keys[name]} (as run)" if name in suggestion.kept_as_run else suggestion.keys[name]
             rows.append((key, now, "", then, why_unchanged(name, suggestion)))
     columns = (Column("key", "key"), Column("now"), Column(""), Column("next"), Column("why", "prose"))

@@ -105,11 +105,13 @@ def test_a_run_of_another_workload_has_targets_of_its_own(with_targets):
     assert (answer.code, "[JPO-E813]" in answer.err) == (2, True)
 
 
-def test_without_targets_the_way_to_some_is_named(project):
+def test_without_targets_nothing_is_violated_and_the_way_to_some_is_named(project):
     answer = project.jpo("sla", "check")
-    assert answer.code == 2
-    assert "[sla] promises nothing; see `jpo sla suggest`" in answer.err
-    assert "[JPO-E811]" in answer.err
+    assert (answer.code, answer.err) == (0, "")
+    assert "nothing promised; `jpo sla suggest` shows what runs would keep" in answer.out
+    said = json.loads(project.jpo("sla", "check", "-o", "json").out)
+    assert (said["promises"], [run["checks"] for run in said["runs"]]) == ({}, [[]])
+    assert project.jpo("sla", "check", "no-such-run").code == 2, "a name that is wrong stays an error"
 
 
 def test_gpus_of_this_machine_are_named_where_their_utilisation_is_a_target(with_targets, monkeypatch):
