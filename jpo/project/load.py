@@ -142,6 +142,20 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
     return LoadedSettings(settings, tables, origins, root, toml)
 
 
+def promised_elsewhere(settings: LoadedSettings) -> Mapping[str, float]:
+    """The SLA targets that pyproject.toml states, over which jpo.toml would win."""
+    targets = settings.values.sla.targets
+    return {name: targets[name] for name in targets if settings.origins.get(f"sla.{name}", "").endswith("[tool.jpo]")}
+
+
+def allow(settings: LoadedSettings, targets: Mapping[str, Any], *, replace_old: bool, file: Path) -> None:
+    """Find out before they are written that these SLA targets would contradict the other settings; UsageError JPO-E302."""
+    old = settings.tables.get("sla", {})
+    tables = {name: settings.tables[name] for name in ("parameters", "prices") if name in settings.tables}
+    sla = {**old, **targets} if replace_old else {**targets, **old}
+    merge([(str(file), {**tables, "sla": sla})], root=settings.root, toml=None)
+
+
 def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, str], origin: str, prefix: str = "") -> None:
     """Put `over` on `under` in place, table by table, and note where each value came from."""
     for name, value in over.items():

@@ -237,3 +237,26 @@ def test_the_guard_holds_values_set_by_hand_to_every_target_and_lets_todays_valu
     assert "samples/s; [sla] throughput_min is 1000 samples/s" in refused.err
     kept = project.jpo("suggest", "--dry-run", "--no-learn", "--set", "batch_size=16")
     assert (kept.code, "throughput_min is 1000 samples/s; it was left as it is" in kept.out) == (0, True)
+
+
+def test_suggested_lines_are_written_into_jpo_toml_and_nothing_else_changes(project):
+    before = Path("jpo.toml").read_text()
+    answer = project.jpo("sla", "suggest", "--write")
+    assert answer.code == 0
+    assert "jpo.toml: time_max, cost_max, throughput_min, val_loss_max written" in answer.out
+    after = Path("jpo.toml").read_text()
+    assert after.startswith(before)
+    assert SlaTable.model_validate(tomllib.loads(after)["sla"]).time_max is not None
+    assert "all promises met" in project.jpo("sla", "check").out
+    assert "nothing to write" in project.jpo("sla", "suggest", "--write").out
+    assert Path("jpo.toml").read_text() == after
+
+
+def test_what_is_promised_stays_unless_told(project):
+    Path("jpo.toml").write_text(Path("jpo.toml").read_text() + '[sla]\ntime_max = "9h" # agreed\n')
+    said = json.loads(project.jpo("sla", "suggest", "--write", "-o", "json").out)["written"]
+    assert (said["file"], said["kept"]) == ("jpo.toml", ["time_max"])
+    assert 'time_max = "9h" # agreed' in Path("jpo.toml").read_text()
+    assert "time_max written" in project.jpo("sla", "suggest", "--write", "--replace").out
+    assert "9h" not in Path("jpo.toml").read_text()
+    assert project.jpo("sla", "suggest", "--replace").code == 2

@@ -7,7 +7,7 @@ import pytest
 
 from jpo.agent.budget import BUDGET
 from jpo.errors import UsageError
-from jpo.project.load import load
+from jpo.project.load import allow, load, promised_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -202,3 +202,16 @@ def test_the_preference_alone_comes_from_the_environment_too(tmp_path: Path) -> 
     found = loaded(tmp_path, NIGHT, {"JPO_PREFERENCE": "cost"})
     assert found.values.preference.cost == 1.0
     assert found.origins["preference"] == "environment JPO_PREFERENCE"
+
+
+def test_targets_to_be_written_must_not_contradict_the_other_settings(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, "[parameters]\nmemory_gib = { min = 64 }\n[sla]\nmemory_max_gib = 128\n")
+    allow(settings, {"memory_max_gib": 12}, replace_old=False, file=tmp_path / "jpo.toml")
+    with pytest.raises(UsageError, match="memory_max_gib = 12, but") as caught:
+        allow(settings, {"memory_max_gib": 12}, replace_old=True, file=tmp_path / "jpo.toml")
+    assert caught.value.place.startswith(str(tmp_path / "jpo.toml"))
+
+
+def test_targets_of_pyproject_are_promised_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.jpo.sla]\ntime_max = "6h"\n')
+    assert promised_elsewhere(loaded(tmp_path, "[sla]\ncost_max = 3\n")) == {"time_max": 21600.0}
