@@ -35,7 +35,7 @@ def check_settings(toml: Path | None) -> None:
 def show_settings(toml: Path | None) -> None:
     """Every effective setting, and where it comes from.
 
-    Secrets are hidden.
+    It is a jpo.toml that means the same; secrets are hidden.
 
     \b
     Example:
@@ -43,7 +43,7 @@ def show_settings(toml: Path | None) -> None:
     """
     from jpo.commands.config import show as command
 
-    answer(command(load_settings(None, toml, {})))
+    put(command(load_settings(None, toml, {})))
 
 
 @config.command("schema")

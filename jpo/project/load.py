@@ -171,23 +171,6 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
             origins[key] = origin
 
 
-def effective(settings: LoadedSettings) -> Iterator[tuple[str, object, str]]:
-    """Every setting that has a value: its dotted key, the value without secrets, and where it comes from."""
-    for key, value in _flat(settings.values.model_dump(mode="json")):
-        table = key.rpartition(".")[0] if key.startswith(("preference.", "preferences.")) else key  # its weights have one origin
-        origin = next((settings.origins[k] for k in (key, table) if k in settings.origins), "built in")
-        yield key, without_credentials(str(value)) if key in ("prometheus.url", "store.url") else value, origin
-
-
-def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Dotted keys and values; what is not set is left out."""
-    for name, value in tables.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{prefix}{name}.")
-        elif value is not None and value != {}:
-            yield f"{prefix}{name}", value
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     remedy = "name a jpo.toml with --config"
