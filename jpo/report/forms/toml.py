@@ -1,4 +1,4 @@
-"""Values as TOML writes them, exact as in JSON: what a terminal or a CI would obey, and what nobody sees, is written as escapes."""
+"""Values as TOML writes them, exact as in JSON: what a terminal or a CI would obey, or nobody sees, is written as escapes."""
 
 from __future__ import annotations
 
