@@ -114,12 +114,29 @@ def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], fla
         own = tool.get("jpo", {}) if isinstance(tool, Mapping) else {}
         layers.append((f"{pyproject} [tool.jpo]", own if isinstance(own, Mapping) else {"jpo": own}))
     if path:
+        if toml and toml.suffix.lower() == ".ini":
+            refuse_config_ini(toml)
         layers.append((str(path), read_toml(path)))
     for origin, table in layers:
         refuse_secrets(origin, table)
     layers += from_environment(environ)
     layers.append(("command line", flags))
     return merge(layers, root=path.parent if path else folder, toml=path)
+
+
+def refuse_config_ini(toml: Path) -> None:
+    """Of what --config names: a config.ini is not jpo.toml, even where it can be read as TOML.
+
+    Raises:
+        UsageError: JPO-E301, no section of it is one of jpo.toml's.
+    """
+    try:
+        known = read_toml(toml).keys() & Settings.model_fields.keys()
+    except UsageError:
+        known = set()
+    if toml.exists() and not known - {"workload"}:
+        remedy = f"did you mean it as the argument, `jpo suggest {toml}`? --config takes jpo.toml"
+        raise UsageError(f"--config {toml}", "is no jpo.toml", remedy, code="JPO-E301")
 
 
 def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
