@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,15 @@ SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
 
 
+Track = Callable[[Sequence[int], str], Iterable[int]]
+"""Goes through numbers and shows how far it is: `track(range(10), "reading logs")`."""
+
+
+def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
+    """Track of a loop that shows no progress."""
+    return numbers
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
     """Effective settings and where they came from.
@@ -39,6 +48,7 @@ class LoadedSettings:
         toml: the settings file that was read, if any.
         author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
+        track: shows how far long reading is, to who waits for it; silent where nobody does.
     """
 
     values: Settings
@@ -48,6 +58,7 @@ class LoadedSettings:
     toml: Path | None
     author: Mapping[str, str] = field(default_factory=dict)
     side_branch: str = ""
+    track: Track = silently
 
     @property
     def place(self) -> str:
