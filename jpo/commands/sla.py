@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jpo.config import caveats
 from jpo.cost.sla import check_run, compliance, measured
 from jpo.cost.thresholds import FEWEST, thresholds
 from jpo.errors import UsageError
@@ -121,9 +122,10 @@ def write(config: Path, settings: LoadedSettings, proposal: SlaProposal, *, repl
     lines = {each.name: TomlLine(text, printable(seen(each, proposal.currency))) for each, text in stated}
     new = {name: line for name, line in lines.items() if name not in promised}
     allow(settings, {name: line.value for name, line in new.items()}, replace_old=replace_old, file=file)
+    links = tuple(caveats(file))
     done = put_in(file, "sla", new, replace=replace_old)
     kept = [name for name in lines if name in done.kept or name in promised]
-    return replace(proposal, written=WrittenLines(str(file), done.put, kept))
+    return replace(proposal, written=WrittenLines(str(file), done.put, kept, links if done.put else ()))
 
 
 def baseline(runs: Sequence[Run], workload: Workload) -> tuple[Sequence[Run], str]:

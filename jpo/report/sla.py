@@ -86,6 +86,7 @@ class WrittenLines:
     file: str
     put: Sequence[str]
     kept: Sequence[str]
+    notes: Sequence[str] = ()
 
 
 def document(result: SlaReport | SlaProposal) -> Document:
@@ -93,7 +94,8 @@ def document(result: SlaReport | SlaProposal) -> Document:
     if isinstance(result, SlaProposal):
         lines = Verbatim("\n".join(map(printable, _toml(result))), "toml")
         done = _done(result.written) if result.written else ""
-        return Document("Thresholds for jpo.toml", (lines,), done, result.currency, bare=True)
+        notes = map(Note, result.written.notes) if result.written else ()
+        return Document("Thresholds for jpo.toml", (lines, *notes), done, result.currency, bare=True)
     runs = (*map(_run, result.checked), *([_compliance(result)] if result.runs else [])) if result.targets else ()
     blocks = (*runs, *map(Note, result.notes))
     return Document(

@@ -252,6 +252,11 @@ def test_suggested_lines_are_written_into_jpo_toml_and_nothing_else_changes(proj
     assert Path("jpo.toml").read_text() == after
 
 
+def test_another_name_of_the_file_is_not_parted_in_silence(project):
+    Path("other.toml").hardlink_to("jpo.toml")
+    assert "jpo.toml has 2 names (hard links)" in " ".join(project.jpo("sla", "suggest", "--write").out.split())
+
+
 def test_what_is_promised_stays_unless_told(project):
     Path("jpo.toml").write_text(Path("jpo.toml").read_text() + '[sla]\ntime_max = "9h" # agreed\n')
     said = json.loads(project.jpo("sla", "suggest", "--write", "-o", "json").out)["written"]
