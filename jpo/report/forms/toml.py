@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from jpo.records import Word
 from jpo.wording.printable import COMMANDS, UNSEEN
 
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -48,7 +49,7 @@ def text(words: str) -> str:
 def _character(each: str) -> str:
     if each in '"\\':
         return f"\\{each}"
-    return each if each.isprintable() and each not in UNSEEN else _code(each)
+    return each if each.isprintable() and not _UNSEEN.match(each) else _code(each)
 
 
 def _code(each: str) -> str:

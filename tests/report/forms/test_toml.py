@@ -35,5 +35,6 @@ def test_nothing_steers_whoever_prints_it(attack: str) -> None:
 
 def test_words_are_texts_and_what_toml_has_not_is_an_error() -> None:
     assert toml.value(Word("adam")) == '"adam"'
+    assert toml.value("/etc/ssl/our-ca.pem – naïve") == '"/etc/ssl/our-ca.pem – naïve"', "what people see stays as it is"
     with pytest.raises(TypeError, match="NoneType"):
         toml.value(None)
