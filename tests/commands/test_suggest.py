@@ -391,10 +391,8 @@ def test_so_many_runs_with_the_old_values_are_waited_for_as_the_team_wants(proje
     assert "2 more finished runs with today's values" in said["reasons"][0]
     assert any(one.startswith("without baseline_runs the choice would be batch_size 64") for one in said["would_change"])
     toml.write_text(plain + "[agent]\nbaseline_runs = 3\n")
-    assert (
-        json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off", "-o", "json").out)["status"]
-        == "changed"
-    )
+    enough = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off", "-o", "json").out)
+    assert enough["status"] == "changed"
     toml.write_text(plain + "[agent]\nbaseline_runs = 5\n")
     project.log_now(64, 41.0)
     again = json.loads(project.jpo("suggest", "config.ini", "--no-learn", "--explore", "off", "-o", "json").out)
