@@ -211,7 +211,8 @@ class AgentTable(SettingsTable):
     many configurations besides the first are to be tried, even where none is expected to pay off. `baseline_runs`: how many runs
     with today's values are waited for before the first change, so that there is a "before" to compare with. `budget`: how many
     runs of today's configuration exploring may cost in 20 runs. `policy`: who decides; what is not sac decides though no release
-    test put it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or regularly.
+    test put it in charge. `resets`: when the agent begins anew, on evidence of a changed world, when a run breaks the SLA, or
+    regularly.
     `start_from`: where a checkout has the values that a suggestion has replaced, whether the applied or the committed ones count.
     `explore_branches`: besides the default one, branches in whose pipelines `explore` holds; in others it is off.
     """
