@@ -9,8 +9,9 @@ import click
 
 from jpo.cli.arguments import config_of, load_settings
 from jpo.cli.gate import answer
-from jpo.cli.options import FILE, config_ini, options, seed_option, toml_option, verbose_option
+from jpo.cli.options import FILE, options, seed_option, toml_option, verbose_option
 from jpo.cli.output import track
+from jpo.cli.subject import config_ini
 from jpo.errors import UsageError
 from jpo.policies import TRAINED, PolicyName
 

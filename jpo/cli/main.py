@@ -20,6 +20,7 @@ from jpo.cli.learn import learn
 from jpo.cli.logs import logs
 from jpo.cli.observe import observe
 from jpo.cli.pareto import pareto
+from jpo.cli.persist import persist
 from jpo.cli.predict import predict
 from jpo.cli.prices import prices
 from jpo.cli.replay import replay
@@ -34,7 +35,7 @@ from jpo.version import __version__
 COMMANDS: Mapping[str, tuple[click.Command, ...]] = {
     "Every day": (suggest, check, explain, history, rollback, doctor),
     "Look ahead": (predict, pareto, sla, prices),
-    "Operate": (init, report, comment, observe, import_, learn, audit, state, config),
+    "Operate": (init, report, comment, persist, observe, import_, learn, audit, state, config),
     "Lab": (simulate, replay, logs, cluster),
 }
 """Every command, by its group in the help."""
@@ -43,7 +44,15 @@ SUMMARY = 60
 
 
 class GroupedHelp(click.Group):
-    """A group whose help lists its commands under the headings of COMMANDS; click has no other way in."""
+    """A group whose help lists its commands under the headings of COMMANDS, and that knows what people type in their place."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named first; a file in its place was meant for the one of every day."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and (word.endswith(".ini") or word == "help"):
+            meant = f"jpo suggest {word}" if word != "help" else " ".join(["jpo", *args[1:2], "--help"])
+            ctx.fail(f"No such command {word!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, commands in COMMANDS.items():

@@ -6,25 +6,33 @@ files, never from jpo.toml or the command line, and no message repeats a value t
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from constraints.own import meant, own_limit
 from jpo.errors import UsageError
-from jpo.project.settings import AuthTable, PreferenceTable, Settings
-from jpo.project.tables.parameters import ParameterTable, is_own
+from jpo.project.checkout.root import folders_up, store_beside
+from jpo.project.settings import Settings
+from jpo.project.tables.faults import explained, place_of, refuse_impossible
 from jpo.reading import DEEPEST, contents
 from jpo.reading import toml as toml_of
 
 SECRETS = ("token", "password")
 MAX_TOML_BYTES = 1 << 20  # a settings file of more than 1 MiB is something else
+
+
+Track = Callable[[Sequence[int], str], Iterable[int]]
+"""Goes through numbers and shows how far it is: `track(range(10), "reading logs")`."""
+
+
+def silently(numbers: Sequence[int], _what: str) -> Iterable[int]:
+    """Track of a loop that shows no progress."""
+    return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +45,11 @@ class LoadedSettings:
         origins: dotted key -> "jpo.toml", "environment JPO_AGENT__EXPLORE", "command line" ...; what is missing here is built in.
         root: folder from which relative paths start.
         toml: the settings file that was read, if any.
+        store_root: folder from which the path of the store starts; None: `root`.
+        store_folder: the one of an earlier version of JPO, which found jpo.toml next to config.ini or here; None: with --config.
         author: who and where, for the audit log (caller.py); empty where JPO works for itself, as in simulations.
         side_branch: the branch, in a pipeline of another than the default one; "" elsewhere.
+        track: shows how far long reading is, to who waits for it; silent where nobody does.
     """
 
     values: Settings
@@ -48,6 +59,9 @@ class LoadedSettings:
     toml: Path | None
     author: Mapping[str, str] = field(default_factory=dict)
     side_branch: str = ""
+    store_root: Path | None = None
+    store_folder: Path | None = None
+    track: Track = silently
 
     @property
     def place(self) -> str:
@@ -66,8 +80,27 @@ class LoadedSettings:
         if url in ("sqlite://", "sqlite:///:memory:"):
             finding = "keeps nothing, and a change that is not on record must not be made"
             raise UsageError("[store] url", finding, "name a file, e.g. sqlite:///.jpo/jpo.db", code="JPO-E509")
-        relative = re.fullmatch(r"sqlite:///([^/].*)", url)
-        return f"sqlite:///{os.path.realpath(self.root)}/{relative[1]}" if relative else url
+        relative = self._store_path
+        folder = self.store_folder if self.store_beside else self.store_root
+        return f"sqlite:///{os.path.realpath(folder or self.root)}/{relative}" if relative else url
+
+    @property
+    def _store_path(self) -> str | None:
+        """The path of an SQLite store as settings have it, where it is a relative one."""
+        relative = re.fullmatch(r"sqlite:///([^/].*)", self.values.store.url)
+        return relative[1] if relative else None
+
+    @property
+    def store_at_root(self) -> Path | None:
+        """Where the file of a new store would be; None where settings name an absolute place."""
+        return (self.store_root or self.root) / self._store_path if self._store_path else None
+
+    @property
+    def store_beside(self) -> Path | None:
+        """The file of a store that an earlier version of JPO made beside config.ini, and which is used; None if there is none."""
+        if self.store_folder is None or self.store_at_root is None or self._store_path is None:
+            return None
+        return store_beside(self.store_folder, self.store_root or self.root, self._store_path)
 
     @property
     def store_file(self) -> Path | None:
@@ -92,34 +125,70 @@ class LoadedSettings:
         return self.store_url if self.store_file else without_credentials(self.store_url)
 
 
-def load(config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> LoadedSettings:
+def load(
+    config: Path | None, toml: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any], *, of_its_own: bool = False
+) -> LoadedSettings:
     """Merge all sources of settings.
 
     Args:
-        config: config.ini if the command names one; jpo.toml and pyproject.toml are searched next to it, then here.
+        config: config.ini if the command names one; jpo.toml and pyproject.toml are searched next to it and in the folders above
+            of its repository, the nearest first; then jpo.toml here.
         toml: --config; it must exist then.
         environ: the process environment.
         flags: tables made of command-line options; they win.
+        of_its_own: files next to config.ini alone count, as for a job that gets its own.
 
     Raises:
         UsageError: a file cannot be read or is not TOML, an unknown section or key, a wrong value.
     """
     folder = config.parent if config else Path()
+    above = [folder] if of_its_own else list(folders_up(folder))
     # A jpo.toml that is no file is not passed over: its limits would be gone without a word.
-    path = toml or next((p for p in (folder / "jpo.toml", Path("jpo.toml")) if os.path.lexists(p)), None)
-    pyproject = folder / "pyproject.toml"
-    layers: list[tuple[str, Mapping[str, Any]]] = []
-    if os.path.lexists(pyproject):
-        tool = read_toml(pyproject).get("tool", {})
-        own = tool.get("jpo", {}) if isinstance(tool, Mapping) else {}
-        layers.append((f"{pyproject} [tool.jpo]", own if isinstance(own, Mapping) else {"jpo": own}))
+    path = toml or next(
+        (p for p in (*(one / "jpo.toml" for one in above), *([] if of_its_own else [Path("jpo.toml")])) if os.path.lexists(p)),
+        None,
+    )
+    reaches = len(above) if path is None else above.index(path.parent) + 1 if path.parent in above else 1
+    pyproject, own = _own_tables(above[:reaches])
+    layers: list[tuple[str, Mapping[str, Any]]] = [(f"{pyproject} [tool.jpo]", own)] if pyproject else []
     if path:
+        if toml and toml.suffix.lower() == ".ini":
+            refuse_config_ini(toml)
         layers.append((str(path), read_toml(path)))
     for origin, table in layers:
         refuse_secrets(origin, table)
     layers += from_environment(environ)
     layers.append(("command line", flags))
-    return merge(layers, root=path.parent if path else folder, toml=path)
+    root = path.parent if path else pyproject.parent if pyproject else folder
+    settings = merge(layers, root=root, toml=path)
+    beside = Path() if not os.path.lexists(folder / "jpo.toml") and os.path.lexists("jpo.toml") else folder
+    return replace(settings, store_root=root if path or pyproject else above[-1], store_folder=None if toml else beside)
+
+
+def _own_tables(folders: Sequence[Path]) -> tuple[Path | None, Mapping[str, Any]]:
+    """The nearest pyproject.toml with a [tool.jpo], and what is in it."""
+    for pyproject in (folder / "pyproject.toml" for folder in folders):
+        if os.path.lexists(pyproject):
+            tool = read_toml(pyproject).get("tool", {})
+            own = tool.get("jpo") if isinstance(tool, Mapping) else None
+            if own is not None:
+                return pyproject, own if isinstance(own, Mapping) else {"jpo": own}
+    return None, {}
+
+
+def refuse_config_ini(toml: Path) -> None:
+    """Of what --config names: a config.ini is not jpo.toml, even where it can be read as TOML.
+
+    Raises:
+        UsageError: JPO-E301, no section of it is one of jpo.toml's.
+    """
+    try:
+        known = read_toml(toml).keys() & Settings.model_fields.keys()
+    except UsageError:
+        known = set()
+    if toml.exists() and not known - {"workload"}:
+        remedy = f"did you mean it as the argument, `jpo suggest {toml}`? --config takes jpo.toml"
+        raise UsageError(f"--config {toml}", "is no jpo.toml", remedy, code="JPO-E301")
 
 
 def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path | None) -> LoadedSettings:
@@ -142,6 +211,20 @@ def merge(layers: list[tuple[str, Mapping[str, Any]]], *, root: Path, toml: Path
     return LoadedSettings(settings, tables, origins, root, toml)
 
 
+def promised_elsewhere(settings: LoadedSettings) -> Mapping[str, float]:
+    """The SLA targets that pyproject.toml states, over which jpo.toml would win."""
+    targets = settings.values.sla.targets
+    return {name: targets[name] for name in targets if settings.origins.get(f"sla.{name}", "").endswith("[tool.jpo]")}
+
+
+def allow(settings: LoadedSettings, targets: Mapping[str, Any], *, replace_old: bool, file: Path) -> None:
+    """Find out before they are written that these SLA targets would contradict the other settings; UsageError JPO-E302."""
+    old = settings.tables.get("sla", {})
+    tables = {name: settings.tables[name] for name in ("parameters", "prices") if name in settings.tables}
+    sla = {**old, **targets} if replace_old else {**targets, **old}
+    merge([(str(file), {**tables, "sla": sla})], root=settings.root, toml=None)
+
+
 def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, str], origin: str, prefix: str = "") -> None:
     """Put `over` on `under` in place, table by table, and note where each value came from."""
     for name, value in over.items():
@@ -155,23 +238,6 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any], origins: dict[str, s
         else:
             under[name] = value
             origins[key] = origin
-
-
-def effective(settings: LoadedSettings) -> Iterator[tuple[str, object, str]]:
-    """Every setting that has a value: its dotted key, the value without secrets, and where it comes from."""
-    for key, value in _flat(settings.values.model_dump(mode="json")):
-        table = key.rpartition(".")[0] if key.startswith(("preference.", "preferences.")) else key  # its weights have one origin
-        origin = next((settings.origins[k] for k in (key, table) if k in settings.origins), "built in")
-        yield key, without_credentials(str(value)) if key in ("prometheus.url", "store.url") else value, origin
-
-
-def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Dotted keys and values; what is not set is left out."""
-    for name, value in tables.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{prefix}{name}.")
-        elif value is not None and value != {}:
-            yield f"{prefix}{name}", value
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -237,68 +303,3 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Mapping[
         for name in reversed(path):
             value = {name: value}
         yield f"environment {variable}", value
-
-
-def explained(error: ValidationError, origins: Mapping[str, str], toml: Path | None) -> UsageError:
-    """The first thing that is wrong, in one line: where it is, what was found, what to write."""
-    first = error.errors(include_url=False)[0]
-    path = [str(part) for part in first["loc"] if part != "[key]"]
-    key = ".".join(path)
-    place = place_of(path, origins, toml)
-    if first["type"] == "extra_forbidden" or "[key]" in first["loc"]:
-        return unknown_key(place, path)
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "tuple_type" and isinstance(first["input"], str):
-        message = f'input should be a list, such as ["{first["input"]!s:.40}"]'
-    return UsageError(place, f"{key}: {message[0].lower() + message[1:]}", "see `jpo config schema`", code="JPO-E302")
-
-
-def place_of(path: list[str], origins: Mapping[str, str], toml: Path | None) -> str:
-    """Where a setting was given: its origin, of a file with the line."""
-    tables = (".".join(path[:n]) for n in range(len(path), 0, -1))
-    origin = next((origins[name] for name in tables if name in origins), "settings")
-    return f"{origin}:{line}" if toml and origin == str(toml) and (line := line_of(toml, path)) else origin
-
-
-def refuse_impossible(parameters: Mapping[str, Any], origins: Mapping[str, str], toml: Path | None) -> None:
-    """Raise UsageError for a parameter of the team's own that the guard would refuse, and for words where JPO knows numbers."""
-    for name, line in parameters.items():
-        place = place_of(["parameters", name], origins, toml)
-        if is_own(name) and (known := meant(name, line.get("key"))):
-            raise UsageError(place, f"unknown key [parameters] {name}", f"did you mean {known}?", code="JPO-E302")
-        try:
-            if is_own(name):
-                own_limit(name, parameters)
-        except ValueError as error:
-            raise UsageError(place, str(error), code="JPO-E302") from None
-        if not is_own(name) and ParameterTable.model_validate(line).worded:
-            finding = f"[parameters] {name} choices: {line['choices']!r:.80} are not numbers"
-            raise UsageError(place, finding, "write e.g. choices = [1, 2, 4]", code="JPO-E302")
-
-
-def unknown_key(place: str, path: list[str]) -> UsageError:
-    """An unknown section or key, with the nearest known name."""
-    names: Any = Settings.model_fields
-    if len(path) > 1:
-        table = names[path[0]].annotation if path[0] in names else None
-        names = getattr(table, "model_fields", ParameterTable.model_fields)
-        names = AuthTable.model_fields if path[:2] == ["prometheus", "auth"] else names
-        names = PreferenceTable.model_fields if path[0] == "preferences" else names
-    nearest = difflib.get_close_matches(path[-1], list(names), n=1)
-    finding = f"unknown {'section' if len(path) == 1 else 'key'} [{path[0]}]" + (f" {'.'.join(path[1:])}" if path[1:] else "")
-    remedy = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(names)}"
-    return UsageError(place, finding, remedy, code="JPO-E302")
-
-
-def line_of(toml: Path, path: list[str]) -> int | None:
-    """1-based line of a key in a TOML file as people write them; None when that is not clear."""
-    table: list[str] = []
-    best = None
-    for number, line in enumerate(toml.read_text("utf-8-sig").split("\n"), start=1):
-        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
-            table = [part.strip(" \"'") for part in header[1].split(".")]
-        key = re.match(r"\s*([\w.\"'-]+)\s*=", line)
-        full = table + ([part.strip("\"'") for part in key[1].split(".")] if key else [])
-        if (header or key) and full and full == path[: len(full)]:
-            best = number
-    return best

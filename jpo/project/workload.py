@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from jpo.errors import UsageError
 from jpo.inventory.machine import machine_here
 from jpo.project.load import LoadedSettings
 from jpo.project.tables.parameters import is_own
-from jpo.records import TOTAL_OF, WHOLE, Parameters, Word, Workload
+from jpo.records import TOTAL_OF, WHOLE, Identity, Parameters, Word, Workload
 
 MODEL = ("num_layers", "epochs")
 NOT_FREED = "not freed in jpo.toml"
@@ -76,8 +77,7 @@ def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--
     for name, value in by_hand.items():
         total = TOTAL_OF.get(name, name)
         if total not in workload.current:
-            has = ", ".join(workload.current)
-            raise UsageError(option, f"{workload.path} has no parameter {name}", f"it has {has}", code="JPO-E305")
+            raise UsageError(option, f"{workload.path} has no parameter {name}", nearest_or_all(name, workload), code="JPO-E305")
         if name != total and total in by_hand:
             raise UsageError(option, f"{name} and {total} are one quantity", "set one of them", code="JPO-E305")
         parameter = workload.parameter(total)
@@ -90,6 +90,13 @@ def refuse_unknown(by_hand: Parameters, workload: Workload, *, option: str = "--
             raise UsageError(option, f"{name} = {value:g} is not a whole number", f"write e.g. {name}=32", code="JPO-E305")
 
 
+def nearest_or_all(name: str, workload: Workload) -> str:
+    """Which parameter of config.ini a wrong name may mean; else all there are."""
+    keys = {p.key.rpartition(".")[2]: p.name for p in workload.parameters}
+    near = difflib.get_close_matches(name.lower(), [*workload.current, *keys], n=1)
+    return f"did you mean {near[0]}?" if near else f"it has {', '.join(workload.current)}"
+
+
 def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mapping[str, str]:
     """Dataset, model, framework and hardware of config.ini; nothing where there is no such file.
 
@@ -97,6 +104,15 @@ def identity_of(config: Path, settings: LoadedSettings, *, now: float) -> Mappin
         UsageError: there is one, and it is invalid.
     """
     return read_workload(config, settings, now=now).identity.labels if config.exists() else {}
+
+
+def only_of(config: Path | None, settings: LoadedSettings) -> Identity | None:
+    """The workload of a config.ini that a command names; None where it names none, which means all of them.
+
+    Raises:
+        UsageError: it is invalid, or not there.
+    """
+    return None if config is None else read_workload(config, settings, now=0.0).identity  # no moment changes whose file it is
 
 
 def limits_of(settings: LoadedSettings) -> Limits:

@@ -217,6 +217,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 LINES = (
     *("comment", "comment ATTACK", "comment --from ATTACK.json", "comment --link ATTACK --dry-run --from broken/jpo.toml"),
+    *(
+        "persist --dry-run",
+        "persist ATTACK",
+        "persist --from ATTACK.json",
+        "persist --link ATTACK --dry-run",
+        "explain ATTACK config.ini",
+    ),
     *("audit export", "audit export -o csv", "audit verify", "audit verify --anchor"),
     *(
         "report ATTACK.ini",
@@ -364,6 +371,19 @@ def test_the_note_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str]
             marker, _, note = out.partition("\n\n")
             assert re.fullmatch("<!-- jpo:suggestion:[0-9a-f]{32} -->", marker)
             check_markdown(note.replace("[Report and log](<https://ci.example/>)", ""))
+
+
+@pytest.mark.parametrize("source", [[], ["--from", "s.json"]])
+def test_the_merge_request_is_as_harmless(inside: Path, capfd: pytest.CaptureFixture[str], source: list[str]) -> None:
+    answers(capfd, ["suggest", "--dry-run", "--offline", "--set", "batch_size=64", "--output-file", "s.json"])
+    for attack in ("https://ci.example/", *ATTACKS):
+        if len(os.fsencode(attack)) < 100_000:
+            out, err = answers(capfd, ["persist", "--dry-run", *source, "--link", attack])
+            assert (err, steered(out)) == ("", [])
+            branch, title, _, text = out.split("\n", 3)
+            assert re.fullmatch(r"jpo/[a-z0-9_]+\.[0-9a-f]{12}", branch)
+            assert re.fullmatch(r"JPO: values in force for [a-z0-9_]+", title)
+            check_markdown(text.replace("[Report and log](<https://ci.example/>)", ""))
 
 
 def test_every_command_is_attacked_in_every_form_that_it_has() -> None:

@@ -19,7 +19,8 @@ FOLDER = ROOT / "pipelines" / "github"
 ACTION = yaml.safe_load((FOLDER / "action.yml").read_text("utf-8"))
 GUARD = yaml.safe_load((FOLDER / "guard" / "action.yml").read_text("utf-8"))
 LEARN = yaml.safe_load((FOLDER / "learn" / "action.yml").read_text("utf-8"))
-PLACES = {"JPO suggest": ".", "JPO guard": "guard", "JPO learn": "learn"}
+PERSIST = yaml.safe_load((FOLDER / "persist" / "action.yml").read_text("utf-8"))
+PLACES = {"JPO suggest": ".", "JPO guard": "guard", "JPO learn": "learn", "JPO persist": "persist"}
 WORKFLOW = yaml.safe_load((FOLDER / "example-workflow.yml").read_text("utf-8"))
 LEARNING = yaml.safe_load((FOLDER / "example-learn.yml").read_text("utf-8"))
 
@@ -55,6 +56,7 @@ def outputs(tmp_path: Path) -> dict[str, str]:
         ("action.yml", "github-actions"),
         ("guard/action.yml", "github-actions"),
         ("learn/action.yml", "github-actions"),
+        ("persist/action.yml", "github-actions"),
         ("example-workflow.yml", "github-workflows"),
         ("example-learn.yml", "github-workflows"),
     ],
@@ -66,7 +68,7 @@ def test_files_follow_githubs_schema(file: str, schema: str) -> None:
 
 
 def test_no_expression_is_part_of_a_script() -> None:
-    steps = [*ACTION["runs"]["steps"], *GUARD["runs"]["steps"], *LEARN["runs"]["steps"]]
+    steps = [step for action in (ACTION, GUARD, LEARN, PERSIST) for step in action["runs"]["steps"]]
     steps += [step for each in (WORKFLOW, LEARNING) for job in each["jobs"].values() for step in job["steps"]]
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
 
@@ -74,7 +76,12 @@ def test_no_expression_is_part_of_a_script() -> None:
 def test_the_examples_ask_for_no_more_than_reading() -> None:
     for example in (WORKFLOW, LEARNING):
         assert example["permissions"] == {"contents": "read"}
-        assert not any("permissions" in job for job in example["jobs"].values())
+    assert not any("permissions" in job for job in LEARNING["jobs"].values())
+    asking = {name: job for name, job in WORKFLOW["jobs"].items() if "permissions" in job}
+    assert list(asking) == ["persist"], "which is off unless a repository variable says merge-request"
+    assert asking["persist"]["permissions"] == {"contents": "write", "pull-requests": "write"}
+    assert asking["persist"]["if"] == "vars.JPO_PERSIST == 'merge-request' && github.event_name != 'pull_request'"
+    assert PERSIST["inputs"]["persist"]["default"] == "none"
 
 
 def test_the_example_gives_inputs_which_the_actions_know() -> None:
@@ -83,6 +90,37 @@ def test_the_example_gives_inputs_which_the_actions_know() -> None:
     assert set(used[1]["with"]) <= set(GUARD["inputs"])
     (learns,) = [step for step in LEARNING["jobs"]["learn"]["steps"] if "jpo/pipelines" in step["uses"]]
     assert set(learns["with"]) <= set(LEARN["inputs"])
+    assert set(used[2]["with"]) <= set(PERSIST["inputs"])
+
+
+def test_what_was_suggested_is_proposed_as_one_pull_request(machine: Any, tmp_path: Path) -> None:
+    before = (machine.repository / "config.ini").read_bytes()
+    assert run_step(machine, tmp_path, ACTION, "Suggest").returncode == 0
+    (tmp_path / "jpo-persist" / "bin").mkdir(parents=True)
+    (tmp_path / "jpo-persist" / "bin" / "python").symlink_to(tmp_path / "jpo" / "bin" / "python")
+    given = {"persist": "merge-request", "report": str(tmp_path / "jpo-report")}
+    with code_host("github") as host:
+        commit = host.repository.commit("main", {"config.ini": before})
+        runner = {**host.nightly(tmp_path, commit), "GITHUB_WORKSPACE": str(machine.repository)}
+        machine.environment = {**machine.environment, **{name: text for name, text in runner.items() if name != "GITHUB_TOKEN"}}
+        done = [run_step(machine, tmp_path, PERSIST, "Persist", **given, token=token) for token in (TOKEN, TOKEN, "")]
+        assert [one.returncode for one in done] == [0, 0, 0]
+        assert (" opened: " in done[0].stdout, " unchanged: " in done[1].stdout, "JPO-E901" in done[2].stderr) == (True,) * 3
+        (branch,) = set(host.repository.branches) - {"main"}
+        assert host.repository.file(branch, "config.ini") == (machine.repository / "config.ini").read_bytes() != before
+
+
+@pytest.mark.parametrize("place", ["jpo.toml", "jobs/jpo.toml", "jobs/train/jpo.toml"])
+def test_the_guard_takes_the_nearest_limits_above_config_ini(machine: Any, tmp_path: Path, place: str) -> None:
+    folder = machine.repository / "jobs" / "train"
+    folder.mkdir(parents=True)
+    (machine.repository / "config.ini").rename(folder / "config.ini")
+    (machine.repository / "jpo.toml").rename(machine.repository / place)
+    config = {"config": "jobs/train/config.ini"}
+    assert run_step(machine, tmp_path, ACTION, "Suggest", **config).returncode == 0
+    assert run_step(machine, tmp_path, ACTION, "Guard", **config).returncode == 0
+    (folder / "config.ini").write_bytes(re.sub(rb"(cpus +=) \d+", rb"\1 3", (folder / "config.ini").read_bytes()))
+    assert run_step(machine, tmp_path, ACTION, "Guard", **config).returncode == 1
 
 
 def test_suggest_changes_config_ini_and_both_looks_of_the_guard_approve(machine: Any, tmp_path: Path) -> None:

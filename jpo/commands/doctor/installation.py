@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -17,6 +18,7 @@ from jpo.report.doctor import Line
 from jpo.version import __version__
 
 PACKAGES = ("click", "configupdater", "numpy", "prometheus-api-client", "pydantic", "rich", "safetensors")
+GUARD_SECONDS = 20.0
 
 
 def python(_case: Case) -> Iterator[Line]:
@@ -62,7 +64,32 @@ def version_of(package: str) -> str | None:
 
 def guard(_case: Case) -> Iterator[Line]:
     """Another project is imported as `constraints` too; with that one the command line refuses to start at all."""
-    yield Line("guard", "ok", f"constraints is JPO's own, {Path(constraints.__file__).parent}")
+    folder = Path(constraints.__file__).parent
+    if why := not_alone():
+        remedy = "pipelines could not look again: install jpo anew, where `python -I -m constraints` finds it"
+        yield Line(
+            "guard", "warning", f"constraints is JPO's own, {folder}, but no process of its own: {why}", remedy, "JPO-W155"
+        )
+    else:
+        yield Line("guard", "ok", f"constraints is JPO's own, {folder}, and starts as a process of its own")
+
+
+def not_alone() -> str:
+    """Why the guard does not start as pipelines start it, in a process without the checkout; "" where it does."""
+    command = [sys.executable, "-I", "-m", "constraints", "--help"]
+    try:
+        done = subprocess.run(  # noqa: S603 - this Python
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=GUARD_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return type(error).__name__
+    said = done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return "" if done.returncode == 0 and b"before" in done.stdout else said or f"exit code {done.returncode}"
 
 
 def pipeline(case: Case) -> Iterator[Line]:
